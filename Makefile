@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 # Asked, not looked up: a name on PATH may be a shim for a version that is not there.
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
-# Those that need no data from elsewhere.
-BENCHMARKS := append read remember recall embed extraction kernel imports index_rate past_search
+# Those without a table in README.md, which need no data from elsewhere.
+BENCHMARKS := embed extraction kernel imports path fork
+GROWTH := 1000 100000
+# A folder with recorded conversations, for the benchmarks that read some.
+DATA ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Many tests wait for processes of their own, so four workers suit two processors.  The tests of one file stay together,
@@ -25,7 +28,7 @@ SUITES := $(VENV)/suites
 SUITES_OF := anthropic==2.11.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
 
 .NOTPARALLEL:  # two installations into one folder would meet
-.PHONY: help demo test test-thorough test-integrations check schemas bench clean
+.PHONY: help demo test test-thorough test-integrations check schemas docs bench bench-thorough clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## */  make \1\t/p' Makefile | expand -t 26
@@ -54,8 +57,17 @@ schemas: $(VENV)/test.stamp  ## write schemas/*.json anew from the classes
 	$(BIN)/python -m chatmemory.programs.schemas.json_schema schemas
 	$(BIN)/python -m chatmemory.programs.http.openapi schemas/openapi.json
 
-bench: $(VENV)/test.stamp  ## time it beside raw drivers, other libraries and plain Python
-	@for file in $(BENCHMARKS); do $(BIN)/python benchmarks/$$file.py || exit 1; done
+docs: $(VENV)/docs.stamp  ## the documentation as a site, in build/docs; a dead link or a name that is not described is an error
+	@$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
+	@echo "open build/docs/index.html"
+
+bench: $(VENV)/integrations.stamp  ## time it beside raw drivers, other libraries and plain Python; write the tables of docs/benchmarks.md
+	@for file in $(BENCHMARKS); do echo; echo "== $$file.py"; $(BIN)/python benchmarks/$$file.py || exit 1; done
+	@$(BIN)/python benchmarks/growth.py $(GROWTH)
+	@$(BIN)/python benchmarks/tables.py $(if $(DATA),--data $(DATA))
+
+bench-thorough: $(VENV)/integrations.stamp  ## those tables, the ones of millions too, in an hour
+	@$(BIN)/python benchmarks/tables.py --thorough $(if $(DATA),--data $(DATA))
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) .demo dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -64,6 +76,7 @@ clean:  ## remove everything that can be made again
 $(VENV)/server.stamp: EXTRAS := [server]
 $(VENV)/test.stamp: EXTRAS := [test]
 $(VENV)/check.stamp: EXTRAS := [check]
+$(VENV)/docs.stamp: EXTRAS := [docs]
 $(VENV)/integrations.stamp: EXTRAS := [integrations]
 
 $(VENV)/%.stamp: pyproject.toml | $(BIN)/python

@@ -30,8 +30,8 @@ class Target:
     at_most: bool = False
 
     def verdict(self, figures: Mapping[str, float]) -> str:
-        """Compare; a contestant that is not there leaves the question open."""
-        if self.name not in figures or self.beside not in figures:
+        """Compare; a contestant that is not there, or got nothing done, leaves the question open."""
+        if not figures.get(self.name) or not figures.get(self.beside):
             return f"  {self.name} / {self.beside}: not run"
         ratio = figures[self.name] / figures[self.beside]
         is_met = ratio <= self.factor if self.at_most else ratio >= self.factor
@@ -40,6 +40,11 @@ class Target:
             f"  {self.name} / {self.beside} = {ratio:.2f}  "
             f"{'met' if is_met else 'MISSED'} {relation} {self.factor:g}"
         )
+
+
+def tells_of_a_lock(error: sqlite3.OperationalError) -> bool:
+    """Return whether a peer's database stayed locked: its call failed, and the race goes on."""
+    return "locked" in str(error)
 
 
 async def in_turns(
@@ -70,9 +75,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 def show(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float]]) -> None:
     """Print a table of figures."""
     print(f"\n{title}")
-    print(" " * 30 + "".join(f"{column:>16}" for column in columns))
+    print(" " * 36 + "".join(f"{column:>16}" for column in columns))
     for name, figures in rows.items():
-        print(f"  {name:<28}" + "".join(f"{figure:>16,.0f}" for figure in figures))
+        print(f"  {name:<34}" + "".join(f"{figure:>16,.0f}" for figure in figures))
 
 
 def judge(targets: Sequence[Target], figures: Mapping[str, float]) -> None:

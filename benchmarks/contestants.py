@@ -11,19 +11,24 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Generator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import aiosqlite
 
 from chatmemory import ChatMemory, ChatMemoryService, ManagedRuntime, NewMessage, ThreadRuntime
+from chatmemory_layers.sqlite.memories import memory_store
+from chatmemory_layers.sqlite.messages import message_writes
 from chatmemory_layers.stacks import Stack, embedded, postgres
 
 KEPT_OPEN = (
     64  # sessions of openai-agents; with more conversations one is made for each call, as its documents do
 )
+
+WAL_FULL = "on disk: WAL, synchronous=FULL"
+"""What ``contest.durable`` sets for everybody; openai-agents sets WAL and leaves FULL, the default of SQLite."""
 
 CREATE = """
 CREATE TABLE message (conversation TEXT NOT NULL, id INTEGER PRIMARY KEY, role TEXT, content TEXT, sent_at REAL);
@@ -35,9 +40,15 @@ COUNT = "SELECT count(*) FROM message"
 
 
 class Contestant(Protocol):
-    """A way to keep messages."""
+    """A way to keep messages.
+
+    Attributes:
+        name: what the tables call it.
+        durability: what has happened when it answers.
+    """
 
     name: ClassVar[str]
+    durability: ClassVar[str]
 
     async def open(self, folder: Path, conversations: int) -> None:
         """Begin a store in *folder*, for so many conversations."""
@@ -70,6 +81,7 @@ class Fdatasync:
     """What the disk gives at this moment: a page and a sync for each message, and nothing kept of it."""
 
     name: ClassVar[str] = "disk: fdatasync"
+    durability: ClassVar[str] = "on disk, nothing kept"
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.file = os.open(folder / "probe", os.O_RDWR | os.O_CREAT)
@@ -91,6 +103,7 @@ class GroupCommit:
     """The limit: a thread that inserts whatever has gathered and commits it together, by hand and for this alone."""
 
     name: ClassVar[str] = "limit: group commit"
+    durability: ClassVar[str] = WAL_FULL
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.loop = asyncio.get_running_loop()
@@ -146,6 +159,7 @@ class RawAiosqlite:
     """aiosqlite as one would use it by hand: a connection, and a transaction for each call."""
 
     name: ClassVar[str] = "raw aiosqlite"
+    durability: ClassVar[str] = WAL_FULL
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.connection = await aiosqlite.connect(folder / "raw.db", isolation_level=None)
@@ -177,6 +191,7 @@ class Ours:
     """chatmemory's service over its SQLite stack."""
 
     name: ClassVar[str] = "chatmemory"
+    durability: ClassVar[str] = WAL_FULL
     memory: ChatMemory
 
     async def open(self, folder: Path, conversations: int) -> None:
@@ -205,10 +220,37 @@ class Ours:
         await self.open_things.aclose()
 
 
+@contextmanager
+def without_log() -> Generator[None]:
+    """Let stores that write inside the block keep no log: what it costs shows beside one that does."""
+    stand_ins: list[tuple[Any, str, Any]] = [
+        (message_writes, "_note", lambda *_: None),
+        (memory_store, "note", lambda *_: None),
+    ]
+    found = [(module, name, getattr(module, name)) for module, name, _ in stand_ins]
+    for module, name, nothing in stand_ins:
+        setattr(module, name, nothing)
+    try:
+        yield
+    finally:
+        for module, name, real in found:
+            setattr(module, name, real)
+
+
+class OursWithoutLog(Ours):
+    """The same with a store of its own, whose log of events is off while it appends."""
+
+    name: ClassVar[str] = "chatmemory, log off"
+
+    def stack(self, folder: Path) -> Stack:
+        return embedded(folder / "without_log.db")
+
+
 class OursOnPostgres(Ours):
     """The same service over PostgreSQL; *dsn* is set before it is opened."""
 
     name: ClassVar[str] = "chatmemory on PostgreSQL"
+    durability: ClassVar[str] = "as the server syncs its commits"
     dsn: ClassVar[str] = ""
 
     async def open(self, folder: Path, conversations: int) -> None:
@@ -224,6 +266,7 @@ class Session:
     """A session of openai-agents; kept open while there are few, made and closed in each call when there are many."""
 
     file: ClassVar[str]
+    durability: ClassVar[str] = WAL_FULL
 
     async def open(self, folder: Path, conversations: int) -> None:
         self.path = folder / self.file
@@ -268,7 +311,7 @@ class Session:
 
 
 class OpenaiSqlite(Session):
-    name: ClassVar[str] = "openai-agents SQLite"
+    name: ClassVar[str] = "openai-agents SQLiteSession"
     file: ClassVar[str] = "openai.db"
 
     def make(self, conversation_id: str) -> Any:
@@ -278,7 +321,7 @@ class OpenaiSqlite(Session):
 
 
 class OpenaiAsyncSqlite(Session):
-    name: ClassVar[str] = "openai-agents AsyncSQLite"
+    name: ClassVar[str] = "openai-agents AsyncSQLiteSession"
     file: ClassVar[str] = "openai_async.db"
 
     def make(self, conversation_id: str) -> Any:

@@ -21,13 +21,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from chatmemory_layers.sqlite.events.event_log import INSERT_ADDED
+from chatmemory_layers.sqlite.messages.conversation_row import INSERT_CONVERSATION, SELECT_CONVERSATION
 from chatmemory_layers.sqlite.messages.message_reads import SELECT_FULL_OLDER, SELECT_VERSION
-from chatmemory_layers.sqlite.messages.message_writes import (
-    INSERT_CONVERSATION,
-    INSERT_MESSAGE,
-    SELECT_CONVERSATION,
-    UPDATE_CONVERSATION,
-)
+from chatmemory_layers.sqlite.messages.message_writes import INSERT_MESSAGE, UPDATE_COUNTS
 
 WRITING = asyncio.Lock()
 END = 2**63 - 1
@@ -53,17 +50,18 @@ async def add(request: Request) -> Response:
         row = await one(database, SELECT_CONVERSATION, {"conversation_id": conversation_id})
         if row is None:
             (key,) = await one(database, INSERT_CONVERSATION, (conversation_id, "", "")) or (0,)
-            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1, 0, 0)
-        key, summarized, version, count, view, tokens, still_open, created, _, seq, rewritten, deleted, *_ = (
-            row
-        )
+            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1)
+        key, _, version, count, view, tokens, still_open, _, _, seq, *_ = row
         for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
-            values = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])
-            await database.execute(INSERT_MESSAGE, values)
-        new = len(messages)
-        counts = (version + 1, count + new, view + new, tokens + 20 * new, still_open + new)
-        places = (seq + new, rewritten, deleted, key)
-        await database.execute(UPDATE_CONVERSATION, (summarized, *counts, created, now_us, *places))
+            count, view, tokens, still_open = count + 1, view + 1, tokens + 20, still_open + 1
+            said = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])
+            sizes = (version + 1, now_us, count, view, tokens, still_open)
+            await database.execute(INSERT_MESSAGE, said + sizes)
+        last = seq + len(messages)
+        event = (now_us, "", "", conversation_id, "", "", version + 1, last - 1, now_us, None)
+        await database.execute(INSERT_ADDED, event)
+        counts = (version + 1, count, view, tokens, still_open, now_us, last, key)
+        await database.execute(UPDATE_COUNTS, counts)
         await database.execute("COMMIT")
     history = {"status": "idle", "summaryIds": [], "failure": None}
     return answer({"stored": ids, "duplicates": [], "version": version + 1, "history": history}, 201)

@@ -1,4 +1,4 @@
-"""How much of bare handlers' speed is left over HTTP: ``python benchmarks/http_load.py``.
+"""How much of bare handlers' speed is left over HTTP: ``python benchmarks/http_load.py [--json FILE]``.
 
 ``chatmemory serve`` and ``http_bare.py`` run on one core, each for itself, and clients on another (where there are two);
 they take turns for slices of a second.  Figures are medians over the rounds, latencies those of all requests of ours.
@@ -6,6 +6,7 @@ they take turns for slices of a second.  Figures are medians over the rounds, la
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -24,6 +25,7 @@ from typing import Final
 
 from attrs import Factory, define
 from contest import Target, in_turns, judge, percentile, show
+from figures import duration, json_option, per_second, write
 
 from chatmemory import ManagedRuntime
 from chatmemory_layers import stacks
@@ -181,7 +183,8 @@ async def health_beside_large_requests(server: Server) -> list[float]:
     return times
 
 
-async def main() -> None:
+async def main(file: Path | None) -> None:
+    rows: dict[str, dict[str, str]] = {}
     if (os.cpu_count() or 1) > 1 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {CLIENT_CORE})
     with tempfile.TemporaryDirectory() as folder:
@@ -215,6 +218,9 @@ async def main() -> None:
                     times = server.latencies[column]
                     p50, p99 = (percentile(times, share) * 1000 for share in (0.50, 0.99))
                     print(f"    {server.name}: median {p50:.1f} ms, p99 {p99:.1f} ms")
+                    cells = rows.setdefault(f"{column} at once", {})
+                    cells[server.name] = per_second(figures[server.name][place])
+                    cells[f"{server.name}, p99"] = duration(p99 / 1000)
             alone, beside = await beside_slow_clients(first)
             times = await health_beside_large_requests(first)
             p50, p99 = percentile(times, 0.50), percentile(times, 0.99)
@@ -222,8 +228,13 @@ async def main() -> None:
             print(
                 f"/health beside {LARGE_CLIENTS} large requests: median {p50:.1f} ms, p99 {p99:.1f} ms; under {HEALTH_BAR_MS:g}: {verdict}"
             )
+            rows["a fast client alone"] = {OURS: duration(alone / 1000)}
+            rows[f"beside {SLOW_CLIENTS:,} that never finish a request"] = {OURS: duration(beside / 1000)}
+            write(file, rows)
             print(f"a fast client: {alone:.2f} ms alone, {beside:.2f} ms beside {SLOW_CLIENTS} slow ones")
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    json_option(parser)
+    asyncio.run(main(parser.parse_args().json))

@@ -1,6 +1,6 @@
 """What the kernel costs beside plain coroutines and beside ``returns``, in one run: ``python benchmarks/kernel.py``.
 
-Times are CPU time of the process, the least of 7 rounds, so that neighbours on the machine hardly show.
+Times are CPU time of the process, the least of 7 rounds, so that other programs on the machine hardly show.
 Targets were set on a machine that awaits a coroutine in 0.063 us; compare the first line.
 """
 

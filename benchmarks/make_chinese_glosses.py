@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from chatmemory.text.search_terms import STOP_CHARACTERS
+from chatmemory.text.stop_words import STOP_CHARACTERS
 from chatmemory_layers.embedding.bundled import GLOSSES, ROWS, SCALES, WEIGHT_ONE, vocabulary
 
 LATER_GLOSS: Final = 0.6

@@ -6,7 +6,7 @@ clusters around a common mean, as those of texts do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from attrs import frozen
@@ -42,8 +42,9 @@ class Question:
 class World:
     """Memories and questions; the same for the same numbers."""
 
-    def __init__(self, count: int, questions: int) -> None:
-        """Make them up."""
+    def __init__(self, count: int, questions: int, *, dim: int = DIM) -> None:
+        """Make them up; their vectors have *dim* dimensions."""
+        self._dim = dim
         self._random = np.random.default_rng(5)
         frequency = 1 / np.arange(1, _WORDS + 1)
         words = np.array([_word(number) for number in range(_WORDS)])
@@ -66,14 +67,14 @@ class World:
         """Ask with a word of the memory, and with others that have nothing to do with it."""
         said = [word for word in self.texts[about].split() if word in words] or ["nothing"]
         text = " ".join([said[0], *self._random.choice(words, _WORDS_OF_A_QUESTION - 1, p=frequency)])
-        noise = self._random.standard_normal(DIM, dtype=np.float32) / DIM**0.5
+        noise = self._random.standard_normal(self._dim, dtype=np.float32) / self._dim**0.5
         vector = self.vectors[about] + 0.2 * noise
         return Question(text, vector / np.linalg.norm(vector), about)
 
     def _clustered(self, count: int) -> Matrix:
         random = self._random
         centres = random.standard_normal((_CLUSTERS, _LATENT), dtype=np.float32)
-        mixing = random.standard_normal((_LATENT, DIM), dtype=np.float32)
+        mixing = random.standard_normal((_LATENT, self._dim), dtype=np.float32)
         latent = centres[random.integers(0, _CLUSTERS, count)]
         latent += 0.6 * random.standard_normal((count, _LATENT), dtype=np.float32)
         vectors: Matrix = latent @ mixing
@@ -91,9 +92,9 @@ class GivenVectors:
     model = MODEL
     similarity_threshold = USUAL_THRESHOLD
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        """Know *questions*."""
-        self._vectors = {question.text: question.vector for question in questions}
+    def __init__(self, questions: Sequence[Question], others: Mapping[str, Vector]) -> None:
+        """Know *questions*, and the vectors of *others*."""
+        self._vectors = {**others, **{question.text: question.vector for question in questions}}
 
     def unavailability(self) -> None:
         return None
@@ -102,9 +103,9 @@ class GivenVectors:
         return Effect.succeed(np.stack([self._vectors[text] for text in texts]))
 
 
-def given_vectors(world: World) -> Layer[EmbedderTag]:
-    """Return the embedder of the world's questions."""
-    return Layer.succeed(EmbedderTag, GivenVectors(world.questions))
+def given_vectors(world: World, others: Mapping[str, Vector] | None = None) -> Layer[EmbedderTag]:
+    """Return the embedder of the world's questions, and of *others*, texts with their vectors."""
+    return Layer.succeed(EmbedderTag, GivenVectors(world.questions, others or {}))
 
 
 def _word(number: int) -> str:

@@ -1,6 +1,6 @@
 """How fast memories are stored and found beside LangGraph's stores and mem0, in one run:
 
-    python benchmarks/memory_contest.py [COUNT ...] [--budget SECONDS]
+    python benchmarks/memory_contest.py [COUNT ...] [--budget SECONDS] [--json FILE]
 
 All get the same texts and vectors, made up in ``memories.py`` with a fixed seed, and sync each commit where SQLite is
 below them (``synchronous=FULL``, write-ahead log).  For each COUNT they begin anew and fill one namespace batch by batch, the last
@@ -27,6 +27,7 @@ from statistics import median
 import numpy as np
 from attrs import Factory, define
 from contest import MICROSECONDS, Target, durable, in_turns, judge, percentile, show
+from figures import Rows, duration, first, json_option, write
 from memories import DIM, MODEL, NAMESPACE, Question, World
 from memory_contestants import Contestant, GivenLists, Ours, OursByVector, langgraph, mem0, versions
 
@@ -111,7 +112,7 @@ async def store_all(racers: Sequence[Racer], world: World, given: GivenLists, *,
             print(f"  {racer.name} has stored {racer.stored:,} of {count:,} in {racer.spent:.0f} s and stops")
 
 
-async def contest(kinds: Sequence[type[Contestant]], count: int, *, budget: float) -> None:
+async def contest(kinds: Sequence[type[Contestant]], count: int, *, budget: float) -> Rows:
     """Fill a store of each kind with *count* memories, search them, and show what came of it."""
     world = World(count, QUESTIONS)
     given = GivenLists(world.questions)
@@ -149,6 +150,12 @@ async def contest(kinds: Sequence[type[Contestant]], count: int, *, budget: floa
             for racer in finished
         },
     )
+    best = {racer.name: duration(median(racer.searches[1:])) for racer in finished}
+    batches = {racer.name: duration(median(racer.batches)) for racer in racers}
+    return {
+        f"the best {LIMIT} of {count:,}": first(Ours.name, best),
+        f"{BATCH} memories stored at once, on the way to {count:,}": first(Ours.name, batches),
+    }
 
 
 def quantiles(seconds: Sequence[float]) -> tuple[float, float]:
@@ -170,12 +177,15 @@ async def main() -> None:
         "counts", nargs="*", type=int, default=COUNTS, metavar="COUNT", help="hundreds, 200 at least"
     )
     arguments.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="SECONDS")
+    json_option(arguments)
     given = arguments.parse_args()
     print(f"vectors of {DIM} dimensions; {versions()}")
     with tempfile.TemporaryDirectory() as folder, durable():
         kinds: list[type[Contestant]] = [Ours, OursByVector, *langgraph(), *mem0(Path(folder))]
+        rows: dict[str, Mapping[str, str]] = {}
         for count in given.counts:
-            await contest(kinds, count, budget=given.budget)
+            rows |= await contest(kinds, count, budget=given.budget)
+    write(given.json, {**rows, "an answer to a store means": {kind.name: kind.durability for kind in kinds}})
 
 
 if __name__ == "__main__":

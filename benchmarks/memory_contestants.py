@@ -16,9 +16,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from contestants import WAL_FULL
 from memories import DIM, Question, World, given_vectors
 
 from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
+from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory.settings.memory_settings import (
     MemorySettings,
     RetrievalSettings,
@@ -26,7 +28,6 @@ from chatmemory.settings.memory_settings import (
     SqliteSettings,
     StoreSettings,
 )
-from chatmemory.text.search_terms import memory_terms
 from chatmemory_layers.stacks import Stack, configured
 
 PACKAGES = ("langgraph-checkpoint-sqlite", "sqlite-vec", "mem0ai", "qdrant-client", "faiss-cpu")
@@ -52,6 +53,7 @@ class Contestant(Protocol):
     """A way to keep memories."""
 
     name: ClassVar[str]
+    durability: ClassVar[str]
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
         """Begin a store in *folder*."""
@@ -70,6 +72,7 @@ class Ours:
     """chatmemory's service over its SQLite stack: by words and by vector, weighed by age."""
 
     name: ClassVar[str] = "chatmemory"
+    durability: ClassVar[str] = WAL_FULL
     retrieval: ClassVar[RetrievalSettings] = RetrievalSettings()
     memory: LongTermMemory
 
@@ -110,6 +113,7 @@ class LangGraph:
     """LangGraph's ``SqliteStore``; it keeps memories apart by their namespace."""
 
     name: ClassVar[str] = "LangGraph SqliteStore"
+    durability: ClassVar[str] = WAL_FULL
     store: Any
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
@@ -146,6 +150,7 @@ class LangGraphAsync(LangGraph):
     """Its sister over aiosqlite."""
 
     name: ClassVar[str] = "LangGraph AsyncSqliteStore"
+    durability: ClassVar[str] = WAL_FULL
 
     async def open(self, folder: Path, world: World, given: GivenLists) -> None:
         from langgraph.store.sqlite.aio import AsyncSqliteStore
@@ -172,6 +177,7 @@ class Mem0:
     """
 
     name: ClassVar[str] = "mem0, Qdrant"
+    durability: ClassVar[str] = "as its parts do by default"
     provider: ClassVar[str] = "qdrant"
     settings: ClassVar[dict[str, object]] = {}
 
@@ -211,6 +217,7 @@ class Mem0Faiss(Mem0):
     """mem0 over FAISS, which holds everything in memory and writes it to a file anew with each memory."""
 
     name: ClassVar[str] = "mem0, FAISS"
+    durability: ClassVar[str] = "as its parts do by default"
     provider: ClassVar[str] = "faiss"
     settings: ClassVar[dict[str, object]] = {"distance_strategy": "cosine"}
 

@@ -1,4 +1,4 @@
-"""Memory services of Google's ADK, theirs and ours: ``python benchmarks/memory_services.py``.
+"""Memory services of Google's ADK, theirs and ours: ``python benchmarks/memory_services.py [--json FILE]``.
 
 Everybody syncs each commit.  Each user has said a hundred things; events are added two at a time, and one of the hundred
 is searched for.  Theirs finds by words; ours by words and by meaning, and by words alone where it is named so.
@@ -6,6 +6,7 @@ is searched for.  Theirs finds by words; ours by words and by meaning, and by wo
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import tempfile
 import warnings
@@ -18,6 +19,8 @@ from typing import Any
 
 from attrs import define, field
 from contest import MICROSECONDS, Target, durable, in_turns, judge, show
+from contestants import WAL_FULL
+from figures import first, json_option, per_second, write
 from google.adk.events import Event
 from google.adk.memory._sqlite_memory_service import SqliteMemoryService
 from google.adk.memory.base_memory_service import BaseMemoryService
@@ -85,7 +88,8 @@ async def contestants(stack: AsyncExitStack, folder: Path) -> list[Contestant]:
     return [Contestant(THEIRS, SqliteMemoryService(str(folder / "theirs.db"))), *ours]
 
 
-async def main() -> None:
+async def main(file: Path | None) -> None:
+    cells: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncExitStack() as stack:
             opened = await contestants(stack, Path(folder))
@@ -95,12 +99,23 @@ async def main() -> None:
                 for tasks in TASKS:
                     laps = await in_turns(opened, partial(rate, action=action, tasks=tasks), rounds=ROUNDS)
                     rates = {one.name: median(laps[one]) for one in opened}
-                    rows = {name: (each, MICROSECONDS * tasks / each) for name, each in rates.items()}
+                    rows = {
+                        name: (each, MICROSECONDS * tasks / each if each else 0.0)
+                        for name, each in rates.items()
+                    }
                     show(f"{action}, {tasks} tasks", [f"{action}/s", "us each"], rows)
                     judge([Target(one.name, THEIRS, 1) for one in opened[1:]], rates)
+                    cells[f"{action}, {tasks} tasks"] = first(
+                        OURS, {name: per_second(each) for name, each in rates.items()}
+                    )
+    durability = dict.fromkeys((OURS, THEIRS, OURS_BY_WORDS, OURS_IN_A_THREAD), WAL_FULL)
+    write(file, {**cells, "an answer to an add means": durability})
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    json_option(parser)
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # ADK calls its own service experimental
     with durable():
-        asyncio.run(main())
+        asyncio.run(main(arguments.json))

@@ -1,4 +1,4 @@
-"""How fast memories are recalled among many: ``python benchmarks/recall.py [COUNT]``.
+"""How fast memories are recalled among many: ``python benchmarks/recall.py [COUNT] [--json FILE]``.
 
 Beside chatmemory stands the recipe alone, by hand over ``sqlite3`` and numpy in a file of its own: words by FTS5, the bm25
 of the newest matches only, vectors by a bit per dimension, the best of them compared exactly, both added up.  Everything
@@ -21,10 +21,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 from contest import MICROSECONDS, Target, in_turns, judge, show
+from figures import duration, json_option, write
 from memories import DIM, NAMESPACE, Question, World, given_vectors
 
 from chatmemory import LongTermMemory, LongTermMemoryService, ManagedRuntime
-from chatmemory.text.search_terms import memory_terms, query_terms
+from chatmemory.longterm.saving.memory_drafts import memory_terms
+from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.stacks import embedded
 
 ROUNDS = 7
@@ -134,9 +136,11 @@ async def ask_all(questions: Sequence[Question], contestant: Recaller) -> float:
 
 
 async def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("count", nargs="?", type=int, default=COUNT)
-    world = World(arguments.parse_args().count, QUESTIONS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("count", nargs="?", type=int, default=COUNT)
+    json_option(parser)
+    arguments = parser.parse_args()
+    world = World(arguments.count, QUESTIONS)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         runtime = ManagedRuntime(embedded(folder / "ours.db", embedder=given_vectors(world)))
@@ -150,6 +154,9 @@ async def main() -> None:
     times = {contestant.name: median(lap) for contestant, lap in laps.items()}
     show(f"recall of {LIMIT} among {len(world.texts):,}", ["us"], {name: [us] for name, us in times.items()})
     judge([Target(Ours.name, Raw.name, 2, at_most=True)], times)
+    ours_us, raw_us = times[Ours.name], times[Raw.name]
+    cells = {"chatmemory": duration(ours_us / MICROSECONDS), "by hand": duration(raw_us / MICROSECONDS)}
+    write(arguments.json, {f"a recall among {len(world.texts):,} memories": cells})
 
 
 if __name__ == "__main__":

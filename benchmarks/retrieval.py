@@ -1,6 +1,6 @@
 """How well past chats are found: LoCoMo through the real index and the real search.
 
-    python benchmarks/retrieval.py DATA [--lexical]
+    python benchmarks/retrieval.py DATA [--lexical | --memories] [--json FILE]
 
 DATA is ``locomo_dev.json``, or a folder that holds it.  The file is indexed as ``pastchats-memory index`` does it, and each
 question is asked with a filter on its conversation; what counts is how many of the turns that answer it are among the first
@@ -9,6 +9,7 @@ conversations at once are shown beside, without a promise.
 """
 
 import argparse
+import asyncio
 import json
 import re
 import sys
@@ -21,7 +22,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from attrs import frozen
+from figures import Rows, json_option, write
+from real_conversations import locomo
 
+from chatmemory import LongTermMemoryService, Namespace, NewMemory, NewMessage
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService, SearchMode
@@ -35,6 +39,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingS
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.embedding.plain_rows import plain_static
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader
+from chatmemory_layers.stacks import embedded
 from chatmemory_layers.stacks.past_chats import indexing
 
 FILE: Final = "locomo_dev.json"
@@ -45,6 +50,8 @@ PROMISED: Final[dict[SearchMode, tuple[float, float, float]]] = {
     "lexical": (64.0, 0.0, 0.0),
 }
 """R@5, R@10 and nDCG@10, in percent."""
+
+PROMISED_OF_MEMORIES: Final = (68.0, 76.0, 58.0)
 
 PROMISED_CANDIDATES: Final = 500
 DIALOG_ID: Final = re.compile(r"D:?(\d+):0*(\d+)")
@@ -87,12 +94,18 @@ def questions(samples: Sequence[dict[str, Any]]) -> Iterator[Question]:
 
 
 def figures(question: Question, hits: Sequence[PromptHit]) -> tuple[float, float, float]:
-    found = [
-        str(hit.prompt.metadata.get("native_id"))
-        if question.conversation in (hit.prompt.conversation_id, *hit.also_in)
-        else ""
-        for hit in hits
-    ]
+    return figures_of(
+        question,
+        [
+            str(hit.prompt.metadata.get("native_id"))
+            if question.conversation in (hit.prompt.conversation_id, *hit.also_in)
+            else ""
+            for hit in hits
+        ],
+    )
+
+
+def figures_of(question: Question, found: Sequence[str]) -> tuple[float, float, float]:
     gained = sum(1 / log2(place + 2) for place, native in enumerate(found) if native in question.answers)
     possible = sum(1 / log2(place + 2) for place in range(min(len(question.answers), HITS)))
     count = len(question.answers)
@@ -103,7 +116,8 @@ def figures(question: Question, hits: Sequence[PromptHit]) -> tuple[float, float
     )
 
 
-def run(path: Path, mode: SearchMode, database: Path) -> bool:
+def run(path: Path, mode: SearchMode, database: Path) -> tuple[bool, Rows]:
+    """Ask every question; tell whether what was promised is found, and what is."""
     settings = PastChatsSettings(path=str(database))
     with ManagedRuntime(indexing(settings)) as keeper:
         index = keeper.run_sync(PastChatsIndexService.get()).unwrap()
@@ -126,8 +140,7 @@ def run(path: Path, mode: SearchMode, database: Path) -> bool:
                 which = PromptFilter(conversations=[question.conversation]) if is_filtered else EVERYTHING
                 searched = past.search(question.text, which=which, limit=HITS, mode=mode)
                 found.append(figures(question, runtime.run_sync(searched).unwrap().hits))
-            first, all_hits, gain = (100 * sum(figure) / len(found) for figure in zip(*found, strict=True))
-            return first, all_hits, gain
+            return means(found)
 
         started = time.perf_counter()
         figures_of_all = measured(is_filtered=True)
@@ -142,7 +155,50 @@ def run(path: Path, mode: SearchMode, database: Path) -> bool:
     print(
         f"promised: R@5 {promised[0]}, R@10 {promised[1]}, nDCG@10 {promised[2]}: {'kept' if is_kept else 'MISSED'}"
     )
-    return is_kept and max(ranking.counts) <= PROMISED_CANDIDATES
+    columns = "among the first 5", "among the first 10", "nDCG over 10"
+    cells = {column: f"{figure:.1f} %" for column, figure in zip(columns, figures_of_all, strict=True)}
+    is_met = is_kept and max(ranking.counts) <= PROMISED_CANDIDATES
+    return is_met, {f"LoCoMo, of the turns that answer, {mode}": cells}
+
+
+def means(found: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    first, all_hits, gain = (100 * sum(figure) / len(found) for figure in zip(*found, strict=True))
+    return first, all_hits, gain
+
+
+async def run_memories(path: Path, asked: Sequence[Question], database: Path) -> tuple[bool, Rows]:
+    """Ask long-term memory every question, of the turns of its conversation."""
+    conversations = {name.removeprefix("locomo "): turns for name, turns in locomo(path)}
+    found: list[tuple[float, float, float]] = []
+    milliseconds = 0.0
+    async with ManagedRuntime(embedded(database)) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        for name, turns in conversations.items():
+            owner = Namespace(name)
+            await memory.remember(owner, [as_memory(turn) for turn in turns], dedup="none").or_raise()
+            for question in asked:
+                if question.conversation == f"locomo:{name}":
+                    started = time.perf_counter()
+                    recall = await memory.recall(owner, question.text, limit=HITS).or_raise()
+                    milliseconds += 1000 * (time.perf_counter() - started)
+                    found.append(figures_of(question, [hit.memory.id for hit in recall.hits]))
+    measured = means(found)
+    show("recall of memories", measured)
+    print(f"  {len(found)} questions, {milliseconds / len(found):.1f} ms each")
+    promised = PROMISED_OF_MEMORIES
+    is_kept = all(figure >= least for figure, least in zip(measured, promised, strict=True))
+    print(
+        f"promised: R@5 {promised[0]}, R@10 {promised[1]}, nDCG@10 {promised[2]}: {'kept' if is_kept else 'MISSED'}"
+    )
+    columns = "among the first 5", "among the first 10", "nDCG over 10"
+    cells = {column: f"{figure:.1f} %" for column, figure in zip(columns, measured, strict=True)}
+    return is_kept, {"LoCoMo, of the turns that answer, as memories": cells}
+
+
+def as_memory(turn: NewMessage) -> NewMemory:
+    """Make a long-term memory of *turn*, of its session."""
+    speaker, session = (turn.metadata or {})["speaker"], str(turn.id).partition(":")[0]
+    return NewMemory(f"{speaker}: {turn.content}", id=turn.id, created_at=turn.timestamp, session_id=session)
 
 
 def show(name: str, measured: tuple[float, float, float]) -> None:
@@ -156,11 +212,20 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--lexical", action="store_true", help="words alone, without an embedder")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--lexical", action="store_true", help="words alone, without an embedder")
+    kind.add_argument("--memories", action="store_true", help="long-term memories instead of past chats")
+    json_option(parser)
     arguments = parser.parse_args()
     path = arguments.data / FILE if arguments.data.is_dir() else arguments.data
     with tempfile.TemporaryDirectory() as folder:
-        return 0 if run(path, "lexical" if arguments.lexical else "hybrid", Path(folder) / "past.db") else 1
+        if arguments.memories:
+            asked = list(questions(json.loads(path.read_text(encoding="utf-8"))))
+            is_met, rows = asyncio.run(run_memories(path, asked, Path(folder) / "memories.db"))
+        else:
+            is_met, rows = run(path, "lexical" if arguments.lexical else "hybrid", Path(folder) / "past.db")
+    write(arguments.json, rows)
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

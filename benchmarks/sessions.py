@@ -1,4 +1,4 @@
-"""Sessions of openai-agents, theirs and ours: ``python benchmarks/sessions.py``.
+"""Sessions of openai-agents, theirs and ours: ``python benchmarks/sessions.py [--json FILE]``.
 
 Everybody syncs each commit.  Adds are raced as in ``append.py``; gets ask for the last 20 items of 1,000.  Import times
 are processor times of a fresh interpreter.
@@ -6,6 +6,7 @@ are processor times of a fresh interpreter.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import random
 import subprocess
@@ -27,6 +28,7 @@ from contestants import (
     Reader,
     openai_agents,
 )
+from figures import first, json_option, per_second, write
 
 TASKS = (1, 16, 64)
 ROUNDS = 5
@@ -69,8 +71,9 @@ async def get_for(asked: Asked, session_ids: Sequence[str], *, tasks: int) -> fl
     return gets / (time.perf_counter() - start)
 
 
-async def race_gets(kinds: Sequence[type[Reader]], targets: Sequence[Target]) -> None:
-    """Let *kinds* race at getting."""
+async def race_gets(kinds: Sequence[type[Reader]], targets: Sequence[Target]) -> dict[str, dict[str, str]]:
+    """Let *kinds* race at getting; return the rows of a table."""
+    cells: dict[str, dict[str, str]] = {}
     session_ids = [f"session {number}" for number in range(SESSIONS)]
     with tempfile.TemporaryDirectory() as folder:
         asked = [Asked(kind()) for kind in kinds]
@@ -84,8 +87,12 @@ async def race_gets(kinds: Sequence[type[Reader]], targets: Sequence[Target]) ->
             rows = {name: (rate, MICROSECONDS * tasks / rate) for name, rate in rates.items()}
             show(f"{tasks} tasks, the last {LAST} of {STORED} items", ["gets/s", "us per get"], rows)
             judge(targets, rates)
+            cells[f"the last {LAST} of {STORED:,} items, {tasks} tasks"] = first(
+                OurSessions.name, {name: per_second(rate) for name, rate in rates.items()}
+            )
         for one in asked:
             await one.contestant.close()
+    return cells
 
 
 def race_imports() -> None:
@@ -106,19 +113,27 @@ def race_imports() -> None:
         print(f"  {figure - theirs:+.0f} ms beside theirs  {verdict} <= {MOST_BESIDE_MS}")
 
 
-async def main() -> None:
+async def main(file: Path | None) -> None:
     peers = openai_agents()
     kinds = [*peers, OurSessions, OurSessionsInAThread]
     rivals = [OpenaiAsyncSqlite.name, OpenaiSqlite.name]
     targets = [
         Target(kind.name, rival, 1) for kind in (OurSessions, OurSessionsInAThread) for rival in rivals
     ]
+    rows: dict[str, dict[str, str]] = {}
     with durable():
         for tasks in TASKS:
-            await race(kinds, targets, tasks=tasks, conversations=SESSIONS)
-        await race_gets(kinds, targets)
+            ran = await race(kinds, targets, tasks=tasks, conversations=SESSIONS)
+            cells = {name: per_second(rate) for name, rate in ran.rates.items()}
+            rows[f"add a message, {tasks} tasks"] = first(OurSessions.name, cells)
+        rows |= await race_gets(kinds, targets)
+    durability = {kind.name: kind.durability for kind in kinds}
+    write(file, {**rows, "an answer to an add means": first(OurSessions.name, durability)})
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    json_option(parser)
+    arguments = parser.parse_args()
     race_imports()
-    asyncio.run(main())
+    asyncio.run(main(arguments.json))

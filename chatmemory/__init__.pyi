@@ -39,6 +39,7 @@ from chatmemory.conversation.messages import (
     ForkOrigin as ForkOrigin,
     HistoryReport as HistoryReport,
     MessagePage as MessagePage,
+    Undone as Undone,
 )
 from chatmemory.conversation.new_message import NewMessage as NewMessage
 from chatmemory.conversation.skill_runner import (
@@ -170,7 +171,7 @@ from chatmemory.longterm.repository_values import (
     MemoryListing as MemoryListing,
     MemorySearch as MemorySearch,
 )
-from chatmemory.longterm.save_form import (
+from chatmemory.longterm.saving.save_form import (
     SaveForm as SaveForm,
     fill_form as fill_form,
     opened_form as opened_form,

@@ -57,17 +57,47 @@ BEGIN
     DELETE FROM prompt_code_blocks WHERE first_id <= old.prompt_id AND last_id >= old.prompt_id;
 END;
 
-CREATE TABLE prompt_embeddings (
-    prompt_id INTEGER PRIMARY KEY,
-    model TEXT NOT NULL,
-    dim INTEGER NOT NULL,
-    vector BLOB NOT NULL,
-    vector_json TEXT NOT NULL,
-    created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    FOREIGN KEY (prompt_id) REFERENCES prompts (id) ON DELETE CASCADE
-);
+CREATE VIEW prompt_embeddings AS
+SELECT
+    kept.prompt_id,
+    models.model,
+    models.dim,
+    (
+        WITH RECURSIVE
+        places (number) AS (
+            SELECT 0 WHERE models.dim > 0 UNION ALL SELECT number + 1 FROM places WHERE number + 1 < models.dim
+        ),
+        flags (number, bits) AS (
+            SELECT number, hex(substr(kept.vector, kept.dense + (number - kept.dense) / 8 + 1, 1)) FROM places
+        ),
+        stored (number, is_stored) AS (
+            SELECT number, number < kept.dense OR ((
+                instr('123456789ABCDEF', substr(bits, 1, 1)) * 16 + instr('123456789ABCDEF', substr(bits, 2, 1))
+            ) >> (7 - (number - kept.dense) % 8) & 1) FROM flags
+        ),
+        bytes (is_stored, byte) AS (
+            SELECT is_stored, hex(substr(
+                kept.vector,
+                sum(is_stored) OVER (ORDER BY number)
+                + CASE WHEN number < kept.dense THEN 0 ELSE (models.dim - kept.dense + 7) / 8 END,
+                1
+            )) FROM stored ORDER BY number
+        )
+        SELECT '[' || coalesce(group_concat(
+            CASE WHEN is_stored THEN (
+                instr('123456789ABCDEF', substr(byte, 1, 1)) * 16 + instr('123456789ABCDEF', substr(byte, 2, 1)) + 128
+            ) % 256 - 128 ELSE 0 END
+        ), '') || ']' FROM bytes
+    ) AS vector_json,
+    coalesce(
+        datetime(kept.made_at, 'unixepoch'), (SELECT created_at FROM prompts WHERE id = kept.prompt_id)
+    ) AS created_at
+FROM prompt_vectors AS kept JOIN prompt_models AS models ON models.model_key = kept.model_key;
 
-CREATE INDEX prompt_embeddings_model ON prompt_embeddings (model);
+CREATE TRIGGER prompt_embeddings_delete INSTEAD OF DELETE ON prompt_embeddings
+BEGIN
+    DELETE FROM prompt_vectors WHERE prompt_id = old.prompt_id;
+END;
 
 CREATE TABLE prompt_forgotten (
     content_hash TEXT PRIMARY KEY,
@@ -99,6 +129,18 @@ CREATE TABLE prompt_sources (
     also TEXT NOT NULL,
     indexed_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 );
+
+CREATE TABLE prompt_vectors (
+    prompt_id INTEGER PRIMARY KEY,
+    model_key INTEGER NOT NULL,
+    dense INTEGER NOT NULL,
+    squares INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    made_at INTEGER,
+    FOREIGN KEY (prompt_id) REFERENCES prompts (id) ON DELETE CASCADE
+);
+
+CREATE INDEX prompt_vectors_model ON prompt_vectors (model_key);
 
 CREATE TABLE prompts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -147,7 +189,7 @@ END;
 
 CREATE TRIGGER prompts_remains AFTER DELETE ON prompts
 BEGIN
-    DELETE FROM prompt_embeddings WHERE prompt_id = old.id;
+    DELETE FROM prompt_vectors WHERE prompt_id = old.id;
     DELETE FROM prompt_codes WHERE prompt_id = old.id;
     DELETE FROM prompt_aliases WHERE prompt_id = old.id;
 END;
@@ -158,7 +200,7 @@ ON prompts (conversation_id, turn_index, id, timestamp, superseded_at, role, for
 
 CREATE INDEX prompts_source_order ON prompts (source_path, turn_index);
 
-CREATE INDEX prompts_text ON prompts (text_hash);
+CREATE INDEX prompts_text ON prompts (substr(text_hash, 1, 12));
 
 CREATE VIRTUAL TABLE prompts_fts USING fts5(
     content,

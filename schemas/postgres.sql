@@ -463,3 +463,104 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- 13: recency of conversations
+
+ALTER TABLE conversation ADD COLUMN recency BIGINT NOT NULL
+    GENERATED ALWAYS AS (CASE WHEN message_count > 0 THEN updated_at_us >> 20 ELSE -1 END) STORED;
+CREATE INDEX conversation_recency ON conversation (recency);
+CREATE INDEX conversation_owner_recency ON conversation (hashtextextended(owner_user, 0), recency);
+
+-- 14: trees of conversations
+
+CREATE TABLE conversation_tree (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    branch_key      UUID NOT NULL,
+    branch_id       TEXT COLLATE "C" NOT NULL,
+    seq             BIGINT NOT NULL,
+    version         BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, branch_key)
+);
+INSERT INTO conversation_tree (conversation_id, branch_key, branch_id, seq, version)
+SELECT forked_from, encode(substring(sha256(convert_to(conversation_id, 'UTF8')) FOR 16), 'hex')::uuid, conversation_id,
+    forked_at_seq, forked_at_version
+FROM conversation WHERE forked_from IS NOT NULL;
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('conversation', 'conversation_tree')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- 15: earlier values of items
+
+ALTER TABLE stored_item ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
+CREATE TABLE item_version (
+    root_key      UUID NOT NULL,
+    name_hash     BYTEA NOT NULL,
+    version       BIGINT NOT NULL,
+    value         TEXT NOT NULL,
+    search_terms  TEXT,
+    created_at_us BIGINT NOT NULL,
+    updated_at_us BIGINT NOT NULL,
+    ended_at_us   BIGINT NOT NULL,
+    PRIMARY KEY (root_key, name_hash, version)
+);
+CREATE INDEX item_version_ended ON item_version (ended_at_us);
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('stored_item', 'item_version')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- 16: numbers of events on another server
+
+CREATE FUNCTION chatmemory_shift() RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 0::bigint;
+ALTER TABLE conversation_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+ALTER TABLE memory_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+ALTER TABLE item_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+
+-- 17: one edition at once
+
+ALTER TABLE conversation ADD COLUMN edition SMALLINT NOT NULL DEFAULT 1;
+ALTER TABLE conversation ALTER COLUMN edition SET DEFAULT 0;
+ALTER TABLE conversation ADD CONSTRAINT the_store_is_newer_restart_with_the_newer_chatmemory CHECK (edition > 0);
+
+-- 18: changes of users
+
+ALTER TABLE memory_user ADD COLUMN changed_us BIGINT NOT NULL DEFAULT 0;
+
+-- 19: order of memories within their session
+
+CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(session_id, 0), created_at_us, memory_id)
+    WHERE session_id IS NOT NULL AND memory_type = 'long_term';

@@ -15,6 +15,38 @@ BEGIN
     DELETE FROM memory_use WHERE memory_key = old.id;
 END;
 
+CREATE TRIGGER memory_coverage_delete AFTER DELETE ON atomic_memory WHEN old.memory_type = 'long_term' AND old.superseded_at_us IS NULL AND old.user_key IS NOT NULL
+BEGIN
+    UPDATE memory_coverage SET memories = memories - 1
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0);
+    DELETE FROM memory_coverage
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0)
+        AND memories = 0;
+END;
+
+CREATE TRIGGER memory_coverage_enter AFTER UPDATE OF memory_type, superseded_at_us, user_key, app_type, space_key ON atomic_memory WHEN new.memory_type = 'long_term' AND new.superseded_at_us IS NULL AND new.user_key IS NOT NULL
+BEGIN
+    INSERT INTO memory_coverage (user_key, app_type, space_key, memories)
+    VALUES (new.user_key, coalesce(new.app_type, ''), coalesce(new.space_key, 0), 1)
+    ON CONFLICT (user_key, app_type, space_key) DO UPDATE SET memories = memories + 1;
+END;
+
+CREATE TRIGGER memory_coverage_insert AFTER INSERT ON atomic_memory WHEN new.memory_type = 'long_term' AND new.superseded_at_us IS NULL AND new.user_key IS NOT NULL
+BEGIN
+    INSERT INTO memory_coverage (user_key, app_type, space_key, memories)
+    VALUES (new.user_key, coalesce(new.app_type, ''), coalesce(new.space_key, 0), 1)
+    ON CONFLICT (user_key, app_type, space_key) DO UPDATE SET memories = memories + 1;
+END;
+
+CREATE TRIGGER memory_coverage_leave BEFORE UPDATE OF memory_type, superseded_at_us, user_key, app_type, space_key ON atomic_memory WHEN old.memory_type = 'long_term' AND old.superseded_at_us IS NULL AND old.user_key IS NOT NULL
+BEGIN
+    UPDATE memory_coverage SET memories = memories - 1
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0);
+    DELETE FROM memory_coverage
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0)
+        AND memories = 0;
+END;
+
 CREATE TRIGGER memory_fts_delete BEFORE DELETE ON atomic_memory
 BEGIN
     INSERT INTO memory_fts (memory_fts, rowid, words)
@@ -46,6 +78,10 @@ CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attri
 WHERE attribute IS NOT NULL AND superseded_at_us IS NULL
 ;
 
+CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, session_id, created_at_us, memory_id)
+WHERE session_id IS NOT NULL AND memory_type = 'long_term'
+;
+
 CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, dedup_key)
 WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 ;
@@ -55,7 +91,7 @@ CREATE UNIQUE INDEX atomic_memory_id_of_user ON atomic_memory (memory_id, user_k
 CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL
 ;
 
-CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, created_at_us)
 WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
 ;
 
@@ -70,13 +106,22 @@ CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE supe
 
 CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id);
 
+CREATE TABLE chat_branch (
+    conversation_key INTEGER NOT NULL,
+    branch_key INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (conversation_key, branch_key)
+) WITHOUT ROWID
+;
+
 CREATE TABLE "chat_conversation" (
     conversation_key INTEGER PRIMARY KEY,
     conversation_id TEXT NOT NULL UNIQUE,
     version INTEGER NOT NULL,
     next_seq INTEGER NOT NULL,
     rewritten_at_version INTEGER NOT NULL,
-    summarized_seq INTEGER NOT NULL,
+    summarized_place INTEGER NOT NULL,
     message_count INTEGER NOT NULL,
     view_count INTEGER NOT NULL,
     view_tokens INTEGER NOT NULL,
@@ -84,11 +129,27 @@ CREATE TABLE "chat_conversation" (
     deleted_count INTEGER NOT NULL,
     created_at_us INTEGER NOT NULL,
     updated_at_us INTEGER NOT NULL
-, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER, parent_key INTEGER, shared_seq INTEGER, shared_version INTEGER, forked_from TEXT, forked_at_version INTEGER, forked_at_seq INTEGER);
+, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER, parent_key INTEGER, shared_seq INTEGER, shared_version INTEGER, forked_from TEXT, forked_at_version INTEGER, forked_at_seq INTEGER, recency INTEGER NOT NULL DEFAULT -1);
 
-CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user);
+CREATE TRIGGER chat_conversation_begun AFTER INSERT ON chat_conversation 
+WHEN new.recency <> CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END
+BEGIN
+    UPDATE chat_conversation SET recency = CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END WHERE conversation_key = new.conversation_key;
+END;
+
+CREATE TRIGGER chat_conversation_moved AFTER UPDATE OF updated_at_us, message_count ON chat_conversation 
+WHEN new.recency <> CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END
+BEGIN
+    UPDATE chat_conversation SET recency = CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END WHERE conversation_key = new.conversation_key;
+END;
+
+CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user, conversation_id);
+
+CREATE INDEX chat_conversation_owner_recency ON chat_conversation (owner_user, recency);
 
 CREATE INDEX chat_conversation_parent ON chat_conversation (parent_key) WHERE parent_key IS NOT NULL;
+
+CREATE INDEX chat_conversation_recency ON chat_conversation (recency);
 
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,
@@ -150,12 +211,67 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_queue ON history_work (due_at_us)
 ;
 
+CREATE TABLE "item" (
+    item_key INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    search_terms TEXT,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL,
+    lifetime_us INTEGER,
+    expires_at_us INTEGER, version INTEGER NOT NULL DEFAULT 1,
+    UNIQUE (namespace, key)
+);
+
+CREATE TRIGGER stored_item_removed AFTER DELETE ON "item" BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END;
+
+CREATE TRIGGER stored_item_rewritten AFTER UPDATE OF value ON "item" BEGIN
+    DELETE FROM item_passage WHERE item_key = old.item_key;
+END;
+
+CREATE INDEX stored_item_expiry ON "item" (expires_at_us) WHERE expires_at_us IS NOT NULL
+;
+
 CREATE TABLE item_passage (
     item_key INTEGER NOT NULL,
     number INTEGER NOT NULL,
     model TEXT NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (item_key, number)
+) WITHOUT ROWID
+;
+
+CREATE TABLE item_version (
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    search_terms TEXT,
+    created_at_us INTEGER NOT NULL,
+    updated_at_us INTEGER NOT NULL,
+    ended_at_us INTEGER NOT NULL,
+    PRIMARY KEY (namespace, key, version)
+);
+
+CREATE INDEX item_version_ended ON item_version (ended_at_us);
+
+CREATE TABLE memory_code_block (
+    space_key INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    keys BLOB NOT NULL,
+    codes BLOB NOT NULL,
+    UNIQUE (space_key, block)
+);
+
+CREATE TABLE memory_coverage (
+    user_key INTEGER NOT NULL,
+    app_type TEXT NOT NULL,
+    space_key INTEGER NOT NULL,
+    memories INTEGER NOT NULL,
+    PRIMARY KEY (user_key, app_type, space_key)
 ) WITHOUT ROWID
 ;
 
@@ -166,6 +282,28 @@ CREATE TABLE memory_embedding (
     vector BLOB NOT NULL,
     UNIQUE (space_key, seq)
 );
+
+CREATE TRIGGER memory_code_delete AFTER DELETE ON memory_embedding WHEN old.seq IS NOT NULL
+BEGIN
+    UPDATE memory_code_block SET
+        keys = CAST(substr(keys, 1, (old.seq & 255) * 8) || zeroblob(8) || substr(keys, (old.seq & 255) * 8 + 9) AS BLOB),
+        codes = CAST(
+            substr(codes, 1, (old.seq & 255) * (length(codes) >> 8)) || zeroblob(length(codes) >> 8)
+            || substr(codes, ((old.seq & 255) + 1) * (length(codes) >> 8) + 1) AS BLOB
+        )
+    WHERE space_key = old.space_key AND block = old.seq >> 8;
+END;
+
+CREATE TRIGGER memory_code_replace AFTER UPDATE OF seq ON memory_embedding WHEN old.seq IS NOT NULL
+BEGIN
+    UPDATE memory_code_block SET
+        keys = CAST(substr(keys, 1, (old.seq & 255) * 8) || zeroblob(8) || substr(keys, (old.seq & 255) * 8 + 9) AS BLOB),
+        codes = CAST(
+            substr(codes, 1, (old.seq & 255) * (length(codes) >> 8)) || zeroblob(length(codes) >> 8)
+            || substr(codes, ((old.seq & 255) + 1) * (length(codes) >> 8) + 1) AS BLOB
+        )
+    WHERE space_key = old.space_key AND block = old.seq >> 8;
+END;
 
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
     words, content="memory_searchable", content_rowid="id", tokenize="ascii", detail=none, columnsize=0
@@ -185,7 +323,7 @@ CREATE TABLE memory_space (
     space_key INTEGER PRIMARY KEY,
     user_key INTEGER NOT NULL,
     model TEXT NOT NULL,
-    dim INTEGER NOT NULL,
+    dim INTEGER NOT NULL, mean BLOB, coded_seq INTEGER NOT NULL DEFAULT 0,
     UNIQUE (user_key, model, dim)
 );
 
@@ -198,8 +336,8 @@ CREATE TABLE memory_use (
 
 CREATE TABLE memory_user (
     user_key INTEGER PRIMARY KEY,
-    user_id TEXT NOT NULL UNIQUE,
-    next_seq INTEGER NOT NULL DEFAULT 1
+    user_name TEXT NOT NULL UNIQUE,
+    next_vector INTEGER NOT NULL DEFAULT 1
 );
 
 CREATE TABLE memory_version (
@@ -219,30 +357,6 @@ CREATE TABLE memory_version (
 ;
 
 CREATE TABLE schema_version (version INTEGER);
-
-CREATE TABLE stored_item (
-    item_key INTEGER PRIMARY KEY,
-    namespace TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    search_terms TEXT,
-    created_at_us INTEGER NOT NULL,
-    updated_at_us INTEGER NOT NULL,
-    lifetime_us INTEGER,
-    expires_at_us INTEGER,
-    UNIQUE (namespace, key)
-);
-
-CREATE TRIGGER stored_item_removed AFTER DELETE ON stored_item BEGIN
-    DELETE FROM item_passage WHERE item_key = old.item_key;
-END;
-
-CREATE TRIGGER stored_item_rewritten AFTER UPDATE OF value ON stored_item BEGIN
-    DELETE FROM item_passage WHERE item_key = old.item_key;
-END;
-
-CREATE INDEX stored_item_expiry ON stored_item (expires_at_us) WHERE expires_at_us IS NOT NULL
-;
 
 CREATE TABLE summarization_metadata (
     conversation_key INTEGER NOT NULL,

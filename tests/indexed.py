@@ -87,7 +87,7 @@ class Indexed:
 
     def everything(self) -> list[tuple[object, ...]]:
         """Return all rows of all tables that a run without news must leave alone."""
-        tables = ("prompts", "prompt_embeddings", "prompt_sources", "prompt_aliases")
+        tables = ("prompts", "prompt_vectors", "prompt_sources", "prompt_aliases")
         with closing(sqlite3.connect(self.database)) as connection:
             return [tuple(row) for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
 

@@ -78,13 +78,17 @@ class KeptTurns:
         self.forgotten |= gone
         return self._delete(gone)
 
-    def prune(self) -> int:
-        """Delete what no source holds any more."""
+    def mark_missing(self, *sources: str) -> None:
+        """Let others have what *sources* held, who are gone."""
+        self.missing |= set(sources)
         for row in self.rows.values():
             row.also -= self.missing
-            if row.owner in self.missing and row.also:
+            if row.owner in sources and row.also:
                 row.owner = min(row.also)
                 row.also.discard(row.owner)
+
+    def prune(self) -> int:
+        """Delete what no source holds any more."""
         gone = {
             identity for identity, row in self.rows.items() if row.is_superseded or row.owner in self.missing
         }

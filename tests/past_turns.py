@@ -28,7 +28,7 @@ SOURCE: Final = "/home/mei/.claude/projects/app/一.jsonl"
 COUNT_ROWS = """
 SELECT
     (SELECT count(*) FROM prompts),
-    (SELECT count(*) FROM prompt_embeddings),
+    (SELECT count(*) FROM prompt_vectors),
     (SELECT count(*) FROM prompt_codes),
     (SELECT count(*) FROM prompts_fts_docsize)
 """

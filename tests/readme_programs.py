@@ -1,4 +1,4 @@
-"""The programs of the README and of the page on type checkers, for the tests that run them and those that check their types."""
+"""The programs of the README and of the documentation, for the tests that run them and those that check their types."""
 
 import importlib
 import re
@@ -8,12 +8,25 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TYPE_CHECKERS = (ROOT / "docs" / "type-checkers.md").read_text(encoding="utf-8")
-
-# Each with what stands below it as its output, or with nothing.
-PROGRAMS: list[tuple[str, str]] = re.findall(
-    r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", README + TYPE_CHECKERS, re.MULTILINE | re.DOTALL
+PAGES = sorted(
+    page
+    for page in (ROOT / "docs").rglob("*.md")
+    if page.name != "testing.md"
+    and "made" not in page.parts  # its examples are tests: test_testing_docs.py runs them
 )
+
+
+def programs_of(page: Path) -> list[tuple[str, str]]:
+    """Return the programs of a page, each with what stands below it as its output, or with nothing."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", text, re.MULTILINE | re.DOTALL)
+
+
+PROGRAMS = {
+    f"{page.stem}-{number}": program
+    for page in (ROOT / "README.md", *PAGES)
+    for number, program in enumerate(programs_of(page), start=1)
+}
 
 
 def needs_framework(program: str) -> bool:

@@ -51,7 +51,11 @@ class Remembered:
     def layer(self) -> Layer[LongTermMemoryService]:
         return Layer.mock(LongTermMemoryService, recall=self.recall, record_use=self.record_use)
 
-    def recall(self, namespace: Namespace, query: str) -> Effect[Recall, RecallError]:
+    def recall(
+        self, namespace: Namespace, query: str, *, as_of: datetime | None = None, explain: bool = False
+    ) -> Effect[Recall, RecallError]:
+        del as_of, explain  # nothing else is known
+
         async def answer() -> Success[Recall] | Failure[RecallError]:
             self.queries.append((namespace, query))
             if self.recall_failure is not None:

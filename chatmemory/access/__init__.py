@@ -1,4 +1,4 @@
-"""Who acts, what belongs to them, and what they may see and do.
+"""Owners of conversations and memories, and the rights of the principal that uses them.
 
-``namespace.py`` says whose something is, ``principal.py`` what somebody may do, and for whom the present code runs.
+``namespace.py`` defines an owner, ``principal.py`` defines rights and the principal of the running code.
 """

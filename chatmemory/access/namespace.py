@@ -1,4 +1,4 @@
-"""``Namespace``: whose memories or conversations."""
+"""``Namespace``: the owner of memories or conversations."""
 
 from typing import Final, final
 
@@ -8,7 +8,7 @@ from attrs import frozen
 @final
 @frozen
 class Namespace:
-    """Whose memories or conversations: those of a user, in one app or in all apps.
+    """The owner of memories or conversations: a user, in one app or in all apps.
 
     Attributes:
         user: 1 to 512 characters; a user never sees the memories of another user.
@@ -20,9 +20,9 @@ class Namespace:
     app: str = ""
 
     def sees(self, other: "Namespace") -> bool:
-        """Return whether a reader in this namespace sees what is of the *other* namespace."""
+        """Return whether a reader in this namespace sees data of the *other* namespace."""
         return self.user == other.user and (not self.app or other.app in {"", self.app})
 
 
 UNOWNED: Final = Namespace("")
-"""Of conversations that were stored for nobody in particular, as programs without ``acting_as`` do."""
+"""The owner of conversations without an owner, which programs without ``acting_as`` store."""

@@ -1,6 +1,6 @@
-"""``Principal``: somebody who acts; ``acting_as``: for whom the present code runs.
+"""``Principal``: a user or client with rights; ``acting_as``: runs a block with the rights of a principal.
 
-It is no argument of each method, so that nobody on the way to the store can forget to hand it on, or hand on another.
+The principal is not an argument of the methods, so no code between the caller and the store can omit or replace it.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -15,7 +15,7 @@ from chatmemory.errors import AccessDeniedError
 from chatmemory.input.choices import Role
 
 Right: TypeAlias = Literal["read", "write", "delete"]
-"""``read``: see it.  ``write``: add to it.  ``delete``: clear it, or take its newest message away."""
+"""``read``: read a conversation.  ``write``: add messages to it.  ``delete``: clear it, or remove its newest message."""
 
 READ: Final[frozenset[Right]] = frozenset({"read"})
 EVERY_RIGHT: Final[frozenset[Right]] = frozenset(get_args(Right))
@@ -28,9 +28,9 @@ class Granted:
     """Conversations that a principal may use.
 
     Attributes:
-        owner: whose they are; with an app, also those that the user has in no app.
-        prefix: how their ids begin; ``""``: all of them.
-        rights: what may be done with them.
+        owner: their owner; an owner with an app also covers the conversations that the user has in no app.
+        prefix: the prefix of their ids; ``""``: all ids.
+        rights: the rights on them.
     """
 
     owner: Namespace
@@ -38,20 +38,29 @@ class Granted:
     rights: frozenset[Right] = EVERY_RIGHT
 
     def covers(self, right: Right, owner: Namespace, conversation_id: str) -> bool:
-        """Return whether this allows *right* on a conversation."""
+        """Return whether this allows *right* on a conversation.
+
+        Args:
+            right: the right to check.
+            owner: the owner of the conversation.
+            conversation_id: the id of the conversation.
+
+        Returns:
+            True when the right is granted for this owner and id.
+        """
         return right in self.rights and self.owner.sees(owner) and conversation_id.startswith(self.prefix)
 
 
 @final
 @frozen(kw_only=True)
 class Principal:
-    """Somebody who acts: what they begin is theirs, and what they may do is written down.
+    """A user or client with rights; the conversations and memories that it creates belong to it.
 
     Attributes:
-        name: of the client, for the audit trail, never a secret; without a name nothing goes on record.
-        namespace: the owner of the conversations that they begin.
-        granted: the conversations that they may use; None: all.
-        roles: of the messages that they may write.
+        name: the name of the client in the audit trail, never a secret; without a name the trail has no entry.
+        namespace: the owner of the conversations that it creates.
+        granted: the conversations that it may use; None: all.
+        roles: the roles of the messages that it may write.
     """
 
     name: str
@@ -60,17 +69,44 @@ class Principal:
     roles: frozenset[Role] = EVERY_ROLE
 
     def may(self, right: Right, owner: Namespace, conversation_id: str) -> bool:
-        """Return whether they may do this with a conversation of *owner*."""
+        """Return whether the principal has *right* on a conversation.
+
+        Args:
+            right: the right to check.
+            owner: the owner of the conversation.
+            conversation_id: the id of the conversation.
+
+        Returns:
+            True when a grant covers it, or when the principal needs no grants.
+        """
         return self.granted is None or any(one.covers(right, owner, conversation_id) for one in self.granted)
 
     def refusal(self, right: Right, owner: Namespace, conversation_id: str) -> AccessDeniedError | None:
-        """Return the error that keeps them from it, if one does."""
+        """Return the error for a right that the principal lacks on a conversation.
+
+        Args:
+            right: the right to check.
+            owner: the owner of the conversation.
+            conversation_id: the id of the conversation.
+
+        Returns:
+            the error; None when the principal has the right.
+        """
         return None if self.may(right, owner, conversation_id) else AccessDeniedError(right, conversation_id)
 
     def refusal_to_add(
         self, roles: Iterable[Role], owner: Namespace, conversation_id: str
     ) -> AccessDeniedError | None:
-        """Return the error that keeps them from adding messages in these *roles*, if one does."""
+        """Return the error for adding messages that the principal may not add.
+
+        Args:
+            roles: the roles of the messages.
+            owner: the owner of the conversation.
+            conversation_id: the id of the conversation.
+
+        Returns:
+            the error; None when the principal may write to the conversation in all of *roles*.
+        """
         for role in roles:
             if role not in self.roles:
                 return AccessDeniedError(f"write {role} messages", conversation_id)
@@ -78,17 +114,17 @@ class Principal:
 
 
 ANYBODY: Final = Principal(name="", namespace=UNOWNED, granted=None)
-"""Who acts when nobody is named: a program that has the store to itself, and may do everything."""
+"""The principal outside of every ``acting_as``: a program that is the only user of its store, and has every right."""
 
 _acting: ContextVar[Principal] = ContextVar("chatmemory.principal", default=ANYBODY)
 
 
 @contextmanager
 def acting_as(principal: Principal) -> Generator[None]:
-    """Run the block for *principal*: stores show them what they may see and do what they may do, and nothing else.
+    """Run the block with the rights of *principal*: stores show and change only what these rights allow.
 
-    It holds for the effects that are awaited inside, for tasks and fibers that start inside, and for a ``ThreadRuntime``
-    that is asked inside.
+    This applies to the effects that are awaited in the block, to the tasks and fibers that start in it, and to a
+    ``ThreadRuntime`` that is called in it.
 
         with acting_as(Principal(name="phone", namespace=ada, granted=(Granted(ada),))):
             await memory.get_messages("trip")
@@ -101,4 +137,4 @@ def acting_as(principal: Principal) -> Generator[None]:
 
 
 principal: Final[Callable[[], Principal]] = _acting.get
-"""Returns for whom the present code runs; ``ANYBODY`` outside of every ``acting_as``."""
+"""Returns the principal of the running code; ``ANYBODY`` outside of every ``acting_as``."""

@@ -1,1 +1,1 @@
-"""What a model receives: instructions, recalled memories and messages, put together within a budget."""
+"""Builds the context that a model receives: instructions, recalled memories and messages, within a token budget."""

@@ -1,7 +1,7 @@
-"""``AgentPrompt``: what an agent asks a model, parted into fixed instructions and what changes (spec 000; 001, D5).
+"""``AgentPrompt``: the prompt of an agent, as fixed instructions and a part that changes (spec 000; 001, D5).
 
-``agent_prompt`` writes one, ``agent_messages`` makes a conversation of several.  Nothing is read and no use is counted
-here: whoever shows memories to a model tells ``LongTermMemory.record_use``.
+``agent_prompt`` writes one prompt, ``agent_messages`` makes a conversation of several.  Neither reads a store or counts the
+use of memories: call ``LongTermMemory.record_use`` with the memories that a model was shown.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ CONTENT_NOTICE: Final = f"{OPENING}is what the user works on at this moment.{CLO
 @final
 @frozen
 class AgentPrompt:
-    """One request of an agent.
+    """One request of an agent to a model.
 
     Attributes:
-        system: the fixed instructions: format, commands.  The same text for every request of its kind.
-        user: what belongs to this request alone.
+        system: the fixed instructions, such as format and commands; the same text for every request of this kind.
+        user: the text of this request alone.
     """
 
     system: str
@@ -46,7 +46,7 @@ class AgentPrompt:
 @final
 @frozen
 class AgentTurn:
-    """A request and what came back; *reply* is None for the request that is to be made now."""
+    """A request and the reply of the model; *reply* is None when the request has not been sent yet."""
 
     prompt: AgentPrompt
     reply: str | None = None
@@ -63,8 +63,17 @@ def agent_prompt(
 ) -> Effect[AgentPrompt]:
     """Write a prompt whose system part is *instructions* and nothing else.
 
-    The user part begins with what is given as data, each behind a fence of its own drawing: *memories*, *history*
-    and *current_content*.  Then come *intent*, and *request* at the end.
+    Args:
+        instructions: the fixed instructions.
+        request: the request of the user; it is the end of the user part.
+        intent: the text before *request*; empty: there is none.
+        current_content: the text that the user works on now; empty: there is none.
+        memories: memories that the model may use.
+        history: earlier messages of the conversation, oldest first.
+
+    Returns:
+        an effect of the prompt.  Its user part begins with *memories*, *history* and *current_content*, each inside a
+        random fence that marks it as data.
     """
 
     def write(chance: Random) -> AgentPrompt:
@@ -82,10 +91,10 @@ def agent_prompt(
 
 
 def agent_messages(turns: Sequence[AgentTurn]) -> tuple[ContextMessage, ...]:
-    """Return what a model receives for the last of *turns*: the instructions once, then what each turn added.
+    """Return the messages that a model receives for the last of *turns*: the instructions once, then the text of each turn.
 
-    Instructions of several kinds, of planning and of steps, are merged in the order of their first use.  While there is
-    one kind, a further turn only appends, so that whoever keeps the conversation sends the new messages alone.
+    Different instructions, of planning and of steps for example, are joined in the order of their first use.  While all
+    turns have the same instructions, a further turn only appends messages.
     """
     instructions = dict.fromkeys(turn.prompt.system for turn in turns if turn.prompt.system)
     messages = [ContextMessage("system", PARAGRAPH.join(instructions))] if instructions else []

@@ -1,6 +1,6 @@
-"""What a model receives: the application's instructions, the messages made of them, and what was left out of them.
+"""``ChatContext``: the messages that a model receives, made of instructions, memories and a conversation.
 
-Values only.  How a context is built stands in ``conversation/chat_context.py``; what can be asked for, in ``contracts``.
+Values only: ``context_assembly.py`` builds a context, ``contract.py`` defines the service.
 """
 
 from typing import Final, Literal, TypeAlias, final
@@ -21,7 +21,7 @@ class Instructions:
 
     Attributes:
         system: layer [0], the base prompt.
-        scenario: layer [1], what this scene asks for.
+        scenario: layer [1], the instructions for this scene.
         skills: layer [1], a text for each skill.
         profile: layer [2], about the app or the user.  The model trusts it as it trusts the application, so text that a
             user may write belongs in a memory instead.
@@ -52,6 +52,10 @@ class ContextMessage:
     id: str | None = None
 
 
+LeftOutReason: TypeAlias = Literal["budget", "parted", "limit", "unlike", "window", "summary"]
+ContextPartName: TypeAlias = Literal["instructions", "memories", "summaries", "conversation", "user_message"]
+
+
 @final
 @frozen
 class LeftOut:
@@ -60,12 +64,29 @@ class LeftOut:
     Attributes:
         id: the id of the memory or the message.
         reason: ``budget``: there was no room for it.  ``parted``: a tool's result without its call, or a call without
-            its result; models reject both.
+            its result; models reject both.  A preview has these, too: ``limit``: a memory that others outrank
+            (``memory.retrieval.limit``).  ``unlike``: a memory that is not similar enough to the message.  ``window``: a
+            message older than ``memory.context.windowMessages`` others.  ``summary``: a message that the strategy would
+            summarize first.
     """
 
     kind: Literal["memory", "message"]
     id: str
-    reason: Literal["budget", "parted"]
+    reason: LeftOutReason
+
+
+@final
+@frozen
+class ContextPart:
+    """A part of a context and its size.
+
+    Attributes:
+        part: ``instructions``: those of the application, and system messages of the conversation.  ``memories``,
+            ``summaries``: with their fences.  ``conversation``: all other stored messages.  ``user_message``: the last one.
+    """
+
+    part: ContextPartName
+    tokens: int
 
 
 @final
@@ -80,6 +101,8 @@ class ChatContext:
         left_out: memories, best first, then messages, oldest first.
         recall: the recalled memories, and how they were found; None when recall is off or has failed.
         memory_failure: why nothing was recalled, or why the use of memories was not counted; None: nothing failed.
+        parts: how *tokens* divides among the parts, in their order; a part without tokens is missing.
+        message_tokens: the size of each message, in the order of *messages*.
     """
 
     messages: tuple[ContextMessage, ...]
@@ -88,3 +111,5 @@ class ChatContext:
     left_out: tuple[LeftOut, ...] = ()
     recall: Recall | None = None
     memory_failure: RecallError | None = None
+    parts: tuple[ContextPart, ...] = ()
+    message_tokens: tuple[int, ...] = ()

@@ -1,7 +1,7 @@
-"""``ChatContextService``: the service that makes what a model receives for a user's message.
+"""``ChatContextLive``: builds the messages that a model receives for a user's message.
 
-It reads the conversation, recalls memories for the message, and counts the use of those that the model is shown and of
-the short-term ones that the message hits.  What fits the budget is decided in ``context_assembly.py``.
+It reads the conversation, recalls memories for the message, and counts the use of the memories that the model is shown and
+of the short-term ones that the message hits.  ``context_assembly.py`` decides what fits into the budget.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,21 @@ from typing import Never, final
 from attrs import evolve, frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, ContextMessage, Instructions
+from chatmemory.context.chat_context import (
+    NO_INSTRUCTIONS,
+    ChatContext,
+    ContextMessage,
+    Instructions,
+    LeftOut,
+)
 from chatmemory.context.context_assembly import ContextAssembly, Materials
+from chatmemory.context.context_preview import (
+    PREVIEWED_MESSAGES,
+    ContextPreview,
+    PreviewedMessages,
+    preview_problems,
+    previewed_messages,
+)
 from chatmemory.context.contract import ChatContextBuilder, ChatContextService
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.messages import ChatMessage
@@ -37,7 +50,7 @@ from chatmemory.settings.memory_settings import ContextSettings, ContextSettings
 @final
 @frozen
 class ChatContextLive:
-    """The service; its promises stand in ``ChatContextBuilder``."""
+    """The service; ``ChatContextBuilder`` specifies its methods."""
 
     conversations: ChatMemory
     memories: LongTermMemory
@@ -57,6 +70,7 @@ class ChatContextLive:
         instructions: Instructions = NO_INSTRUCTIONS,
         message_id: str | None = None,
         peek: bool = False,
+        preview: ContextPreview | None = None,
     ) -> ChatContext:
         """See ``ChatContextBuilder``."""
         refuse(
@@ -66,18 +80,22 @@ class ChatContextLive:
             text_problems("$.user_message", user_message),
             id_problems("$.message_id", message_id, or_none=True),
             _instructions_problems(instructions),
+            preview_problems(preview),
         )
-        said = await do(self._said(conversation_id, message_id))
-        recalled = await self._recalled(namespace, user_message)
+        settings = self.settings if preview is None else preview.over(self.settings)
+        said = await do(self._said(conversation_id, message_id, settings, preview))
+        recalled = await self._recalled(namespace, user_message, settings, preview)
         recall = recalled.value_or(None)
-        memories = () if recall is None else tuple(hit.memory for hit in recall.hits)
+        memories = () if recall is None else tuple(hit.memory for hit in recall.telling)
         last = ContextMessage("user", user_message, id=message_id)
-        materials = Materials(instructions, memories, said, last)
-        assembled = ContextAssembly(self.settings, self.tokens, self.chance).assemble(materials)
+        materials = Materials(instructions, memories, said.offered, last)
+        assembled = ContextAssembly(settings, self.tokens, self.chance).assemble(materials)
         context = do.fail(assembled.failure()) if isinstance(assembled, Failure) else assembled.unwrap()
-        # What goes wrong with memories is told, and never costs the user his turn.
+        # An error of memories is reported in the context, and never makes the user's turn fail.
         if isinstance(recalled, Failure):
             return evolve(context, memory_failure=recalled.failure())
+        if preview is not None:
+            return evolve(context, recall=recall, left_out=_all_left_out(context, recall, said))
         if peek or recall is None:
             return evolve(context, recall=recall)
         used = await self.memories.record_use(
@@ -91,22 +109,62 @@ class ChatContextLive:
         return evolve(context, recall=recall, memory_failure=failure)
 
     def _said(
-        self, conversation_id: str, message_id: str | None
-    ) -> Effect[Sequence[ChatMessage], DataValidationError | GenericMemoryError]:
-        """Read the newest messages without the one that is answered; an unknown conversation has none yet."""
-        most = self.settings.window_messages
+        self,
+        conversation_id: str,
+        message_id: str | None,
+        settings: ContextSettings,
+        preview: ContextPreview | None,
+    ) -> Effect[PreviewedMessages, DataValidationError | GenericMemoryError]:
+        """Read the newest messages except *user_message* itself; an unknown conversation has no messages yet."""
+        most = settings.window_messages
         spare = 0 if message_id is None else 1
 
-        def window(newest: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+        def window(newest: Sequence[ChatMessage]) -> PreviewedMessages:
             others = [message for message in newest if message.id != message_id]
-            return others[max(0, len(others) - most) :]
+            if preview is None:
+                return PreviewedMessages(others[max(0, len(others) - most) :], ())
+            return previewed_messages(others, preview, settings, self.tokens)
 
-        read = self.conversations.get_messages(conversation_id, limit=most + spare).map(window)
-        return catch(ConversationNotFoundError, _nothing_said)(read)
+        if preview is None:
+            read = self.conversations.get_messages(conversation_id, limit=most + spare)
+        else:
+            read = self.conversations.get_messages(
+                conversation_id,
+                limit=max(most, PREVIEWED_MESSAGES) + spare,
+                view="full" if preview.strategy == "none" else "model",
+                as_of=preview.as_of,
+            )
+        return catch(ConversationNotFoundError, _nothing_said)(read).map(window)
 
     @Effect.gen
-    async def _recalled(self, do: Do[RecallError], namespace: Namespace, query: str) -> Recall | None:
-        return await do(self.memories.recall(namespace, query)) if self.settings.recall else None
+    async def _recalled(
+        self,
+        do: Do[RecallError],
+        namespace: Namespace,
+        query: str,
+        settings: ContextSettings,
+        preview: ContextPreview | None,
+    ) -> Recall | None:
+        if not settings.recall:
+            return None
+        if preview is None:
+            return await do(self.memories.recall(namespace, query))
+        return await do(self.memories.recall(namespace, query, as_of=preview.as_of, explain=True))
+
+
+def _all_left_out(
+    context: ChatContext, recall: Recall | None, said: PreviewedMessages
+) -> tuple[LeftOut, ...]:
+    """Return everything that a preview lists as left out: memories, best first, then messages, oldest first."""
+    passed_over = () if recall is None else recall.passed_over
+    weak = () if recall is None else tuple([hit.memory for hit in recall.hits if hit.is_weak])
+    return (
+        *(one for one in context.left_out if one.kind == "memory"),
+        *(LeftOut("memory", memory.id, "unlike") for memory in weak),
+        *(LeftOut("memory", one.memory.id, one.reason) for one in passed_over),
+        *said.left_out,
+        *(one for one in context.left_out if one.kind == "message"),
+    )
 
 
 def _instructions_problems(instructions: object) -> list[Problem]:
@@ -143,4 +201,4 @@ chat_context = Layer.effect(
     _open(),
     needs=[ChatMemoryService, LongTermMemoryService, TokenCounterTag, ContextSettingsTag],
 )
-"""The service over the chat memory, the long-term memory and the token counter at hand."""
+"""The layer of the service; it needs the chat memory, the long-term memory, a token counter and settings."""

@@ -1,4 +1,4 @@
-"""How a context is put together from what there is: a pure function of its materials, its budget and chance.
+"""``ContextAssembly``: assembles a context from its materials, a budget and a source of randomness; it reads no store.
 
 The layers, from the first message to the last:
 
@@ -7,12 +7,12 @@ The layers, from the first message to the last:
     [5] the newest messages of the conversation
     [6] the user's message
 
-[0] to [2] and [6] are never left out.  Then memories take what room there is, best first, up to their share of the
-budget; one that is too large is passed over.  The conversation has the rest, and loses its oldest messages first.
-So the number of messages, and whose they are, follows from what there is and how large it is, never from what it says.
+[0] to [2] and [6] are never left out.  Then memories are added, best first, up to their share of the budget; a memory
+that is too large is skipped.  The conversation gets the rest, and loses its oldest messages first.  So the number of
+messages and their roles depend on the sizes of the materials, never on their text.
 
-A summary stands at its place in [5] as a user's message, fenced like a memory: it was written from what was said, and
-has no more authority than that.
+A summary keeps its place in [5] as a user's message, fenced like a memory: it was written from messages, and has no
+more authority than they have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,13 @@ from typing import Final, Literal, final
 
 from attrs import frozen
 
-from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions, LeftOut
+from chatmemory.context.chat_context import (
+    ChatContext,
+    ContextMessage,
+    ContextPart,
+    Instructions,
+    LeftOut,
+)
 from chatmemory.context.recalled_block import (
     MEMORIES_NOTICE,
     SUMMARY_NOTICE,
@@ -45,12 +51,12 @@ PARAGRAPH: Final = "\n\n"
 @final
 @frozen
 class Materials:
-    """What a context is made of.
+    """The materials of a context.
 
     Attributes:
         memories: best first.
-        said: the conversation in the model's view, oldest first, without the user's message.
-        user_message: as it is to stand in the context.
+        said: the conversation in the model's view, oldest first, without the user's new message.
+        user_message: the last message of the context.
     """
 
     instructions: Instructions
@@ -92,15 +98,34 @@ class ContextAssembly:
         said = [_for_model(message, fence) for message in materials.said if message.role != "system"]
         window = token_window(said, size=self._size, room=budget - needed - self._size(*head))
         messages = (*head, *window.kept, last)
+        sizes = tuple(map(self._size, messages))
+        summary_ids = {message.id for message in materials.said if message.role == "summary"}
+        summed_up = self._size(*(message for message in window.kept if message.id in summary_ids))
+        parts = (
+            ContextPart("instructions", instructed),
+            ContextPart("memories", self._size(*head) - instructed),
+            ContextPart("summaries", summed_up),
+            ContextPart("conversation", self._size(*window.kept) - summed_up),
+            ContextPart("user_message", needed),
+        )
         left_out = (
             *passed_over,
             *_left_out(window.without_room, "budget"),
             *_left_out(window.parted, "parted"),
         )
-        return Success(ChatContext(messages, tuple(line_of), self._size(*messages), left_out))
+        return Success(
+            ChatContext(
+                messages,
+                tuple(line_of),
+                sum(sizes),
+                left_out,
+                parts=tuple(part for part in parts if part.tokens),
+                message_tokens=sizes,
+            )
+        )
 
     def _head(self, texts: Sequence[str], block: str) -> tuple[ContextMessage, ...]:
-        """Return what stands before the conversation: the system message and that of the memories, if there are any."""
+        """Return the messages before the conversation: the system message and the message of the memories, if there are any."""
         blocks = [block] if block else []
         if self.settings.memory_role == "system":
             texts, blocks = [*texts, *blocks], []
@@ -115,10 +140,10 @@ class ContextAssembly:
 
 
 def _standing_texts(materials: Materials) -> list[str]:
-    """Return what is said with the application's authority, each text once; the conversation's policy among it."""
+    """Return the texts with the authority of the application, each once, with the system messages of the conversation."""
     told = materials.instructions
     given = (told.system, told.scenario, *told.skills, told.profile)
-    # Whether there is a system message must not follow from what is stored: a stored one counts even when it is blank.
+    # Stored text must not decide whether there is a system message, so a stored one counts even if it is blank.
     policy = (message.content for message in materials.said if message.role == "system")
     return list(dict.fromkeys((*(text for text in given if text.strip()), *policy)))
 

@@ -1,9 +1,10 @@
-"""``ChatContextBuilder``: builds what a model receives for a user's message."""
+"""``ChatContextBuilder``: builds the messages that a model receives for a user's message."""
 
 from typing import Protocol
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
+from chatmemory.context.context_preview import ContextPreview
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import RecallError
 
@@ -20,6 +21,7 @@ class ChatContextBuilder(Protocol):
         instructions: Instructions = NO_INSTRUCTIONS,
         message_id: str | None = None,
         peek: bool = False,
+        preview: ContextPreview | None = None,
     ) -> Effect[ChatContext, RecallError]:
         """Build the messages for a model within the token budget, and count one use of each memory in them.
 
@@ -35,13 +37,15 @@ class ChatContextBuilder(Protocol):
             instructions: what the application says; nothing by default.
             message_id: the id of *user_message* when it is already stored, so that it appears only once; None: it is
                 not stored.
-            peek: build the context without counting any use.
+            peek: if true, build the context without counting any use.
+            preview: build it under other settings, or as it would have been at an earlier time, without counting any use;
+                ``left_out`` then has everything that was considered.  None: as configured, now.
 
         Returns:
             the context.  When memories cannot be recalled it is built without them, and ``memory_failure`` says why.
 
         Fails with:
-            DataValidationError: an argument is invalid, or [0] to [2] and [6], which must not be left out, exceed the
+            DataValidationError: an argument or the preview is invalid, or [0] to [2] and [6], which must not be left out, exceed the
                 budget.
             GenericMemoryError: the store failed.
         """

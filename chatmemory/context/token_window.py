@@ -1,6 +1,6 @@
-"""Which stretch of a conversation a model sees: the newest messages that there is room for, tool calls whole.
+"""``token_window``: selects the newest messages that fit into a number of tokens, and keeps tool calls complete.
 
-Pure: what a message looks like to a model, and how much room there is, is decided in ``chat_context.py``.
+It is a pure function; ``context_assembly.py`` decides how a message is shown, and how many tokens there are.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from chatmemory.input.json_value import Json
 Exchange: TypeAlias = tuple[ContextMessage, ...]
 """A message and the results of the tools that it called: together in a context, or not at all."""
 
-# The names under which the metadata of messages speak of tool calls, in Python's and in JavaScript's manner.
+# The names of tool calls in the metadata of messages, in snake case and in camel case.
 CALLS: Final = ("tool_calls", "toolCalls")
 ANSWERED_CALL: Final = ("tool_call_id", "toolCallId")
 
@@ -23,7 +23,7 @@ ANSWERED_CALL: Final = ("tool_call_id", "toolCallId")
 @final
 @frozen
 class TokenWindow:
-    """What there was room for, and what was not, both oldest first.
+    """The messages that fit and those that do not, both oldest first.
 
     Attributes:
         parted: tool results without their call, and calls without their results.
@@ -41,8 +41,8 @@ def token_window(
 
     Args:
         messages: oldest first.
-        size: of one message, in the unit of *room*.
-        room: for all of them.
+        size: returns the size of one message, in the unit of *room*.
+        room: the largest size of all messages together.
     """
     whole: list[Exchange] = []
     parted: list[ContextMessage] = []
@@ -59,7 +59,7 @@ def token_window(
 
 
 def exchanges(messages: Sequence[ContextMessage]) -> list[Exchange]:
-    """Put tool results to the assistant's message right before them; a result without one stands alone."""
+    """Group tool results with the assistant's message right before them; a result without one is a group of its own."""
     found: list[list[ContextMessage]] = []
     for message in messages:
         if message.role == "tool" and found and found[-1][0].role == "assistant":
@@ -70,16 +70,16 @@ def exchanges(messages: Sequence[ContextMessage]) -> list[Exchange]:
 
 
 def is_whole(exchange: Exchange) -> bool:
-    """Tell whether every call in it has its result, and every result its call.
+    """Return whether every call in the exchange has its result, and every result its call.
 
-    A message whose metadata names no calls that are known here is taken to have made those that are answered.
+    A message whose metadata names no known calls counts as having made the calls that are answered.
     """
     caller, *results = exchange
     if caller.role == "tool":
         return False
     calls = _calls(caller)
     answers = [_answered_call(result) for result in results]
-    if not any(answers):  # results that name no call are told by their number
+    if not any(answers):  # results without the id of a call are matched by their number
         return not calls or len(results) == len(calls)
     return not calls or Counter(answers) == Counter(calls)
 

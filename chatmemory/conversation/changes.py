@@ -1,7 +1,8 @@
-"""What an append, a summary, a removal and a clear make of a conversation: decisions that every store executes.
+"""The effects of an append, a summary, a removal and a clear on a conversation: decisions that every store executes.
 
-A store gives the facts that it has read under the conversation's lock, and gets a decision back: what to write, the counts
-that follow from it, and the answer; or the error that refuses the change.  Nothing here reads, writes or waits.
+A store passes the facts that it has read under the lock of the conversation, and receives a decision: what to write, the
+new counts, and the answer; or the error that refuses the change.  The functions read nothing, write nothing and do not
+wait.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,17 +31,18 @@ from chatmemory.input.json_value import same_json, to_json
 @final
 @frozen(slots=False)  # made for every append, see messages.py
 class ConversationState:
-    """A conversation without its messages, as a store keeps it from one change to the next.
+    """The state of a conversation without its messages, which a store keeps between changes.
 
     Attributes:
-        conversation: what readers see of it; while it holds no message they see nothing.
-        next_seq: the number of the next message; no number is given twice, not even after a clear.
-        rewritten_at_version: the version that the latest summary, removal or clear made.
-        deleted_count: messages that a summary has deleted, whose ids stay known.
+        conversation: the part that readers see; they see nothing while it holds no message.
+        next_seq: the number of the next message; no number is used twice, not even after a clear.
+        rewritten_at_version: the version that the latest summary, removal or clear created.
+        deleted_count: the number of messages that a summary has deleted; their ids stay known.
         has_work: whether history work is queued.
-        owner: whose it is; who writes to a new conversation, owns it.
-        kept_since_version: the earliest version whose view is whole: the latest change that destroyed content made it.
-        kept_since: when that change happened; None: nothing was ever destroyed.
+        owner: the owner of the conversation: the namespace of the principal that wrote to it first.
+        kept_since_version: the earliest version whose view is complete: the version that the latest change which deleted
+            content created.
+        kept_since: when that change happened, UTC; None: no content was ever deleted.
     """
 
     conversation: Conversation
@@ -53,15 +55,15 @@ class ConversationState:
     kept_since: datetime | None = None
 
     def is_seen_by(self, principal: Principal) -> bool:
-        """Return whether *principal* may see what there is."""
+        """Return whether *principal* may read the conversation."""
         return principal.may("read", self.owner, self.conversation.conversation_id)
 
     def refuses_deletion_by(self, principal: Principal) -> AccessDeniedError | None:
-        """Return the error that keeps *principal*, who sees the conversation, from deleting in it."""
+        """Return the error when *principal*, who may read the conversation, may not delete its messages; else None."""
         return principal.refusal("delete", self.owner, self.conversation.conversation_id)
 
     def made_by(self, action: EventAction) -> Change:
-        """Return the change that has made this state of another, for the log."""
+        """Return the change that has led to this state, for the log."""
         conversation = self.conversation
         return Change(
             action,
@@ -73,37 +75,45 @@ class ConversationState:
         )
 
     def made_by_append(self, new: Sequence[MessageDraft]) -> Change:
-        """Return the change that has made this state by adding *new* messages, one or more."""
+        """Return the change that has led to this state by adding *new* messages, one or more."""
         return self.made_by("added")._replace(said_at=new[-1].timestamp)
 
     def made_by_fork(self, fork: Fork) -> Change:
-        """Return the change that has made this state, which is that of a new branch."""
+        """Return the change that has created this state as that of a new branch."""
         return self.made_by("forked")._replace(by=fork.conversation_id)
 
     def made_by_summary(self, summary: Summary) -> Change:
-        """Return the change that has made this state by storing *summary*, which the service does by itself."""
+        """Return the change that has led to this state by storing *summary*; the service makes it by itself."""
         change = self.made_by("summarized")
         return change._replace(said_at=summary.ends_at, by=summary.draft.id, is_by_itself=True)
 
 
 def new_conversation(conversation_id: str, now: datetime) -> ConversationState:
-    """Return the state of a conversation that was never written to."""
+    """Return the state of a conversation that was never written to.
+
+    Args:
+        conversation_id: the id of the conversation.
+        now: the time of its first write, UTC.
+
+    Returns:
+        the state, at version 0 and without messages.
+    """
     return ConversationState(Conversation(conversation_id, 0, 0, 0, 0, 0, now, now))
 
 
 Words: TypeAlias = tuple[str, str, str | None]
-"""What two messages of one id must have in common: role, content and metadata (as JSON), but not when it was said."""
+"""The fields in which two messages with the same id must agree: role, content and metadata (as JSON), not the time."""
 
 
 @final
 @frozen(slots=False)  # made for every append, see messages.py
 class AppendDecision:
-    """What an append stores.
+    """The changes of an append.
 
     Attributes:
-        new: the messages to insert, numbered from the ``next_seq`` of the state before.
-        state: the conversation afterwards.
-        answer: what the repository answers.
+        new: the messages to insert, numbered from the ``next_seq`` of the old state on.
+        state: the conversation after the append.
+        answer: the answer of the repository.
     """
 
     new: Sequence[MessageDraft]
@@ -114,19 +124,22 @@ class AppendDecision:
 def decide_append(
     state: ConversationState, known: Mapping[str, Words | None], batch: Append, principal: Principal
 ) -> AppendDecision | AccessDeniedError | MessageConflictError | VersionConflictError:
-    """Tell apart what *batch* adds, repeats and contradicts, and refuse it whole if it contradicts anything.
+    """Sort the messages of *batch* into new ones, duplicates and conflicts, and refuse all of them if there is a conflict.
 
-    What *principal* may not write is refused before anything is said about what is stored.
+    A message that *principal* may not write is refused first, so that the error reveals nothing about stored messages.
 
-    A batch that expects another version is refused, unless all of it is known and says the same: who repeats an append
-    whose answer was lost finds that it has succeeded.
+    A batch that expects another version is refused, unless all its messages are duplicates: a caller that repeats an
+    append whose answer was lost learns that it has succeeded.
 
     Args:
-        state: the conversation before.
-        known: what is stored under those ids of *batch* that are known; None: a summary has deleted the message, and
-            whatever is said under its id repeats it.
-        batch: at least one message, in order.
-        principal: who writes.
+        state: the conversation before the append.
+        known: for each id of *batch* that is known, the stored fields; None: a summary has deleted the message, and any
+            message with its id is a duplicate.
+        batch: one message or more, in order.
+        principal: the principal that writes.
+
+    Returns:
+        the changes, or the error that refuses them.
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
@@ -135,29 +148,44 @@ def decide_append(
         refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
         if refusal is not None:
             return refusal
-    new: dict[str, MessageDraft] = {}
-    duplicates: list[str] = []
-    conflicts: list[str] = []
-    for draft in batch.drafts:
-        id_ = draft.id
-        if id_ not in known and id_ not in new:
-            new[id_] = draft
-        elif _repeats(draft, known[id_] if id_ in known else _words(new[id_])):
-            duplicates.append(id_)
-        else:
-            conflicts.append(id_)
-    before, expected = state.conversation, batch.expected_version
+    before, expected, drafts = state.conversation, batch.expected_version, batch.drafts
+    new = {draft.id: draft for draft in drafts}
+    duplicates: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    if known or len(new) < len(drafts):
+        new, duplicates, conflicts = _told_apart(drafts, known)
     if expected is not None and expected != before.version and (new or conflicts):
         return VersionConflictError(before.conversation_id, expected=expected, actual=before.version)
     if conflicts:
-        return MessageConflictError(before.conversation_id, tuple(conflicts))
+        return MessageConflictError(before.conversation_id, conflicts)
+    stored = drafts
+    if len(new) < len(drafts):
+        stored = tuple(new.values())
     if new:
-        state = _extended(state, new.values(), batch.now, batch.threshold)
-    answer = Appended(tuple(new), tuple(duplicates), state.conversation, state.has_work)
-    return AppendDecision(tuple(new.values()), state, answer)
+        state = _extended(state, stored, batch.now, batch.threshold)
+    return AppendDecision(stored, state, Appended(tuple(new), duplicates, state.conversation, state.has_work))
 
 
-def _words(draft: MessageDraft) -> Words:
+def _told_apart(
+    drafts: Iterable[MessageDraft], known: Mapping[str, Words | None]
+) -> tuple[dict[str, MessageDraft], tuple[str, ...], tuple[str, ...]]:
+    """Return the new ones of *drafts* by id, the ids of duplicates, and the ids of conflicts."""
+    new: dict[str, MessageDraft] = {}
+    duplicates: list[str] = []
+    conflicts: list[str] = []
+    for draft in drafts:
+        id_ = draft.id
+        if id_ not in known and id_ not in new:
+            new[id_] = draft
+        elif _repeats(draft, known[id_] if id_ in known else words_of(new[id_])):
+            duplicates.append(id_)
+        else:
+            conflicts.append(id_)
+    return new, tuple(duplicates), tuple(conflicts)
+
+
+def words_of(draft: MessageDraft) -> Words:
+    """Return the fields in which another message with the same id must agree."""
     return draft.role, draft.content, to_json(draft.metadata)
 
 
@@ -171,7 +199,7 @@ def _repeats(draft: MessageDraft, stored: Words | None) -> bool:
 def _extended(
     state: ConversationState, new: Iterable[MessageDraft], now: datetime, threshold: WorkThreshold | None
 ) -> ConversationState:
-    """Count *new* messages at the end."""
+    """Return the state after adding *new* messages at the end."""
     before, count, tokens, open_count = state.conversation, 0, 0, 0
     for draft in new:
         count += 1
@@ -193,7 +221,7 @@ def _extended(
         state.next_seq + count,
         state.rewritten_at_version,
         state.deleted_count,
-        state.has_work or is_due(conversation, threshold),
+        state.has_work or (threshold is not None and threshold.is_reached_by(conversation)),
         state.owner,
         state.kept_since_version,
         state.kept_since,
@@ -201,7 +229,7 @@ def _extended(
 
 
 class InView(NamedTuple):
-    """A message of the model's view: where it stands there, and what it counts for."""
+    """A message of the model's view: its place there, its role and its number of tokens."""
 
     place: int
     role: Role
@@ -211,7 +239,7 @@ class InView(NamedTuple):
 @final
 @frozen
 class SummaryDecision:
-    """What a summary changes: it becomes message *seq*, at *place* in the model's view, and leaves *state* behind."""
+    """The changes of a summary: it becomes message *seq*, at *place* in the model's view; *state* is the new state."""
 
     seq: int
     place: int
@@ -224,19 +252,22 @@ def decide_summary(
     """Put *summary* in the place of the last message that it covers, unless the history was rewritten since it was planned.
 
     Args:
-        state: the conversation before.
-        covered: the messages in the model's view that *summary* names; any that is missing refuses it.
+        state: the conversation before the change.
+        covered: the messages in the model's view that *summary* names; when one is missing, the summary is refused.
         summary: the summary.
         is_id_taken: whether a stored message has the id of the summary.
+
+    Returns:
+        the changes, or the error that refuses them.
     """
     before, planned = state.conversation, summary.planned_at_version
     if state.rewritten_at_version > planned or len(covered) < len(summary.covers):
         return VersionConflictError(before.conversation_id, expected=planned, actual=before.version)
     if is_id_taken:
-        return RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is stored already")
+        return RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is already stored")
     place = max(message.place for message in covered)
     deleted = len(covered) if summary.delete_covered else 0
-    after = _rewritten(
+    after = rewritten(
         state,
         gone=covered,
         come=[InView(place, summary.draft.role, summary.draft.tokens)],
@@ -258,17 +289,21 @@ def decide_removal(
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Return the conversation after its newest message went, with the summaries that stood in the way.
+    """Return the state after the removal of the newest message, and of the summaries that covered it.
 
     Args:
-        state: the conversation before.
-        removed: what was deleted: summaries, and last the newest message that none of them stood for.
-        restored: what came back into the model's view when those summaries went, what is removed by now included.
-        freed: ids that were known only because one of those summaries had deleted their messages.
-        now: the instant of the change.
-        threshold: queued work goes unless it is still reached.
+        state: the conversation before the removal.
+        removed: the deleted messages: first the summaries, last the newest message.
+        restored: the messages that returned to the model's view when those summaries were deleted, including those that
+            were deleted afterwards.
+        freed: how many ids were known only because one of those summaries had deleted their messages.
+        now: the time of the change, UTC.
+        threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
+
+    Returns:
+        the new state.
     """
-    return _rewritten(
+    return rewritten(
         state,
         gone=removed,
         come=restored,
@@ -283,19 +318,24 @@ def decide_removal(
 @final
 @frozen
 class ClearDecision:
-    """What remains after a clear (*state*), and its answer."""
+    """The state after a clear, and its answer."""
 
     state: ConversationState
     answer: ClearReport
 
 
 def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> ClearDecision:
-    """Leave nothing of a conversation but its version and its numbering, so that no stale writer mistakes what follows.
+    """Clear everything of a conversation except its version and its numbering.
+
+    Both continue after the clear, so that an outdated writer is detected.
 
     Args:
-        state: the conversation before, which holds messages.
+        state: the conversation before the clear; it holds messages.
         summaries: how many of its messages are summaries.
-        now: the instant of the change.
+        now: the time of the change, UTC.
+
+    Returns:
+        the new state, and the answer of the repository.
     """
     before = state.conversation
     after = Conversation(before.conversation_id, before.version + 1, 0, 0, 0, 0, before.created_at, now)
@@ -311,11 +351,19 @@ def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> 
 
 
 def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
-    """Tell whether a conversation of this size has history work."""
+    """Return whether a conversation has history work.
+
+    Args:
+        conversation: the conversation, with its counts.
+        threshold: the size from which on there is work; None: there is never work.
+
+    Returns:
+        True when the conversation has reached the threshold.
+    """
     return threshold is not None and threshold.is_reached_by(conversation)
 
 
-def _rewritten(
+def rewritten(
     state: ConversationState,
     *,
     gone: Sequence[InView],
@@ -326,9 +374,22 @@ def _rewritten(
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Count what left the model's view and what came into it, in a version that no summary planned before may pass.
+    """Return the state after messages left the model's view and others entered it.
 
-    Unless everything *is_kept*, no earlier version is whole any more.
+    A summary that was planned before the new version is refused.
+
+    Args:
+        state: the conversation before the change.
+        gone: the messages that leave the model's view.
+        come: the messages that enter it.
+        stored: the change of the number of stored messages.
+        deleted: the change of the number of messages that a summary has deleted.
+        is_kept: whether all content is still stored; otherwise earlier versions are no longer complete.
+        now: the time of the change, UTC.
+        threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
+
+    Returns:
+        the new state.
     """
     before = state.conversation
     after = evolve(

@@ -1,11 +1,13 @@
 """``ChatMemoryService``: the service that agents call, over any repository and any history strategy.
 
-It checks what comes in, stamps it, and lifts errors; transactions are the repository's, summaries the strategy's.
+It checks the input, adds ids and times, and turns errors of the repository into errors of the service.  Transactions
+belong to the repository, summaries to the strategy.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import final
 
 from attrs import frozen
@@ -19,8 +21,10 @@ from chatmemory.conversation.message_repository import (
     MessageRepository,
     MessageRepositoryTag,
     PageQuery,
+    Replacement,
+    Undo,
 )
-from chatmemory.conversation.message_rules import message_problems
+from chatmemory.conversation.message_rules import is_long_batch, message_problems
 from chatmemory.conversation.messages import (
     AddReport,
     ChatMessage,
@@ -31,6 +35,7 @@ from chatmemory.conversation.messages import (
     Forked,
     MessagePage,
     SummarizationMetadata,
+    Undone,
     View,
 )
 from chatmemory.conversation.new_message import NewMessage
@@ -44,6 +49,7 @@ from chatmemory.effect.services.ids import Ids, IdsTag
 from chatmemory.errors import (
     AddError,
     ConversationNotFoundError,
+    ConversationUndoError,
     DataValidationError,
     ForkError,
     GenericMemoryError,
@@ -64,12 +70,13 @@ from chatmemory.input.rules import (
     text_problems,
 )
 from chatmemory.settings.memory_settings import StrategySettings, StrategySettingsTag
+from chatmemory.text.long_work import beside_the_loop
 
 
 @final
 @frozen
 class ChatMemoryLive:
-    """The service; its promises stand in ``ChatMemory``."""
+    """Implements ``ChatMemory``, which describes its methods."""
 
     repository: MessageRepository
     history: HistoryKeeper
@@ -77,14 +84,19 @@ class ChatMemoryLive:
     clock: Clock
     ids: Ids
 
-    # Plain coroutines add and read messages: do-notation and alt would double what the service adds to their price.
+    # Plain coroutines add and read messages: do-notation and alt would double the overhead of the service.
 
     @Effect.coroutine
     async def add_messages(
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
     ) -> Outcome[AddReport, AddError]:
         """See ``ChatMemory``."""
-        problems = id_problems("$.conversation_id", conversation_id) + message_problems(messages)
+        is_long = is_long_batch(messages)
+        if is_long:
+            found = await beside_the_loop(partial(message_problems, messages)).or_raise()
+        else:
+            found = message_problems(messages)
+        problems = id_problems("$.conversation_id", conversation_id) + found
         if expected_version is not None:
             problems += limit_problems("$.expected_version", expected_version)
         if problems:
@@ -92,7 +104,10 @@ class ChatMemoryLive:
         if not messages:
             return await self._add_nothing(conversation_id)
         now = self.clock.now()
-        drafts = tuple([self._draft(message, now) for message in messages])
+        if is_long:
+            drafts = await beside_the_loop(partial(self._drafts, messages, now)).or_raise()
+        else:
+            drafts = self._drafts(messages, now)
         batch = Append(conversation_id, drafts, now, self.history.strategy.threshold, expected_version)
         outcome = await self.repository.append(batch)
         if type(outcome) is not Success:
@@ -176,12 +191,53 @@ class ChatMemoryLive:
         removed = await do(removing.alt(memory_error))
         return removed or do.fail(ConversationNotFoundError(conversation_id))
 
+    @Effect.coroutine
+    async def replace_newest(
+        self,
+        conversation_id: str,
+        messages: Sequence[NewMessage],
+        *,
+        count: int | None = None,
+        expected_version: int | None = None,
+    ) -> Outcome[AddReport, AddError]:
+        """See ``ChatMemory``."""
+        problems = id_problems("$.conversation_id", conversation_id) + message_problems(messages)
+        for path, number in (("$.count", count), ("$.expected_version", expected_version)):
+            problems += [] if number is None else limit_problems(path, number)
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        now, threshold = self.clock.now(), self.history.strategy.threshold
+        batch = Append(conversation_id, self._drafts(messages, now), now, threshold, expected_version)
+        outcome = await self.repository.replace(Replacement(batch, count))
+        if not isinstance(outcome, Success):
+            return Failure(memory_error(outcome.failure()))
+        stored = outcome.unwrap()
+        history = await self.history.after_append(stored) if stored.work_is_due else IDLE
+        return Success(AddReport(stored.stored, stored.duplicates, stored.conversation.version, history))
+
     @Effect.gen
-    async def clear_messages(self, do: Do[RemoveError], conversation_id: str) -> ClearReport:
+    async def clear_messages(
+        self, do: Do[RemoveError], conversation_id: str, *, with_branches: bool = False
+    ) -> ClearReport:
         """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
-        cleared = await do(self.repository.clear(conversation_id, now=self.clock.now()).alt(memory_error))
+        clearing = self.repository.clear(conversation_id, now=self.clock.now(), with_branches=with_branches)
+        cleared = await do(clearing.alt(memory_error))
         return cleared or do.fail(ConversationNotFoundError(conversation_id))
+
+    @Effect.coroutine
+    async def undo(
+        self, conversation_id: str, *, expected_version: int | None = None
+    ) -> Outcome[Undone, ConversationUndoError]:
+        """See ``ChatMemory``."""
+        problems = id_problems("$.conversation_id", conversation_id)
+        if expected_version is not None:
+            problems += limit_problems("$.expected_version", expected_version)
+        if problems:
+            return Failure(DataValidationError(tuple(problems)))
+        undo = Undo(conversation_id, self.clock.now(), self.history.strategy.threshold, expected_version)
+        outcome = await self.repository.undo(undo)
+        return outcome if isinstance(outcome, Success) else Failure(memory_error(outcome.failure()))
 
     @Effect.gen
     async def get_conversation(self, do: Do[ReadError], conversation_id: str) -> Conversation:
@@ -210,7 +266,7 @@ class ChatMemoryLive:
         )
         if not limit:
             return ConversationPage((), None)
-        # One more than is asked for tells whether there is another page.
+        # One more than requested shows whether there is another page.
         listing = ConversationListing(limit + 1, place, order, prefix)
         found = await do(self.repository.conversations(listing).alt(GenericMemoryError))
         page = found[:limit]
@@ -253,14 +309,20 @@ class ChatMemoryLive:
             self.repository.summarizations_of(conversation_id, message_id).alt(GenericMemoryError)
         )
 
-    def _draft(self, message: NewMessage, now: datetime) -> MessageDraft:
-        return MessageDraft(
-            message.id or self.ids.message_id(),
-            message.role,
-            message.content,
-            now if message.timestamp is None else message.timestamp.astimezone(UTC),
-            message.metadata,
-            self.tokens.count(message),
+    def _drafts(self, messages: Sequence[NewMessage], now: datetime) -> tuple[MessageDraft, ...]:
+        new_id, count = self.ids.message_id, self.tokens.count
+        return tuple(
+            [
+                MessageDraft(
+                    message.id or new_id(),
+                    message.role,
+                    message.content,
+                    now if message.timestamp is None else message.timestamp.astimezone(UTC),
+                    message.metadata,
+                    count(message),
+                )
+                for message in messages
+            ]
         )
 
     async def _page(self, query: PageQuery) -> MessagePage | Failure[ReadError]:
@@ -314,10 +376,22 @@ async def open_chat_memory(
     clock: Clock,
     ids: Ids,
 ) -> AsyncGenerator[ChatMemory]:
-    """Serve, do history work in the background, and finish what is due before leaving."""
+    """Open the service, do history work in the background, and finish the work that is due before closing.
+
+    Args:
+        repository: the store of the messages.
+        strategy: what summarizes long conversations.
+        tokens: counts the tokens of messages.
+        settings: how the strategy runs: at once or in the background, with which timeout.
+        clock: the time of writes and of background work.
+        ids: makes ids of messages and leases.
+
+    Yields:
+        the service.
+    """
     keeper = HistoryKeeper(repository, strategy, clock, ids, settings)
     memory = ChatMemoryLive(repository, keeper, tokens, clock, ids)
-    if isinstance(strategy, KeepEverything):  # work that another strategy has left waits for its return
+    if isinstance(strategy, KeepEverything):  # work of another strategy waits until that one is used again
         yield memory
         return
     async with keeper.in_background():
@@ -334,4 +408,4 @@ chat_memory = Layer.scoped(
     ClockTag,
     IdsTag,
 )
-"""The service over the repository, the strategy and the token counter at hand."""
+"""The service over the repository, the strategy and the token counter that are provided."""

@@ -1,4 +1,4 @@
-"""``ChatMemory``: conversations, as agents call them."""
+"""``ChatMemory``: the service that agents call to store, read, summarize and clear conversations."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -14,44 +14,47 @@ from chatmemory.conversation.messages import (
     Forked,
     MessagePage,
     SummarizationMetadata,
+    Undone,
     View,
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Tag
-from chatmemory.errors import AddError, ForkError, ReadError, RemoveError
+from chatmemory.errors import AddError, ConversationUndoError, ForkError, ReadError, RemoveError
 
 
 class ChatMemory(Protocol):
-    """Conversations that can be kept, read, summarized and cleared.
+    """Stores, reads, summarizes and clears conversations.
 
-    Every method checks its arguments first and fails with ``DataValidationError`` when one is invalid; nothing has
-    happened then.  Every method fails with ``GenericMemoryError`` when the store fails.
+    Every method checks its arguments first and fails with ``DataValidationError`` when one of them is invalid; then
+    nothing has been changed.  Every method fails with ``GenericMemoryError`` when the store fails.  ``Fails with:`` names
+    the other errors of a method.
 
-    A method shows and changes what ``acting_as`` allows, and everything outside of it: what the principal may not see is
-    answered as what is not there.
+    Inside ``acting_as`` a method reads and changes only what the principal may read and change; outside of it there is
+    no such limit.  A conversation that the principal may not read is treated as one that does not exist.
     """
 
     def add_messages(
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
     ) -> Effect[AddReport, AddError]:
-        """Store *messages* at the end of the conversation, all or none, then let the history strategy do its work.
+        """Store *messages* at the end of the conversation, all or none, and then run the history strategy.
 
-        The first message creates the conversation.  An empty batch changes nothing and creates nothing.  A failure of
-        the history strategy never fails the add; ``AddReport.history`` reports it.
+        The first message creates the conversation.  An empty list changes nothing and creates nothing.  When the history
+        strategy fails, the add still succeeds, and ``AddReport.history`` reports the failure.
 
         Args:
             conversation_id: 1 to 512 characters.
             messages: oldest first.  A message whose id is already stored with the same role, content and metadata is
                 reported as a duplicate and not stored again.
             expected_version: the version that the caller has read; 0: the conversation does not exist yet; None: any
-                version.  It is not checked when all *messages* are duplicates, so a call whose answer was lost can
-                be repeated.
+                version.  It is not checked when all *messages* are duplicates, so it is safe to repeat a call whose
+                answer was lost.
 
         Returns:
             the ids that were stored, the ids that are duplicates, the new version, and what the history strategy did.
 
         Fails with:
-            AccessDeniedError: the principal may not write to the conversation, or not in one of the roles.
+            AccessDeniedError: the principal may not write to the conversation, or may not write messages of one of the
+                roles.
             MessageConflictError: an id is already stored with another role, content or metadata.
             VersionConflictError: the conversation is at another version than *expected_version*.
         """
@@ -72,16 +75,17 @@ class ChatMemory(Protocol):
             conversation_id: 1 to 512 characters.
             limit: the largest number of messages; None: all of them; 0: none.
             before: a time with a time zone; None: any time.
-            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
-            as_of: read what was there then: a version (0 to the present one), or a time with a time zone; None: now.
-                A summary that came later does not hide what it covers.  What was deleted since is missing;
-                ``get_page`` says whether anything is.
+            view: ``model``: summaries take the place of the messages that they cover.  ``full``: every stored message.
+            as_of: read the conversation as it was at a version (0 to the present one) or at a time with a time zone;
+                None: now.  A summary that was written later does not hide the messages that it covers.  Messages that
+                were deleted since are missing; ``get_page`` reports whether any are.
 
         Returns:
-            the messages; empty when the conversation has messages, but none before *before*, or none yet then.
+            the messages; an empty sequence when the conversation has messages, but none before *before* or none at
+            *as_of*.
 
         Fails with:
-            DataValidationError: *as_of* is a version that is yet to come; the error says the present one.
+            DataValidationError: *as_of* is a version that does not exist yet; the error names the present version.
             ConversationNotFoundError: the conversation holds no message at all.
         """
         ...
@@ -105,15 +109,15 @@ class ChatMemory(Protocol):
             newer_than: the ``newer`` cursor of another page of the same *view*; the page begins just after it.
                 0: begin with the oldest message.  Give *older_than* or *newer_than*, not both; with neither, the page
                 holds the newest messages.
-            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
-            as_of: see ``get_messages``.  A cursor leads on in a page of the same *as_of*.
+            view: ``model``: summaries take the place of the messages that they cover.  ``full``: every stored message.
+            as_of: see ``get_messages``.  A cursor is valid only with the *as_of* of the page that it comes from.
 
         Returns:
-            the messages, oldest first, with the cursors of the pages before and after, and whether a page of the past
-            is whole.
+            the messages, oldest first, with the cursors of the pages before and after this one, and whether a page of
+            the past is complete.
 
         Fails with:
-            DataValidationError: *as_of* is a version that is yet to come; the error says the present one.
+            DataValidationError: *as_of* is a version that does not exist yet; the error names the present version.
             ConversationNotFoundError: the conversation holds no message at all.
         """
         ...
@@ -126,57 +130,129 @@ class ChatMemory(Protocol):
         Args:
             conversation_id: 1 to 512 characters.
             size: the largest number of messages on one page.
-            view: ``full``: every stored message.  ``model``: summaries in the place of the messages that they cover.
+            view: ``full``: every stored message.  ``model``: summaries take the place of the messages that they cover.
 
         Returns:
-            an iterator over outcomes: a ``Success`` for each page.  A ``Failure``, as ``get_page`` has it, is the last
-            item.
+            an iterator over outcomes: a ``Success`` for each page.  When a page cannot be read, the last item is a
+            ``Failure`` with one of the errors of ``get_page``.
         """
         ...
 
     def fork(
         self, conversation_id: str, new_id: str, *, at: str | int | None = None
     ) -> Effect[Forked, ForkError]:
-        """Begin a branch: a conversation that shares the messages of another one up to a point, and copies none of them.
+        """Create a branch: a conversation that shares the messages of another one up to a point, without copying them.
 
-        What either of the two does from then on, the other one never sees.  The branch belongs to who makes it, and all
-        of it can be read by whoever may read the branch.  Its numbers and versions go on from the point, so *as_of* reads
-        across it.
+        After that, changes of one conversation do not show in the other.  The branch belongs to the principal who creates
+        it, and whoever may read the branch may read all of it, the shared messages included.  Its message numbers and
+        versions continue from the point, so *as_of* can also name a version before it.
 
         Args:
-            conversation_id: the conversation that the branch parts from; 1 to 512 characters.
-            new_id: the id of the branch, which no conversation has or ever had.
-            at: the point: the id of the last message that both have, or a version from 1 on; None: the end.
+            conversation_id: the conversation that the branch is created from; 1 to 512 characters.
+            new_id: the id of the branch; no conversation has it or ever had it.
+            at: the point: the id of the last shared message, or a version, 1 or greater; None: the end.
 
         Returns:
-            the branch, and whether this call has made it: a call whose answer was lost can be repeated.
+            the branch, and whether this call created it: it is safe to repeat a call whose answer was lost.
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
             AccessDeniedError: the principal may not write to the branch.
             VersionConflictError: another conversation has or had the id *new_id*.
-            DataValidationError: there is no such message or version, or nothing of that version is kept.
+            DataValidationError: the message or version *at* does not exist, or none of its messages is still stored.
         """
         ...
 
     def remove_newest(self, conversation_id: str) -> Effect[ChatMessage, RemoveError]:
-        """Delete the newest message of the model's view for good, and return it.
+        """Delete the newest message of the model's view permanently, and return it.
 
-        When the newest message is a summary, the messages that it covers come back into view, and the newest of those
-        is deleted.  When the summary has deleted the messages that it covers, the summary itself is deleted.
+        When the newest message is a summary, the messages that it covers return to the view, and the newest of them is
+        deleted.  When the summary has deleted the messages that it covers, the summary itself is deleted.
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
-            AccessDeniedError: the principal sees the conversation and may not delete in it.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
         """
         ...
 
-    def clear_messages(self, conversation_id: str) -> Effect[ClearReport, RemoveError]:
+    def replace_newest(
+        self,
+        conversation_id: str,
+        messages: Sequence[NewMessage],
+        *,
+        count: int | None = None,
+        expected_version: int | None = None,
+    ) -> Effect[AddReport, AddError]:
+        """Permanently delete the newest messages of the model's view and store *messages* in their place.
+
+        Both happen in one transaction: no reader sees the conversation between the two, and after a crash either the old
+        or the new messages are stored.  A caller that has made the new messages from the old ones (its own summary, for
+        example) gives the version at which it read the old ones.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            messages: the messages to store at the end, oldest first; ``[]``: only delete.
+            count: how many messages of the model's view to delete; a summary is deleted together with all messages that
+                it covers.  None: all of them.
+            expected_version: the version at which the messages were read; None: any version.
+
+        Returns:
+            which messages were stored, and the version after the change.
+
+        Fails with:
+            DataValidationError: arguments are invalid; the error has a path for each problem.
+            AccessDeniedError: the principal may not delete messages of the conversation, or may not write to it.
+            MessageConflictError: a message of the conversation has an id of *messages*; nothing is changed.  Only when
+                all messages are replaced may the new ones have the ids of old ones.
+            VersionConflictError: the conversation is at another version; nothing is changed.
+        """
+        ...
+
+    def clear_messages(
+        self, conversation_id: str, *, with_branches: bool = False
+    ) -> Effect[ClearReport, RemoveError]:
         """Delete every message of the conversation, with its summaries and their metadata.
+
+        Its branches keep the messages that they share with it, unless *with_branches* is True.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            with_branches: also clear the branches, and the branches of these, that share a message with the conversation
+                and in which the principal may delete.  A branch is cleared completely, its own messages included.
+
+        Returns:
+            how many messages were deleted, and the branches that still hold some of them.
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
-            AccessDeniedError: the principal sees the conversation and may not delete in it.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
+        """
+        ...
+
+    def undo(
+        self, conversation_id: str, *, expected_version: int | None = None
+    ) -> Effect[Undone, ConversationUndoError]:
+        """Undo the newest change of the conversation.  The undo is a change itself, and the log records it.
+
+        Undoing an add deletes its messages permanently.  Undoing a summary deletes the summary, and the messages that it
+        covers return to the view.  Undoing a fork clears the branch, which has not been changed since.  Undoing a clear
+        brings back the messages that a branch still holds; the conversation then shares them with the branch.  A removal
+        from the end cannot be undone, and neither can another undo.
+
+        Args:
+            conversation_id: 1 to 512 characters.
+            expected_version: the version that the change created, so that no other change is undone; None: undo the
+                newest change.
+
+        Returns:
+            which change was undone, and how many messages were removed and restored.
+
+        Fails with:
+            ConversationNotFoundError: nothing was ever written to the conversation.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
+            VersionConflictError: another change has followed.
+            NotUndoableError: the content that the change removed is no longer stored, the log no longer has the change,
+                or the change is an undo itself.
         """
         ...
 
@@ -207,8 +283,12 @@ class ChatMemory(Protocol):
 
         Returns:
             one page.  In the order ``id`` all pages together list each conversation exactly once.  In the order
-            ``recent`` a conversation that changes during the walk moves to the front, where only a new walk surely
-            finds it.
+            ``recent`` a conversation that changes while the pages are read moves to the front; only a new listing from
+            the first page is sure to contain it.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -221,7 +301,14 @@ class ChatMemory(Protocol):
 
         Args:
             conversation_id: 1 to 512 characters.
-            view: ``model``: summaries in the place of the messages that they cover.  ``full``: every stored message.
+            view: ``model``: summaries take the place of the messages that they cover.  ``full``: every stored message.
+
+        Returns:
+            the number of messages, 0 or greater.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -235,7 +322,11 @@ class ChatMemory(Protocol):
             summary_message_id: the id of the summary message.
 
         Returns:
-            which messages the summary covers and who wrote it; None when no summary has this id.
+            which messages the summary covers and which skill wrote it; None when no summary has this id.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -249,8 +340,12 @@ class ChatMemory(Protocol):
             message_id: the id of the message.
 
         Returns:
-            the summary that covers the message first, then the summary that covers that one, and so on; empty when no
+            first the summary that covers the message, then the summary that covers that one, and so on; empty when no
             summary covers the message.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 

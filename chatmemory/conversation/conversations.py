@@ -1,16 +1,18 @@
-"""``Conversations``: every promise of ``MessageRepository`` but durability, in a dictionary of histories.
+"""``Conversations``: a dictionary of histories that keeps every promise of ``MessageRepository`` except durability.
 
-The executable specification: ``InMemoryMessageRepository`` hands its answers out as effects, and the laws ask it what any
-other repository has to answer.  No method waits for anything, so each is a transaction by itself.
+It is the executable specification: ``InMemoryMessageRepository`` returns its answers as effects, and the laws compare the
+answers of other repositories with it.  No method waits for anything, so each of them is a transaction.
 """
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from math import inf
 from operator import attrgetter
 from typing import Final, TypeVar, final
 
 from attrs import define, evolve, field
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import ConversationState
 from chatmemory.conversation.forks import decide_fork
@@ -22,7 +24,9 @@ from chatmemory.conversation.message_repository import (
     Fork,
     HistoryWork,
     PageQuery,
+    Replacement,
     Summary,
+    Undo,
     WorkThreshold,
 )
 from chatmemory.conversation.messages import (
@@ -32,10 +36,25 @@ from chatmemory.conversation.messages import (
     Forked,
     MessagePage,
     SummarizationMetadata,
+    Undone,
+)
+from chatmemory.conversation.replacing import answer_without_messages, refusal_of_replacement, remaining
+from chatmemory.conversation.undoing import (
+    GONE,
+    NOT_HELD,
+    Held,
+    Newest,
+    branches_of,
+    change_of_undo,
+    gone,
+    latest_of,
+    refusal_of_undo,
+    undone_of,
 )
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import (
     AccessDeniedError,
+    ConversationUndoRefusal,
     ForkRefusal,
     MessageConflictError,
     RepositoryError,
@@ -46,24 +65,33 @@ from chatmemory.events.kept_log import KeptLog
 
 A = TypeVar("A")
 
-BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)  # of a conversation that nobody has written to
+BEFORE_ALL: Final = datetime.min.replace(tzinfo=UTC)  # the time of a conversation without writes
 PLACE: Final[Callable[[Conversation], tuple[datetime, str]]] = attrgetter("updated_at", "conversation_id")
 
 
 @final
 @define(eq=False)
 class Conversations:
-    """Histories by the ids of their conversations; one that was cleared stays, without messages."""
+    """Histories by the ids of their conversations; the history of a cleared conversation stays, without messages."""
 
     histories: dict[str, History] = field(factory=dict[str, History])
     log: KeptLog = field(factory=KeptLog)
+    branches: dict[str, dict[str, Held]] = field(factory=dict[str, dict[str, Held]])
 
     def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
-        """Return the history of the conversation, or what a write at *now* would begin with."""
+        """Return the history of a conversation.
+
+        Args:
+            conversation_id: the id of the conversation.
+            now: the time of a write, UTC, for a conversation that does not exist.
+
+        Returns:
+            the history; that of a new conversation when nothing was ever written to it.
+        """
         return self.histories.get(conversation_id) or History.new(conversation_id, now)
 
     def seen(self, conversation_id: str) -> History:
-        """Return the history that whoever acts may see, which is an empty one when they may see none."""
+        """Return the history of the conversation; an empty one when the principal may not read it."""
         history = self.history(conversation_id)
         return history if history.state.is_seen_by(principal()) else History.new(conversation_id, BEFORE_ALL)
 
@@ -90,6 +118,8 @@ class Conversations:
         if not isinstance(decision, ConversationState):
             return Failure(decision)
         self.histories[fork.new_id] = parent.forked(decision)
+        branch = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
+        self.branches.setdefault(fork.conversation_id, {})[fork.new_id] = branch
         self.log.note([decision.made_by_fork(fork)])
         return Success(Forked(decision.conversation, is_new=True))
 
@@ -97,9 +127,75 @@ class Conversations:
         """See ``MessageRepository.page``."""
         return self.seen(query.conversation_id).page(query)
 
-    def clear(self, conversation_id: str, *, now: datetime) -> Outcome[ClearReport | None, AccessDeniedError]:
+    def clear(
+        self, conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> Outcome[ClearReport | None, AccessDeniedError]:
         """See ``MessageRepository.clear``."""
-        return self._deletion("cleared", self.seen(conversation_id), lambda history: history.clear(now))
+        history, cleared_too, shared = self.seen(conversation_id), list[str](), list[str]()
+        refusal = history.state.refuses_deletion_by(principal())
+        if history.entries and refusal is None:
+            for branch_id in branches_of(self._holding(conversation_id)):
+                may = self.history(branch_id).state.refuses_deletion_by(principal()) is None
+                if with_branches and may:
+                    self._deletion("cleared", self.history(branch_id), lambda history: history.clear(now))
+                    cleared_too.append(branch_id)
+                else:
+                    shared.append(branch_id)
+        outcome = self._deletion("cleared", history, lambda history: history.clear(now))
+        if not isinstance(outcome, Success) or (report := outcome.unwrap()) is None:
+            return outcome
+        return Success(evolve(report, cleared_too=tuple(cleared_too), still_shared_by=tuple(shared)))
+
+    def undo(self, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
+        """See ``MessageRepository.undo``."""
+        id_ = undo.conversation_id
+        before = self.history(id_)
+        newest = self._newest(id_, before.state.conversation.version)
+        refusal = refusal_of_undo(before.state, newest, undo, principal())
+        if refusal is not None or newest is None:
+            return Failure(refusal or gone(before.state))
+        held: Held | None = None
+        if newest.action == "forked":
+            after = before.clear(undo.now)
+            changed = None if after is None else after[0]
+        elif newest.action == "cleared":
+            held = next(iter(latest_of(self._holding(id_))), None)
+            changed = None if held is None else before.restored(self.history(held.branch_id), held, undo)
+        else:
+            changed = before.without_newest(undo)
+        if changed is None:
+            return Failure(gone(before.state, NOT_HELD if newest.action == "cleared" else GONE))
+        by = None if held is None else held.branch_id
+        if held is not None:
+            self.branches.setdefault(held.branch_id, {})[id_] = held._replace(branch_id=id_)
+        self.histories[id_] = changed
+        self.log.note([change_of_undo(changed.state, newest.action, by=by)])
+        return Success(undone_of(before.state, changed.state, newest.action, by))
+
+    def _newest(self, conversation_id: str, version: int) -> Newest | None:
+        for event in reversed(self.log.kept):
+            if event.kind == "conversation" and event.target == conversation_id:
+                is_newest = event.version == version
+                return Newest(event.action, event.reason) if is_newest else None
+        return None
+
+    def _holding(self, conversation_id: str) -> list[Held]:
+        """Return the branches, and their branches, that hold messages of the conversation and that the principal sees."""
+        found, waiting = set[Held](), [*self.branches.get(conversation_id, {}).values()]
+        while waiting:
+            held = waiting.pop()
+            if held in found:
+                continue
+            found.add(held)
+            for id_, seq, version in self.branches.get(held.branch_id, {}).values():
+                waiting.append(Held(id_, min(seq, held.seq), min(version, held.version)))
+        return [
+            held
+            for held in found
+            if held.branch_id != conversation_id
+            and self.history(held.branch_id).held(held.version, held.seq).message_count
+            and self.history(held.branch_id).state.is_seen_by(principal())
+        ]
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
@@ -111,13 +207,37 @@ class Conversations:
             lambda history: history.remove_newest(now=now, threshold=threshold),
         )
 
+    def replace(
+        self, replacement: Replacement, /
+    ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
+        """See ``MessageRepository.replace``."""
+        batch, id_ = replacement.batch, replacement.conversation_id
+        history = self.history(id_, batch.now)
+        rest = remaining(history.state, replacement)
+        known = history.known(draft.id for draft in batch.drafts) if rest else ()
+        refusal = refusal_of_replacement(history.state, known, replacement, principal())
+        if refusal is not None:
+            return Failure(refusal)
+        if rest == 0:
+            self.clear(id_, now=batch.now)
+        while self.history(id_).state.conversation.view_count > rest:
+            self.remove_newest(id_, now=batch.now, threshold=batch.threshold)
+        if not batch.drafts:
+            return Success(answer_without_messages(self.history(id_, batch.now).state))
+        return self.append(evolve(batch, expected_version=None))
+
     def conversation(self, conversation_id: str) -> Conversation | None:
         """See ``MessageRepository.conversation``."""
         found = self.seen(conversation_id).conversation
         return None if found is None else self._shown(found)
 
+    def owner(self, conversation_id: str) -> Namespace | None:
+        """See ``MessageRepository.owner``."""
+        history = self.seen(conversation_id)
+        return history.state.owner if history.entries else None
+
     def _shown(self, conversation: Conversation) -> Conversation:
-        """Return the conversation, without its parent when whoever acts may not see that."""
+        """Return the conversation, without ``forked_from`` when the principal may not read the parent."""
         origin = conversation.forked_from
         if origin is None or self.history(origin.conversation_id).state.is_seen_by(principal()):
             return conversation
@@ -181,17 +301,45 @@ class Conversations:
         self.histories[work.conversation_id] = history
 
     def mark_stale(self, conversation_id: str, message_id: str) -> frozenset[str]:
-        """Say of every summary over the message that it may still say what was forgotten; name those summaries.
+        """Mark the summaries that cover a message as stale, because they may still repeat a forgotten memory.
 
-        In a conversation that who acts may not see there are none.
+        Summaries in the parent and in the branches that hold the message are marked too.
+
+        Args:
+            conversation_id: the conversation of the message; when the principal may not read it, nothing is marked.
+            message_id: the id of the message.
+
+        Returns:
+            the ids of the marked summaries in conversations that the principal may read.
         """
-        history = self.history(conversation_id)
-        if not history.state.is_seen_by(principal()):
-            return frozenset()
-        history, stale = history.mark_stale(message_id)
-        if stale:
-            self.histories[conversation_id] = history
-        return stale
+        who, named = principal(), frozenset[str]()
+        if not self.history(conversation_id).state.is_seen_by(who):
+            return named
+        entry = self.history(conversation_id).entries.get(message_id)
+        seq = 0 if entry is None else entry.message.seq
+        for id_, reach in self._family(conversation_id).items():
+            if seq <= reach:
+                history, stale = self.history(id_).mark_stale(message_id)
+                if stale:
+                    self.histories[id_] = history
+                named |= stale if history.state.is_seen_by(who) else frozenset()
+        return named
+
+    def _family(self, conversation_id: str) -> dict[str, float]:
+        """Return the conversation, its parents and its branches: each id with the number of the last shared message."""
+        family, waiting = dict[str, float](), [(conversation_id, inf)]
+        while waiting:
+            id_, reach = waiting.pop()
+            if family.get(id_, -1) >= reach:
+                continue
+            family[id_] = reach
+            origin = self.history(id_).state.conversation.forked_from
+            if origin is not None:
+                waiting.append((origin.conversation_id, min(reach, origin.seq)))
+            waiting += [
+                (branch.branch_id, min(reach, branch.seq)) for branch in self.branches.get(id_, {}).values()
+            ]
+        return family
 
     def _deletion(
         self, action: EventAction, history: History, change: Callable[[History], tuple[History, A] | None]

@@ -1,6 +1,6 @@
-"""What a fork makes of a conversation: ``decide_fork``, which every store executes.
+"""The decision on a fork: ``decide_fork``, which every store executes.
 
-As in ``changes.py``, nothing here reads, writes or waits.
+As in ``changes.py``, the functions read nothing, write nothing and do not wait.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from chatmemory.errors import (
 
 
 class ForkPoint(NamedTuple):
-    """The point at which a branch parts: what a conversation held up to number *seq* at *version*, and how much that is."""
+    """The point at which a branch begins: the messages of a conversation up to number *seq* at *version*, in numbers."""
 
     seq: int
     version: int
@@ -37,14 +37,18 @@ def decide_fork(
     fork: Fork,
     principal: Principal,
 ) -> ConversationState | Forked | ForkRefusal:
-    """Return the branch, or the answer when this fork was made before.
+    """Return the state of the branch, or the answer when an earlier call has created it.
 
     Args:
         parent: the state of the parent.
-        existing: the state of what has the id of the branch, or of a conversation that was never written to.
-        point: where the branch parts; None: the parent has no such message or version.
-        fork: what is asked for.
-        principal: who forks.
+        existing: the state of the conversation with the id of the branch; it may never have been written to.
+        point: the point of the fork; None: the parent has no such message or version.
+        fork: the request.
+        principal: the principal that makes the request.
+
+    Returns:
+        the state of the new branch; or the answer, when the same fork has already created the branch; or the error that
+        refuses the fork.
     """
     if parent.conversation.message_count == 0 or not parent.is_seen_by(principal):
         return ConversationNotFoundError(fork.conversation_id)

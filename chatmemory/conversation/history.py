@@ -1,7 +1,7 @@
-"""``History``: one conversation with all its messages, as a value: the plainest store that there can be.
+"""``History``: one conversation with all its messages as an immutable value, the simplest possible store.
 
-Each change gives another history, or the error that refuses it.  Dictionaries keep histories for the repository in memory,
-and the laws compare every other repository with one.  What a change decides stands in ``changes.py``.
+Each change returns a new history, or the error that refuses it.  The in-memory repository keeps histories in dictionaries,
+and the laws compare every other repository with it.  ``changes.py`` decides what a change does.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from chatmemory.conversation.message_repository import (
     MessageDraft,
     PageQuery,
     Summary,
+    Undo,
     WorkThreshold,
     latest_end,
 )
@@ -46,6 +47,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
+from chatmemory.conversation.undoing import Held, restored_from, without_newest
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.input.json_value import from_json, to_json
 
@@ -56,10 +58,10 @@ class Entry:
     """A stored message.
 
     Attributes:
-        message: without its metadata, so that it can be handed out as it is.
-        metadata: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
-        place: where it stands in the model's view; a summary stands where the last message that it covers stood.
-        tokens: its size.
+        message: the message without its metadata, so that callers can share it.
+        metadata: its metadata as JSON text, which no caller can change, and which keeps ``1``, ``1.0`` and ``true`` apart.
+        place: its position in the model's view; a summary has the position of the last message that it covers.
+        tokens: its number of tokens.
         version: the version that stored it.
         stored_at: when it was stored.
         covered_at_version: the version that covered it; None: no summary covers it.
@@ -75,20 +77,28 @@ class Entry:
 
     @property
     def words(self) -> Words:
-        """What a message must say to repeat it."""
+        """The fields in which another message must agree to repeat it."""
         return self.message.role, self.message.content, self.metadata
 
     @property
     def counted(self) -> InView:
-        """What it counts for in the model's view."""
+        """Its place, role and tokens, as the model's view counts them."""
         return InView(self.place, self.message.role, self.tokens)
 
     def covered_by(self, summary_id: str | None, version: int | None = None) -> Entry:
-        """Return it behind a summary that *version* has stored, or in view."""
+        """Return the entry as covered by a summary, or as back in view.
+
+        Args:
+            summary_id: the id of the summary; None: no summary covers it.
+            version: the version that stored the summary; None: no summary covers it.
+
+        Returns:
+            the changed entry.
+        """
         return evolve(self, message=evolve(self.message, covered_by=summary_id), covered_at_version=version)
 
     def as_of(self, version: int) -> Entry:
-        """Return it as *version*, which has it, had it."""
+        """Return the entry as it was at *version*, which must contain it."""
         return self if (self.covered_at_version or 0) <= version else self.covered_by(None)
 
     def handed_out(self) -> ChatMessage:
@@ -101,7 +111,7 @@ class Entry:
 @final
 @frozen
 class QueuedWork:
-    """History work that waits until *due_at*, or that somebody holds until *lease_until*."""
+    """Queued history work, which waits until *due_at* or is leased until *lease_until*."""
 
     due_at: datetime
     attempts: int = 0
@@ -109,7 +119,15 @@ class QueuedWork:
     lease_until: datetime | None = None
 
     def is_free(self, now: datetime, latest: datetime) -> bool:
-        """Return whether the work may be claimed; see ``latest_end`` for *latest*."""
+        """Return whether the work may be claimed.
+
+        Args:
+            now: the time of the claim, UTC.
+            latest: the latest time at which a wait or a lease can end, see ``latest_end``; UTC.
+
+        Returns:
+            True when it is due and not leased, or when its times come from a clock that was ahead.
+        """
         ends = (self.due_at, self.lease_until or now)
         return all(end <= now or end > latest for end in ends)
 
@@ -120,10 +138,10 @@ class History:
     """One conversation.
 
     Attributes:
-        state: its counts; they agree with what stands below.
+        state: its counts, which agree with the entries.
         entries: every stored message by its id, in the order of their numbers.
-        summaries: where the summaries come from, oldest first; a later one may stand for an earlier one.
-        made_at: by the id of each of those summaries, the version that stored it.
+        summaries: the origin of each summary, oldest first; a later summary may cover an earlier one.
+        made_at: the version that stored each summary, by the id in *summaries*.
         work: the queued history work.
     """
 
@@ -135,19 +153,35 @@ class History:
 
     @staticmethod
     def new(conversation_id: str, now: datetime) -> History:
-        """Return the history of a conversation that was never written to."""
+        """Return the history of a conversation that was never written to.
+
+        Args:
+            conversation_id: the id of the conversation.
+            now: the time of its first write, UTC.
+
+        Returns:
+            the history, without messages.
+        """
         return History(new_conversation(conversation_id, now))
 
     @property
     def conversation(self) -> Conversation | None:
-        """What readers see of it; None without messages."""
+        """The conversation as callers see it; None when it has no messages."""
         return self.state.conversation if self.entries else None
 
     def append(
         self, batch: Append, principal: Principal
     ) -> tuple[History, Appended] | AccessDeniedError | MessageConflictError | VersionConflictError:
-        """Store what is new in *batch*."""
-        known = self._known(draft.id for draft in batch.drafts)
+        """Store the messages of *batch* that are new.
+
+        Args:
+            batch: the messages, and the conditions of the append.
+            principal: the principal that writes.
+
+        Returns:
+            the new history and the answer; or the error that refuses the batch, as ``MessageRepository.append`` has it.
+        """
+        known = self.known(draft.id for draft in batch.drafts)
         decision = decide_append(self.state, known, batch, principal)
         if not isinstance(decision, AppendDecision):
             return decision
@@ -161,7 +195,7 @@ class History:
         ), decision.answer
 
     def summarize(self, summary: Summary) -> History | VersionConflictError | RepositoryError:
-        """Put *summary* in the place of what it covers."""
+        """Store *summary*, which replaces the messages that it covers in the model's view."""
         covered = [entry for entry in _view(self.entries) if entry.message.id in summary.covers]
         is_id_taken = summary.draft.id in self.entries
         decision = decide_summary(
@@ -182,24 +216,33 @@ class History:
     def remove_newest(
         self, *, now: datetime, threshold: WorkThreshold | None
     ) -> tuple[History, ChatMessage] | None:
-        """Take the newest message out of the view, and undo the summaries that stand there; None when it is empty."""
+        """Remove the newest message of the model's view.
+
+        A summary that is newest is removed too, and the messages that it covers return to the view.  When a removed
+        summary has deleted another summary, the messages that the deleted one covers return as well.
+
+        Args:
+            now: the time of the removal, UTC.
+            threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
+
+        Returns:
+            the new history and the removed message; None when the view is empty.
+        """
         if not _view(self.entries):
             return None
         entries = dict(self.entries)
         removed: list[Entry] = []
         restored: list[Entry] = []
         back: list[Entry] = []
+        gone: set[str] = set()
         while not removed or back:
             newest = _view(entries)[-1]
             removed.append(entries.pop(newest.message.id))
-            back = [
-                entry.covered_by(None)
-                for entry in entries.values()
-                if entry.message.covered_by == newest.message.id
-            ]
+            ended = self._ended_with(newest.message.id)
+            gone |= ended
+            back = [entry.covered_by(None) for entry in entries.values() if entry.message.covered_by in ended]
             entries |= _by_id(back)
             restored += back
-        gone = {entry.message.id for entry in removed}
         undone = [made for made in self.summaries if made.summary_message_id in gone]
         state = decide_removal(
             self.state,
@@ -213,7 +256,7 @@ class History:
         return self._changed(state, now, entries=entries, summaries=summaries), removed[-1].handed_out()
 
     def clear(self, now: datetime) -> tuple[History, ClearReport] | None:
-        """Forget everything but the version and the numbering; None without messages."""
+        """Delete everything except the version and the numbering; None when there are no messages."""
         if not self.entries:
             return None
         summaries = sum(entry.message.role == "summary" for entry in self.entries.values())
@@ -233,6 +276,18 @@ class History:
             if at < version:
                 seq = max([entry.message.seq for entry in self._at(at).values()], default=0)
             version = at
+        return self.held(version, seq)
+
+    def held(self, version: int, seq: int) -> ForkPoint:
+        """Return the counts of the messages that existed at a version.
+
+        Args:
+            version: the version.
+            seq: the number of the last message that is counted.
+
+        Returns:
+            the point with its counts.
+        """
         held = self._at(version, seq)
         view = _view(held)
         return ForkPoint(
@@ -244,27 +299,77 @@ class History:
             sum(entry.message.role in OPEN_ROLES for entry in view),
         )
 
-    def forked(self, state: ConversationState) -> History:
-        """Return the branch of *state*, which begins with what was there at its version."""
-        branch, version = state.conversation, state.conversation.version
+    def without_newest(self, undo: Undo) -> History | None:
+        """Return the history without the messages of its newest version; None when a summary of that version deleted messages."""
+        version = self.state.conversation.version
+        added = [entry for entry in self.entries.values() if entry.version == version]
+        summary = added[0].message.id if added[0].message.role == "summary" else None
+        if any(made.summary_message_id == summary and made.messages_deleted for made in self.summaries):
+            return None
+        back = [
+            entry.covered_by(None)
+            for entry in self.entries.values()
+            if summary is not None and entry.message.covered_by == summary
+        ]
+        entries = _by_id(
+            entry for entry in {**self.entries, **_by_id(back)}.values() if entry.version != version
+        )
+        state = without_newest(
+            self.state, [entry.counted for entry in added], [entry.counted for entry in back], undo
+        )
+        summaries = tuple(made for made in self.summaries if made.summary_message_id != summary)
+        return self._changed(state, undo.now, entries=entries, summaries=summaries)
+
+    def restored(self, branch: History, held: Held, undo: Undo) -> History:
+        """Return this cleared history with the messages that a branch still shares with it.
+
+        Args:
+            branch: the history of the branch.
+            held: the part of this conversation that the branch holds.
+            undo: the request.
+
+        Returns:
+            the new history.
+        """
+        point = branch.held(held.version, held.seq)
+        return branch.forked(restored_from(self.state, point, undo, branch.state.deleted_count), held)
+
+    def forked(self, state: ConversationState, held: Held | None = None) -> History:
+        """Return the history of a branch of this conversation.
+
+        Args:
+            state: the state of the branch.
+            held: the messages that the branch begins with; None: those up to the point of its fork.
+
+        Returns:
+            the new history.
+        """
+        branch = state.conversation
+        _, seq, version = held or ("", state.next_seq - 1, branch.version)
         made = tuple(
             evolve(one, conversation_id=branch.conversation_id)
             for one in self.summaries
             if self.made_at[one.summary_message_id] <= version
         )
-        work = QueuedWork(branch.created_at) if state.has_work else None
-        return History(state, self._at(version, state.next_seq - 1), made, self.made_at, work)
+        work = QueuedWork(branch.updated_at) if state.has_work else None
+        return History(state, self._at(version, seq), made, self.made_at, work)
 
     def _at(self, version: int, seq: int | None = None) -> dict[str, Entry]:
-        """Return what was there at *version*, up to number *seq*."""
+        """Return the messages that existed at *version*, up to the message number *seq*."""
         return {
             id_: entry.as_of(version)
             for id_, entry in self.entries.items()
             if entry.version <= version and (seq is None or entry.message.seq <= seq)
         }
 
+    def _ended_with(self, message_id: str) -> set[str]:
+        """Return the message and the summaries that it has deleted, directly or through another."""
+        made = self.summarization(message_id)
+        deleted = made.summarized_message_ids if made is not None and made.messages_deleted else ()
+        return {message_id}.union(*map(self._ended_with, deleted))
+
     def mark_stale(self, message_id: str) -> tuple[History, frozenset[str]]:
-        """Mark each summary that covers the message as stale: it may still say what was forgotten.  Return their ids, too."""
+        """Mark each summary that covers the message as stale, because it may contain forgotten text; also return their ids."""
         stale = frozenset(made.summary_message_id for made in self.summarizations_of(message_id))
         marked = tuple(
             evolve(made, is_stale=made.is_stale or made.summary_message_id in stale)
@@ -275,12 +380,15 @@ class History:
     def claim(
         self, *, now: datetime, lease_id: str, lease_until: datetime
     ) -> tuple[History, HistoryWork] | None:
-        """Lease the work of the conversation; None when there is none, it is not due yet, or another lease holds it.
+        """Lease the work of the conversation, unless there is none, it is not due yet, or another lease holds it.
 
         Args:
-            now: the time of the claim.
+            now: the time of the claim, UTC.
             lease_id: the id of the new lease.
-            lease_until: the end of the new lease.
+            lease_until: the end of the new lease, UTC.
+
+        Returns:
+            the new history and the leased work; None when there is no work to claim.
         """
         if self.work is None or not self.work.is_free(now, latest_end(now, lease_until)):
             return None
@@ -292,12 +400,15 @@ class History:
     def settle(
         self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None
     ) -> History:
-        """Give back the lease of *work*; nothing changes when another lease has replaced it.
+        """End the lease of *work*, and remove or queue the work; change nothing when another lease has replaced it.
 
         Args:
             work: the work, with the id of its lease.
-            threshold: the size at which the conversation has more work; None: it never has.
-            retry_at: when the work, which failed, is tried again; None: it is done.
+            threshold: the size at which the conversation has more work; None: it never has more work.
+            retry_at: when to try the work, which failed, again, UTC; None: the work is done.
+
+        Returns:
+            the new history.
         """
         held = self.work
         if held is None or held.lease_id != work.lease_id:
@@ -337,7 +448,7 @@ class History:
         )
 
     def _version(self, as_of: int | datetime | None) -> int:
-        """Return the version that is meant, of those that there have been."""
+        """Return the number of the version that the query asks for."""
         state = self.state
         if as_of is None:
             return state.conversation.version
@@ -348,20 +459,21 @@ class History:
         return max(kept, *stored, 0)
 
     def summarization(self, summary_message_id: str) -> SummarizationMetadata | None:
-        """Return which messages a summary covers, and who wrote it; None when no summary has this id."""
+        """Return the metadata of a summary; None when no summary has this id."""
         made = [made for made in self.summaries if made.summary_message_id == summary_message_id]
         return made[0] if made else None
 
     def summarizations_of(self, message_id: str) -> tuple[SummarizationMetadata, ...]:
         """Return the summaries that cover a message, directly or through another summary, innermost first."""
         chain: list[SummarizationMetadata] = []
-        for made in self.summaries:  # a later one can only stand around an earlier one
+        for made in self.summaries:  # only a later summary can cover an earlier one
             if message_id in made.summarized_message_ids:
                 chain.append(made)
                 message_id = made.summary_message_id
         return tuple(chain)
 
-    def _known(self, message_ids: Iterable[str]) -> Mapping[str, Words | None]:
+    def known(self, message_ids: Iterable[str]) -> Mapping[str, Words | None]:
+        """Return the stored fields of those of the ids that are known; None: a summary has deleted the message."""
         return {
             id_: entry.words if (entry := self.entries.get(id_)) else None
             for id_ in message_ids
@@ -406,4 +518,5 @@ def _metadata(summary: Summary) -> SummarizationMetadata:
         skill_id=summary.skill_id,
         messages_deleted=summary.delete_covered,
         created_at=summary.now,
+        is_stale=summary.is_stale,
     )

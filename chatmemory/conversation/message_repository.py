@@ -1,10 +1,11 @@
-"""``MessageRepository``: stores conversations; with the values that its methods take and return."""
+"""``MessageRepository``: stores conversations; and the values that its methods take and return."""
 
 from datetime import datetime, timedelta
 from typing import Final, Protocol, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.messages import (
     ChatMessage,
     ClearReport,
@@ -13,10 +14,18 @@ from chatmemory.conversation.messages import (
     Forked,
     MessagePage,
     SummarizationMetadata,
+    Undone,
     View,
 )
 from chatmemory.effect import Effect, Tag
-from chatmemory.errors import AppendError, ForkRefusal, RemovalError, RepositoryError, VersionConflictError
+from chatmemory.errors import (
+    AppendError,
+    ConversationUndoRefusal,
+    ForkRefusal,
+    RemovalError,
+    RepositoryError,
+    VersionConflictError,
+)
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 
@@ -24,7 +33,7 @@ from chatmemory.input.json_value import JsonObject
 @final
 @frozen(slots=False)  # made for every message, see messages.py
 class MessageDraft:
-    """A checked message with all that the store needs.  *tokens* is its size in the model's view."""
+    """A checked message with everything that the store needs.  *tokens* is its size in the model's view."""
 
     id: str
     role: Role
@@ -34,12 +43,31 @@ class MessageDraft:
     tokens: int
 
 
+class ViewSize(Protocol):
+    """The size of a conversation's model view; a ``Conversation`` has these fields."""
+
+    @property
+    def view_count(self) -> int:
+        """The number of its messages."""
+        ...
+
+    @property
+    def view_tokens(self) -> int:
+        """The number of tokens of its messages."""
+        ...
+
+    @property
+    def open_count(self) -> int:
+        """The number of its user, assistant and tool messages."""
+        ...
+
+
 @final
 @frozen
 class WorkThreshold:
-    """The size at which a conversation has work for its history strategy: all three counts have to be reached.
+    """The size from which on a conversation has work for its history strategy: all three counts must be reached.
 
-    They count as those of ``Conversation`` do.  Every conversation reaches 0, so every change reaches
+    The counts are those of ``Conversation``.  Every conversation reaches 0, so every change reaches
     ``WorkThreshold()``.  A strategy that never has work gives None instead of a threshold.
 
     Attributes:
@@ -52,12 +80,12 @@ class WorkThreshold:
     view_count: int = 0
     view_tokens: int = 0
 
-    def is_reached_by(self, conversation: Conversation) -> bool:
-        """Return whether *conversation* has work."""
+    def is_reached_by(self, size: ViewSize) -> bool:
+        """Return whether a conversation of this *size* has work."""
         return (
-            conversation.open_count >= self.open_count
-            and conversation.view_count >= self.view_count
-            and conversation.view_tokens >= self.view_tokens
+            size.open_count >= self.open_count
+            and size.view_count >= self.view_count
+            and size.view_tokens >= self.view_tokens
         )
 
 
@@ -67,11 +95,11 @@ class Append:
     """A batch of messages for the end of one conversation.
 
     Attributes:
-        drafts: at least one, in order.
+        drafts: one message or more, in order.
         expected_version: the version before the change; None: any version.  It is not checked when all drafts are
             duplicates, because such a batch changes nothing.
         now: the time of the write, UTC.
-        threshold: history work is queued when this change makes the conversation reach it; None: never.
+        threshold: history work is queued when the conversation reaches it after this change; None: never.
     """
 
     conversation_id: str
@@ -83,13 +111,34 @@ class Append:
 
 @final
 @frozen
-class Fork:
-    """A branch that begins as another conversation was at some point.
+class Replacement:
+    """Messages that take the place of the newest messages of a conversation.
 
     Attributes:
-        conversation_id: the other conversation, its parent.
-        new_id: the id of the branch, which no conversation has or ever had.
-        at: the point: the id of the last message that both have, or a version of the parent from 1 on; None: its end.
+        batch: the messages to store at the end; it may be empty.  Unless all stored messages are deleted, the conversation
+            must not know any of its ids.
+        count: how many messages of the model's view are deleted; None: all.  A summary is deleted together with the
+            messages that it covers.
+    """
+
+    batch: Append
+    count: int | None = None
+
+    @property
+    def conversation_id(self) -> str:
+        """The id of the conversation."""
+        return self.batch.conversation_id
+
+
+@final
+@frozen
+class Fork:
+    """A branch that begins with the messages that another conversation, its parent, had at some point.
+
+    Attributes:
+        conversation_id: the id of the parent.
+        new_id: the id of the branch; no conversation has it or ever had it.
+        at: the point: the id of the last shared message, or a version of the parent, 1 or greater; None: its end.
         now: the time of the write, UTC.
         threshold: history work is queued when the branch reaches it; None: never.
     """
@@ -102,13 +151,30 @@ class Fork:
 
 
 @final
+@frozen
+class Undo:
+    """A request to undo the newest change of a conversation.
+
+    Attributes:
+        expected_version: the version that the change created; None: undo the newest change, whatever it is.
+        now: the time of the write, UTC.
+        threshold: history work is queued, or stays queued, when the conversation reaches it; None: never.
+    """
+
+    conversation_id: str
+    now: datetime
+    threshold: WorkThreshold | None = None
+    expected_version: int | None = None
+
+
+@final
 @frozen(slots=False)  # made for every message, see messages.py
 class Appended:
     """The result of an append.
 
     Attributes:
-        stored: the ids that are new, in order.
-        duplicates: the ids that were already stored.
+        stored: the ids of the new messages, in order.
+        duplicates: the ids of the messages that were already stored.
         conversation: the conversation after the append.
         work_is_due: whether history work is queued for the conversation.
     """
@@ -124,17 +190,17 @@ class Appended:
 class PageQuery:
     """Which part of a conversation to read.
 
-    Cursors are sequence numbers in the ``full`` view, and places in the ``model`` view, where a summary has the place of
-    the last message that it covers.
+    A cursor is a sequence number in the ``full`` view, and a place in the ``model`` view.  The place of a message is its
+    sequence number; the place of a summary is that of the last message that it covers.
 
     Attributes:
         limit: the largest number of messages; None: all.
-        before: only messages with an earlier timestamp; None: any.
-        older_than: the newest messages before this cursor.
-        newer_than: the oldest messages after this cursor.  At most one of *older_than* and *newer_than* is given; with
-            neither, the newest messages are read.
-        as_of: the version, or the instant, whose view is read; None: the present one.  An instant names the last version
-            that was stored at or before it; a version that is yet to come is the present one.
+        before: read only messages with an earlier timestamp; None: any timestamp.
+        older_than: read the newest messages before this cursor.
+        newer_than: read the oldest messages after this cursor.  At most one of *older_than* and *newer_than* is given;
+            with neither, the newest messages are read.
+        as_of: the version, or the instant, whose view is read; None: the present one.  An instant means the last version
+            that was stored at or before it; a version that does not exist yet means the present one.
     """
 
     conversation_id: str
@@ -153,7 +219,8 @@ class ConversationListing:
 
     Attributes:
         limit: the largest number of conversations.
-        after: ``(updated_at, conversation_id)`` of the last conversation of the page before, as it was on that page.
+        after: ``(updated_at, conversation_id)`` of the last conversation of the page before, as that page returned it;
+            None: the first page.
         order: ``id``: by ``conversation_id``.  ``recent``: by ``updated_at`` and then by ``conversation_id``, both
             descending.
         prefix: only ids that begin with exactly this text.
@@ -171,13 +238,14 @@ class Summary:
     """A summary to be stored in the place of the messages that it covers.
 
     Attributes:
-        draft: the summary message; its metadata holds ``summaryMetadataId``, its timestamp is *ends_at*.
+        draft: the summary message; its metadata contains ``summaryMetadataId``, its timestamp is *ends_at*.
         covers: the ids of the covered messages, in the order of the view.
         planned_at_version: the version at which *covers* was read.
         starts_at: the earliest timestamp of the covered messages.
-        ends_at: the latest one.
-        delete_covered: delete the covered messages in the same transaction; their ids stay known.
+        ends_at: the latest timestamp of the covered messages.
+        delete_covered: whether to delete the covered messages in the same transaction; their ids stay known.
         threshold: queued history work is removed unless the conversation still reaches this; None: it is removed.
+        is_stale: whether the summary may repeat a forgotten memory; a summary from another store may already be stale.
     """
 
     conversation_id: str
@@ -191,15 +259,16 @@ class Summary:
     delete_covered: bool
     now: datetime
     threshold: WorkThreshold | None
+    is_stale: bool = False
 
 
 @final
 @frozen
 class HistoryWork:
-    """A durable job: the history strategy has to look at this conversation.
+    """A durable job: the history strategy must run on this conversation.
 
     Attributes:
-        attempts: how often it was claimed, this time included.
+        attempts: how often the work was claimed, this time included.
         lease_id: the process that holds this lease may settle the work; after the lease expires, another process may
             claim the work.
     """
@@ -210,17 +279,21 @@ class HistoryWork:
 
 
 LONGEST_WAIT: Final = timedelta(hours=1)
-"""No work waits longer, nor is it held longer unless its lease is; a clock that says so was ahead when it was read."""
+"""The longest time that work waits, or is leased when its lease is not longer.  A later time in the store comes from a
+clock that was ahead."""
 
 
 def latest_end(now: datetime, lease_until: datetime) -> datetime:
-    """Return the latest instant that a wait or a lease can end at.
+    """Return the latest instant at which a wait or a lease can end.
 
-    Work that waits or is held for longer is free: its instant comes from a clock that was ahead.
+    Work whose wait or lease ends later can be claimed: that instant comes from a clock that was ahead.
 
     Args:
         now: the present time, UTC.
-        lease_until: when the lease that is asked for expires; leases of others are taken to be no longer.
+        lease_until: when the requested lease expires, UTC; other leases are assumed not to be longer.
+
+    Returns:
+        the instant, UTC.
     """
     return max(now + LONGEST_WAIT, lease_until)
 
@@ -228,23 +301,27 @@ def latest_end(now: datetime, lease_until: datetime) -> datetime:
 class MessageRepository(Protocol):
     """Stores messages.  Every method is one transaction, so no reader ever sees half of a change.
 
-    What a method shows or changes for a caller is what ``principal()`` (``chatmemory.access.principal``) may see or
-    change: what they may not see is answered as what is not there.  Summaries and queued work are the service's own,
-    whoever acts.
+    A method reads or changes only what ``principal()`` (``chatmemory.access.principal``) may read or change.  A
+    conversation that the principal may not read is treated as one that does not exist.  Summaries and queued work belong
+    to the service, so their methods have no such limit.
 
-    The order of a conversation is a sequence that is assigned under its lock, never a timestamp.  Exceptions of a driver
-    are returned as ``RepositoryError``.
+    The order of a conversation is a sequence that is assigned under its lock, never a timestamp.
+
+    Every method fails with ``RepositoryError`` when the store fails; an exception of a driver is its ``cause``.  ``Fails
+    with:`` names the other errors of a method.
     """
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
         """Store the new drafts of *batch*, and queue history work in the same transaction when its threshold is reached.
 
-        A draft is a duplicate when its id is already stored, or was covered by a summary that deleted it.
+        A draft is a duplicate when its id is already stored with the same role, content and metadata, or when it is the
+        id of a message that a summary has deleted.
 
-        The first append makes its principal the owner of the conversation.
+        The principal of the first append becomes the owner of the conversation.
 
         Fails with:
-            AccessDeniedError: the principal may not write to the conversation, or not in one of the roles.
+            AccessDeniedError: the principal may not write to the conversation, or may not write messages of one of the
+                roles.
             MessageConflictError: an id is stored with another role, content or metadata; nothing is stored.
             VersionConflictError: the conversation is at another version than ``batch.expected_version``.
         """
@@ -253,38 +330,44 @@ class MessageRepository(Protocol):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         """Return the messages that *query* asks for, oldest first; None when the conversation holds no message.
 
-        A page ``as_of`` a version has that version, and is what this method answered at that version, as far as its content
-        is kept; the page says whether it is whole.
+        A page ``as_of`` a version has that version, and contains what this method returned at that version, as far as the
+        content is still stored; ``is_whole`` says whether all of it is.
         """
         ...
 
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
-        """Store a branch, which shares the messages up to its point and is a conversation like any other.
+        """Store a branch: an ordinary conversation that shares the messages of its parent up to a point.
 
-        What either of the two does from then on - append, summarize, remove, clear - the other one never sees.  The
-        branch belongs to who makes it.  It is as the parent was at the version of the point, as far as that is kept, with
-        the summaries of that time; its numbers and its versions go on from there.
+        Later changes of one of the two (append, summarize, remove, clear) do not show in the other.  The branch belongs
+        to the principal.  It has the messages and summaries that the parent had at the version of the point, as far as
+        they are still stored; its message numbers and versions continue from there.
 
         Fails with:
             ConversationNotFoundError: the principal sees no such parent.
             AccessDeniedError: the principal may not write to the branch.
-            VersionConflictError: a conversation has or had the id of the branch, and is not this fork made before.
-            DataValidationError: the parent has no such message or version, or nothing that it held then is kept.
+            VersionConflictError: a conversation has or had the id of the branch, and was not created by the same fork.
+            DataValidationError: the parent has no such message or version, or none of the messages that it held then is
+                still stored.
         """
         ...
 
-    def clear(self, conversation_id: str, *, now: datetime) -> Effect[ClearReport | None, RemovalError]:
+    def clear(
+        self, conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> Effect[ClearReport | None, RemovalError]:
         """Delete the messages, summaries, coverage and queued work of a conversation.
 
         Args:
-            conversation_id: the conversation.
+            conversation_id: the id of the conversation.
             now: the time of the write, UTC.
+            with_branches: also clear, completely and in the same transaction, the branches, and the branches of these,
+                that hold a message of the conversation and in which the principal may delete.
 
         Returns:
-            how much was deleted; None when the conversation holds no message.
+            how many messages were deleted, and which branches still hold some of them; None when the conversation holds no
+            message.
 
         Fails with:
-            AccessDeniedError: the principal sees the conversation and may not delete in it.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
         """
         ...
 
@@ -293,20 +376,53 @@ class MessageRepository(Protocol):
     ) -> Effect[ChatMessage | None, RemovalError]:
         """Delete the newest message of the model's view.
 
-        When it is a summary, the messages that it covers come back into view, and the newest of those is deleted.  A
-        summary that has deleted its messages is deleted itself; then the ids of those messages are free again.  The
-        removal counts as rewriting the history.
+        When it is a summary, the messages that it covers return to the view, and the newest of them is deleted.  A summary
+        that has deleted the messages that it covers is deleted itself.  Then the ids of those messages can be used again,
+        and the messages that a summary among them covers return to the view.  The removal rewrites the history, see
+        ``summarize``.
 
         Args:
-            conversation_id: the conversation.
+            conversation_id: the id of the conversation.
             now: the time of the write, UTC.
             threshold: queued history work is removed unless the conversation still reaches this; None: it is removed.
 
         Returns:
-            the deleted message; None when the conversation holds none.
+            the deleted message; None when the conversation holds no message.
 
         Fails with:
-            AccessDeniedError: the principal sees the conversation and may not delete in it.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
+        """
+        ...
+
+    def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
+        """Delete the newest messages of the model's view and store others in their place, in one transaction.
+
+        The transaction consists of one removal per deleted message, or of one clear when all are deleted, and then of an
+        append.  Each of these creates a version and is recorded in the log, as when it is called alone.
+
+        Fails with:
+            AccessDeniedError: the principal may not delete messages of the conversation, or may not write to it; nothing
+                is changed.
+            MessageConflictError: a new message has an id that the conversation still knows, or two new messages have the
+                same id; nothing is changed.
+            VersionConflictError: the conversation is at another version than the batch expects; nothing is changed.
+        """
+        ...
+
+    def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
+        """Undo the newest change.  The undo is a change itself, but cannot be undone.
+
+        Undoing an append deletes its messages.  Undoing a summary deletes it, and the messages that it covers return to
+        the view.  Undoing a fork clears the branch.  Undoing a clear makes the conversation share the messages of the
+        branch that holds most of them, among the branches that the principal sees; the message numbers of the
+        conversation continue.
+
+        Fails with:
+            ConversationNotFoundError: the principal sees no such conversation, or nothing was ever written to it.
+            AccessDeniedError: the principal may read the conversation, but may not delete its messages.
+            VersionConflictError: another change is the newest.
+            NotUndoableError: the content that the change removed is no longer stored, the log no longer has the change,
+                or the change is an undo itself.
         """
         ...
 
@@ -314,43 +430,53 @@ class MessageRepository(Protocol):
         """Return the counts, version and times of a conversation; None when it holds no message."""
         ...
 
+    def owner(self, conversation_id: str) -> Effect[Namespace | None, RepositoryError]:
+        """Return the owner of a conversation; None when it holds no message."""
+        ...
+
     def conversations(
         self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
-        """Return at most ``listing.limit`` conversations; ids are compared by code points."""
+        """Return at most ``listing.limit`` conversations in the order of *listing*; ids are compared by code points."""
         ...
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
         """Store *summary* in the place of the messages that it covers, in one transaction.
 
-        The transaction writes the message, its metadata and its coverage, deletes the covered messages if the summary says
-        so, and removes queued work unless the threshold of the summary is still reached.
+        The transaction writes the message, its metadata and its coverage, deletes the covered messages if
+        ``summary.delete_covered`` is True, and removes queued work unless the threshold of the summary is still reached.
 
         Fails with:
             VersionConflictError: the history was rewritten (summarized, shortened or cleared) after
-                ``summary.planned_at_version``.  Messages that were only added since are no conflict.
+                ``summary.planned_at_version``.  Messages that were only added since then are no conflict.
         """
         ...
 
     def summarization(
         self, conversation_id: str, summary_message_id: str
     ) -> Effect[SummarizationMetadata | None, RepositoryError]:
-        """Return the metadata of a summary message; None when no summary has this id.
+        """Return the metadata of a summary message.
 
         Args:
             conversation_id: the conversation of the summary.
             summary_message_id: the id of the summary message.
+
+        Returns:
+            the metadata; None when no summary has this id.
         """
         ...
 
     def summarizations_of(
         self, conversation_id: str, message_id: str
     ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
-        """Return the summaries that cover a message, directly or through another summary, the innermost first.
+        """Return the summaries that cover a message, directly or through another summary.
 
         Args:
             conversation_id: the conversation of the message.
             message_id: the id of the message.
+
+        Returns:
+            their metadata, the summary that covers the message itself first.
         """
         ...
 
@@ -359,7 +485,7 @@ class MessageRepository(Protocol):
     ) -> Effect[HistoryWork | None, RepositoryError]:
         """Lease queued history work that is due and not leased.
 
-        Work whose time, or whose lease, ends after ``latest_end(now, lease_until)`` is due and not leased either.
+        Work that waits, or is leased, until later than ``latest_end(now, lease_until)`` can be claimed as well.
 
         Args:
             now: the present time, UTC.
@@ -379,12 +505,12 @@ class MessageRepository(Protocol):
         threshold: WorkThreshold | None,
         retry_at: datetime | None = None,
     ) -> Effect[None, RepositoryError]:
-        """Return leased work; does nothing when another process holds the lease by now.
+        """End the lease of *work* and remove or queue the work; do nothing when another process holds the lease by now.
 
         Args:
             work: the leased work.
-            threshold: without *retry_at*, the work is removed, or queued again when the conversation reaches this;
-                None: it is removed.
+            threshold: without *retry_at*, the work is queued again when the conversation reaches this, and removed
+                otherwise; None: it is removed.
             retry_at: the work failed and waits until this time, UTC; None: the work is done.
         """
         ...

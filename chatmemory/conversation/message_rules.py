@@ -1,4 +1,4 @@
-"""The rules for messages that come in: every problem with its path, before anything is written."""
+"""The rules for messages that callers give: each problem is found, with its path, before anything is written or read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast, get_args
@@ -6,14 +6,38 @@ from typing import Final, cast, get_args
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.errors.caller_errors import Problem
 from chatmemory.input.choices import Role
-from chatmemory.input.rules import id_problem, instant_problem, metadata_problems, text_problem
+from chatmemory.input.rules import (
+    id_problem,
+    instant_problem,
+    metadata_problems,
+    text_problem,
+)
+from chatmemory.text.long_work import is_long
 
 _ROLES: Final = get_args(Role)  # a tuple: a role of a wrong type may have no hash
 
 
+CHECKED_AT_ONCE: Final = 500
+"""The number of messages that are checked in a millisecond."""
+
+
+def is_long_batch(messages: object) -> bool:
+    """Return whether a batch takes long to check: it has many messages, or metadata with many members."""
+    if not isinstance(messages, (list, tuple)):
+        return False
+    given = cast("Sequence[object]", messages)
+    if len(given) > CHECKED_AT_ONCE:
+        return True
+    metadata = [found for message in given if (found := getattr(message, "metadata", None)) is not None]
+    return bool(metadata) and is_long(metadata)
+
+
 def message_problems(messages: object) -> list[Problem]:
     """Return every broken rule of a batch, each at ``$.messages[index].field``."""
-    if isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence):
+    # Usually it is a list; isinstance with Sequence is slow.
+    if not isinstance(messages, (list, tuple)) and (
+        isinstance(messages, (str, bytes)) or not isinstance(messages, Sequence)
+    ):
         return [Problem("$.messages", f"expected a sequence of NewMessage, not {type(messages).__name__}")]
     problems: list[Problem] = []
     for index, message in enumerate(cast("Sequence[object]", messages)):
@@ -40,7 +64,7 @@ def _check_message(index: int, message: object, problems: list[Problem]) -> None
     if message.metadata is not None:
         problems.extend(metadata_problems(f"$.messages[{index}].metadata", message.metadata))
     if message.role == "summary" and not _names_its_origin(message.metadata):
-        origin = 'a summary names its origin: {"summaryMetadataId": "..."}'
+        origin = 'the metadata of a summary must name its origin: {"summaryMetadataId": "..."}'
         problems.append(Problem(f"$.messages[{index}].metadata", origin))
 
 

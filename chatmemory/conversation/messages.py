@@ -1,10 +1,10 @@
 """Values of conversations: messages, pages, conversations, summaries, and the reports of writes.
 
-The rules for input are in ``message_rules.py``; what can be done with the values is in ``contract.py``.  Values that are
-made for every message have no slots: attrs fills slots a third more slowly.
+The rules for input are in ``message_rules.py``; the operations on these values are in ``contract.py``.  Classes of which
+one instance is made for every message have no slots, because attrs takes a third longer to fill slots.
 """
 
-# ruff: noqa: PLC0414  what is passed on has a small module of its own, for those who need no more
+# ruff: noqa: PLC0414  the names that are exported again are defined in small modules, for code that needs nothing else
 
 from datetime import datetime
 from typing import Final, Literal, TypeAlias, final
@@ -17,13 +17,15 @@ from chatmemory.input.choices import Role as Role
 from chatmemory.input.json_value import Json as Json, JsonObject as JsonObject
 
 OPEN_ROLES: Final[frozenset[Role]] = frozenset({"user", "assistant", "tool"})
-"""What a summary may stand for.  System messages are policy, and summaries stand for themselves."""
+"""The roles of messages that a summary may replace.  System messages are policy, and a summary is not open itself."""
 
 View: TypeAlias = Literal["model", "full"]
-"""``model``: what a model should see, summaries in the place of what they cover.  ``full``: every stored message."""
+"""``model``: what a model should see: summaries take the place of the messages that they cover.  ``full``: every stored
+message."""
 
 ConversationOrder: TypeAlias = Literal["id", "recent"]
-"""``id``: by code points.  ``recent``: what changed last comes first; of what changed at once, the last id."""
+"""``id``: by id, in the order of code points.  ``recent``: the conversation that changed last comes first; those that
+changed at the same time are in descending order of their ids."""
 
 
 @final
@@ -33,9 +35,9 @@ class ChatMessage:
 
     Attributes:
         id: unique in its conversation.
-        seq: its number in the conversation; decides the order, never reused.
+        seq: its number in the conversation, which decides the order and is never reused.
         timestamp: when it was said, in UTC, to the microsecond.  A summary has the time of the last message it covers.
-        metadata: as it was given.  A summary's holds ``summaryMetadataId``.
+        metadata: the JSON object that was given.  The metadata of a summary contains ``summaryMetadataId``.
         covered_by: the id of the summary that covers the message; None: no summary covers it.
     """
 
@@ -54,10 +56,10 @@ class MessagePage:
     """A part of one conversation, oldest message first.
 
     Attributes:
-        version: the conversation's version when the page was read, for ``expected_version``; of a page of the past, the
-            version that it shows.
-        older: cursor of the page before this one, None at the beginning.
-        newer: cursor of the page after this one.  The newest page has one too: it finds messages that are added later.
+        version: the version of the conversation when the page was read, for ``expected_version``.  A page of the past has
+            the version that it shows.
+        older: the cursor of the page before this one; None at the beginning.
+        newer: the cursor of the page after this one.  The newest page has one too, for messages that are added later.
         is_whole: false for a page of the past when messages or summaries of that time may have been deleted since.
     """
 
@@ -71,12 +73,12 @@ class MessagePage:
 @final
 @frozen
 class ForkOrigin:
-    """Where a branch parted from another conversation.
+    """The point at which a branch was created from another conversation, its parent.
 
     Attributes:
-        conversation_id: the other conversation, its parent.
-        version: the version of the parent at that point; the branch goes on counting from there.
-        seq: the number of the last message that both have; the branch goes on numbering from there.
+        conversation_id: the id of the parent.
+        version: the version of the parent at that point; the versions of the branch continue from it.
+        seq: the number of the last shared message; the message numbers of the branch continue from it.
     """
 
     conversation_id: str
@@ -90,13 +92,14 @@ class Conversation:
     """The counts, version and times of a conversation.
 
     Attributes:
-        version: grows with every change and is not reset by a clear, so that a stale writer is always noticed.  A branch
-            begins with that of the point where it parted.
-        message_count: stored messages, summaries included.
-        view_count: messages of the model's view.
+        version: grows with every change and is not reset by a clear, so that an outdated writer is always detected.  A
+            branch begins with the version of its parent at the point of the fork.
+        message_count: the number of stored messages, summaries included.
+        view_count: the number of messages of the model's view.
         view_tokens: the size of the model's view in tokens, as the token counter counts them.
-        open_count: user, assistant and tool messages that no summary covers.
-        forked_from: where a branch parted from its parent; None: it is no branch, or who reads may not see the parent.
+        open_count: the number of user, assistant and tool messages that no summary covers.
+        forked_from: the point at which a branch was created from its parent; None: the conversation is not a branch, or
+            the reader may not see the parent.
     """
 
     conversation_id: str
@@ -117,7 +120,7 @@ class Forked:
 
     Attributes:
         conversation: the branch.
-        is_new: false when this fork had been made before, and its call is repeated.
+        is_new: false when an earlier call with the same arguments created the branch.
     """
 
     conversation: Conversation
@@ -145,13 +148,13 @@ class TimestampRange:
 @final
 @frozen
 class SummarizationMetadata:
-    """Which messages a summary covers, and who wrote it.
+    """Which messages a summary covers, and which skill wrote it.
 
     Attributes:
         id: the ``summaryMetadataId`` in the metadata of the summary message.
         summarized_message_ids: the ids of the covered messages, in order; earlier summaries may be among them.
         timestamp_range: the times of the first and the last covered message.
-        skill_id: the skill that wrote the summary.
+        skill_id: the id of the skill that wrote the summary.
         messages_deleted: whether the covered messages were deleted.
         is_stale: whether a memory that came from the covered messages was forgotten later; the summary may still
             repeat it.
@@ -174,8 +177,8 @@ class HistoryReport:
     """What the history strategy did after an add.
 
     Attributes:
-        status: ``idle``: nothing was due.  ``done``: it ran.  ``queued``: it will run in the background.
-            ``failed``: it failed and is queued again; the messages are stored all the same.
+        status: ``idle``: there was no work.  ``done``: the strategy ran.  ``queued``: it will run in the background.
+            ``failed``: it failed and will run again; the messages are stored nevertheless.
         summary_ids: the ids of the summary messages that it wrote.
         failure: why it failed; None unless *status* is ``failed``.
     """
@@ -191,9 +194,9 @@ class AddReport:
     """The result of an add.
 
     Attributes:
-        stored: ids of the messages that are new, in order.
-        duplicates: ids that were already stored with the same content; they were not written again.
-        version: the conversation's version after the add.
+        stored: the ids of the new messages, in order.
+        duplicates: the ids of the messages that were already stored with the same content and were not stored again.
+        version: the version of the conversation after the add.
         history: what the history strategy did.
     """
 
@@ -206,8 +209,43 @@ class AddReport:
 @final
 @frozen
 class ClearReport:
-    """How many messages and summaries a clear removed, and the conversation's version after it."""
+    """The result of a clear: what it removed, and which branches still hold some of it.
+
+    Attributes:
+        messages: how many messages were removed from the conversation, summaries included.
+        summaries: how many of them were summaries.
+        version: the version of the conversation after the clear.
+        cleared_too: the ids of the branches that were cleared with the conversation, sorted.
+        still_shared_by: the ids of the branches that still hold some of its messages, sorted; only branches that the
+            principal may see.
+    """
 
     messages: int
     summaries: int
     version: int
+    cleared_too: tuple[str, ...] = ()
+    still_shared_by: tuple[str, ...] = ()
+
+
+UndoneAction: TypeAlias = Literal["added", "summarized", "forked", "cleared"]
+
+
+@final
+@frozen
+class Undone:
+    """The result of an undo.
+
+    Attributes:
+        action: the change that was undone: ``added``, ``summarized``, ``forked`` or ``cleared``.
+        version: the version of the conversation after the undo.
+        removed: how many messages were removed.
+        restored: how many messages were restored.
+        held_by: the id of the branch that still held the messages that were restored after a clear; None: no branch was
+            needed.
+    """
+
+    action: UndoneAction
+    version: int
+    removed: int
+    restored: int
+    held_by: str | None = None

@@ -1,6 +1,6 @@
-"""``NewMessage``: a message to be added; ``messages.py`` has the stored one.
+"""``NewMessage``: a message to be added; ``messages.py`` defines the stored message.
 
-It stands alone because a recall of past chats counts its tokens with one, and loads nothing else of conversations.
+It has its own module because a recall of past chats needs it to count tokens, and loads nothing else of conversations.
 """
 
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import final
 from attrs import frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json as Json, JsonObject  # noqa: PLC0414  JsonObject names it, for who reads types
+from chatmemory.input.json_value import Json as Json, JsonObject  # noqa: PLC0414  JsonObject refers to it
 
 
 @final
@@ -18,12 +18,12 @@ class NewMessage:
     """A message to be added to a conversation.
 
     Attributes:
-        role: who speaks.  Only history strategies write ``summary``.
+        role: the role of its author.  Only history strategies write ``summary``.
         content: any text without NUL and lone surrogates, up to 16,777,216 characters.
         id: 1 to 512 characters, unique in its conversation; adding the same id again stores nothing.
             None: a new id is made.
         timestamp: when it was said, with a time zone.  None: now.
-        metadata: any JSON object, returned exactly.
+        metadata: any JSON object, which is returned unchanged; None: no metadata.
     """
 
     role: Role

@@ -1,6 +1,6 @@
-"""``streamed_reply``: a model's reply goes through to the client piece by piece, and ends as one stored message.
+"""``streamed_reply``: passes a model's reply to the client piece by piece, and stores it as one message.
 
-How a stream is run and released is left to ``effect/stream``, how a message is stored to ``ChatMemory``.
+``effect/stream`` runs and closes the stream, ``ChatMemory`` stores the message.
 """
 
 import logging
@@ -23,10 +23,11 @@ E = TypeVar("E")
 R = TypeVar("R")
 
 INCOMPLETE: Final = "incomplete"
-"""The metadata of a reply that is not whole: ``interrupted`` if nobody read on, ``failed`` if the model broke off."""
+"""The metadata key of an incomplete reply: ``interrupted`` when the client stopped reading, ``failed`` when the model
+failed."""
 
 STORE_SECONDS: Final = (
-    10.0  # a client that hangs up must not keep its request open for longer when the store is stuck
+    10.0  # the longest time that a request stays open after the client has hung up, when the store is stuck
 )
 
 log = logging.getLogger("chatmemory")
@@ -40,23 +41,25 @@ def streamed_reply(
     message_id: str | None = None,
     metadata: JsonObject | None = None,
 ) -> Stream[str, E | AddError, R]:
-    """Give *pieces* as they come, and store them as one message of the assistant before the stream ends.
+    """Pass *pieces* on as they arrive, and store them as one message of the assistant before the stream ends.
 
-    When the client hangs up, the task is cancelled or *pieces* fail, what the model has said so far is stored, with
-    ``"incomplete": "interrupted"`` or ``"failed"`` in its metadata; that takes at most 10 seconds, and a failure of it
-    is logged.  A reply of no text is not stored.
+    When the client hangs up, the task is cancelled or *pieces* fail, the text so far is stored with
+    ``"incomplete": "interrupted"`` or ``"failed"`` in its metadata.  This takes at most 10 seconds, and a failure of it is
+    logged.  A reply without text is not stored.
 
     Args:
-        memory: where the reply is kept.
-        conversation_id: the conversation that it belongs to.
-        pieces: the reply, as the model gives it.
-        message_id: the id of the stored message; ``None`` makes one for each run.  A reply that is stored again under
-            its id is stored once.
-        metadata: of the stored message.
+        memory: the service that stores the reply.
+        conversation_id: the conversation that the reply belongs to; 1 to 512 characters.
+        pieces: the texts of the reply, as the model returns them.
+        message_id: the id of the stored message; None: a new id for each run.  A reply that is stored again with the same
+            id is stored once.
+        metadata: the metadata of the stored message; None: no metadata.
 
     Returns:
-        A stream of the same pieces.  It fails as *pieces* do, or as ``ChatMemory.add_messages`` when the whole reply
-        cannot be stored.
+        A stream of the same pieces.
+
+    Fails with:
+        the errors of *pieces*, and those of ``ChatMemory.add_messages`` when the complete reply cannot be stored.
     """
 
     def begin(new_id: str) -> Stream[str, E | AddError, R]:
@@ -83,11 +86,11 @@ class _Reply:
         self.said: list[str] = []
 
     def finish(self) -> None:
-        """Note that nothing more will come."""
+        """Record that the reply is complete."""
         self._is_whole = True
 
     def store(self, incomplete: Literal["interrupted", "failed"] | None = None) -> Effect[None, AddError]:
-        """Store what was said, unless that is nothing."""
+        """Store the text so far, unless it is empty."""
         content = "".join(self.said)
         if not content:
             return Effect.succeed(None)
@@ -99,9 +102,10 @@ class _Reply:
         return adding.tap_error(lambda _: Effect.sync(self._settle))
 
     def rescue(self, exit_: Exit[Any, Any]) -> Effect[None]:
-        """Store what was said if that has not been tried to its end.
+        """Store the text so far, unless an attempt to store it has already ended.
 
-        A whole reply whose storing was cancelled is stored as it was to be: under its id it is the same message.
+        A complete reply whose storing was cancelled is stored as a complete reply: it has the same id, so it is stored
+        once.
         """
         if self._is_settled:
             return Effect.succeed(None)

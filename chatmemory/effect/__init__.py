@@ -1,6 +1,6 @@
-"""The kernel: effects, services, layers, in Python's own manners on ``returns`` and ``anyio``.
+"""The kernel: effects, services and layers, as plain Python on ``returns`` and ``anyio``.
 
-Each name loads its module when it is first used: a command that is over in a moment needs few of them.
+Each name loads its module when it is first used: a short command needs few of them.
 """
 
 import os

@@ -13,7 +13,7 @@ from chatmemory.effect.checks.mistakes import no_effect, no_function
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.layers.shape import Leaf
-from chatmemory.effect.subtraction import Difference
+from chatmemory.effect.typing.subtraction import Difference
 
 __all__ = ["catch", "catch_layer"]
 

@@ -1,10 +1,10 @@
-"""Development mode: warns of an effect that never runs and of a failure that is never looked at, with the line of each.
+"""Development mode: warns of an effect that never runs and of a failure that nobody looks at, with the line of each.
 
 ``CHATMEMORY_DEBUG=1`` switches it on when the kernel is imported, ``enable()`` at any time.  While it is off it costs
 nothing: the watching code is added to the classes of the kernel when it is switched on.
 
-An effect counts as used once it runs, or is passed to another effect, a layer or a stream.  A failure counts as looked at
-once it is matched, compared, printed, asked for its class, or one of its attributes is read.
+An effect counts as used once it runs, or is passed to another effect, a layer or a stream.  A failure counts as
+looked at once it is matched, compared or printed, or its class or another attribute is read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ E = TypeVar("E")
 KERNEL: Final = "chatmemory.effect"
 OURS: Final = ("chatmemory", "chatmemory_layers")
 LOOPS: Final = frozenset({"anyio", "asyncio", "concurrent", "threading", "trio"})
-DEPTH: Final = 9  # how deep an effect is looked for in what another one is made of
+DEPTH: Final = 9  # how many levels of nested values are searched for the effects that an effect is made of
 
 
 class EffectWarning(RuntimeWarning):
@@ -71,7 +71,7 @@ _plain: Final[dict[tuple[type, str], Any]] = {}
 @final
 @frozen
 class Spot:
-    """A line of a program, and the line of chatmemory that it led to, if there is one before the kernel."""
+    """A line of a program, and the line of chatmemory code before the kernel that it called, if there is one."""
 
     path: str
     line: int
@@ -84,7 +84,7 @@ class Spot:
 
 
 def _spot() -> Spot | None:
-    """Return the line outside chatmemory that led here; None where an event loop did, and nothing of ours."""
+    """Return the line outside chatmemory that led here, or else chatmemory's own; None if only an event loop led here."""
     frame: FrameType | None = currentframe()
     while frame is not None and _room(frame) == KERNEL:
         frame = frame.f_back
@@ -108,13 +108,13 @@ _rooms: Final[dict[str, str]] = {}
 
 
 def _room(frame: FrameType) -> str:
-    """Return the package whose code *frame* runs: the kernel, or one without the rooms in it."""
+    """Return the package of the code that *frame* runs: the kernel, or the top-level package."""
     path = frame.f_code.co_filename
     room = _rooms.get(path)
     if room is None:
         module = str(frame.f_globals.get("__name__", ""))
         room = KERNEL if module.startswith(KERNEL) else module.partition(".")[0]
-        if not path.startswith("<"):  # generated code of many modules may share such a name
+        if not path.startswith("<"):  # generated code of several modules may have the same file name
             _rooms[path] = room
     return room
 
@@ -129,19 +129,20 @@ def _warn(text: str, spot: Spot | None) -> None:
 # --- effects ---
 
 _made_at: Final[dict[int, Spot | None]] = {}
-_newest: Final[list[Spot | None]] = [None]  # where the last effect of all was made, which may be gone by now
-_waiting: Final = set[int]()  # those that nothing has used yet
+# Where the newest effect was made; that effect may be deleted already.
+_newest: Final[list[Spot | None]] = [None]
+_waiting: Final = set[int]()  # the ids of effects that are not used yet
 
 
 @final
-class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # final, for nobody else
+class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # final for all other code
     """An effect that remembers where it was made.  An ``Effect`` gets this class assigned, so both have the same layout."""
 
     __slots__ = ()
 
     @property
-    def _source(self) -> Any:  # type: ignore[override]  # the slot beneath is read here
-        _use(self)  # whoever runs an effect asks for this first
+    def _source(self) -> Any:  # type: ignore[override]  # this property reads the slot that it hides
+        _use(self)  # every run of an effect reads this first
         return _source_of(self)
 
     def __await__(self) -> Generator[Any, Any, Outcome[Any, Any]]:
@@ -163,8 +164,8 @@ class WatchedEffect(Effect[Any, Any, Any]):  # type: ignore[misc]  # final, for 
         _use(self)
         if spot is None or sys.is_finalizing():
             return
-        # A value or a failure as it is: nothing is lost unless it is dropped where it was made, and not by a collection
-        # of garbage that comes by there.
+        # An effect that only holds a value or a failure loses no work.  Warn only if it is dropped where it was made,
+        # and not by a garbage collection that happens to run on that line.
         if _kind_of(self) in _PLAIN_KINDS and not (is_newest and _spot() == spot):
             return
         text = "this effect never ran: await it, return it, or hand it to another one"
@@ -200,7 +201,7 @@ def _use(effect: object) -> None:
 
 
 def _adopt(part: object) -> None:
-    """Count the effects that *part* holds as used: in closures, arguments, containers and parts of the kernel."""
+    """Mark the effects inside *part* as used: in closures, arguments, containers and objects of the kernel."""
     parts, seen = [part], set[int]()
     for _ in range(DEPTH):
         if not _waiting or not parts:
@@ -235,7 +236,7 @@ _slots_of: Final[dict[type, tuple[str, ...]]] = {}
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    """Return the names of what a part of the kernel holds, and none of other classes."""
+    """Return the slots of a class of the kernel; empty for any other class."""
     if kind not in _slots_of:
         bases = kind.__mro__ if kind.__module__.startswith(KERNEL) else ()
         _slots_of[kind] = tuple(slot for base in bases for slot in vars(base).get("__slots__", ()))
@@ -245,7 +246,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 def _content(cell: CellType) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # not filled yet
+    except ValueError:  # the variable has no value yet
         return None
 
 
@@ -254,7 +255,7 @@ def _content(cell: CellType) -> object:
 
 @final
 class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # as above
-    """A failure that has left the kernel, and remembers whether it has been looked at."""
+    """A failure that has left the kernel; it records whether anybody has looked at it."""
 
     __slots__ = ("_is_seen", "_spot")
     __qualname__ = "Failure"
@@ -292,7 +293,7 @@ class WatchedFailure(Failure[Any]):  # type: ignore[misc]  # as above
 
 
 def watched(outcome: Outcome[A, E], effect: Effect[Any, Any, Any]) -> Outcome[A, E]:
-    """Return *outcome*; a failure is watched from here on, where it leaves the kernel.
+    """Return *outcome*; if it is a failure, watch it from now on, because it leaves the kernel here.
 
     Args:
         outcome: how the effect ended.
@@ -303,7 +304,7 @@ def watched(outcome: Outcome[A, E], effect: Effect[Any, Any, Any]) -> Outcome[A,
     return WatchedFailure(outcome.failure(), _spot() or _made_at.get(id(effect)))
 
 
-# --- what is swapped ---
+# --- the methods that development mode replaces ---
 
 Running: TypeAlias = Callable[[Any, Effect[Any, Any, Any]], Awaitable[Outcome[Any, Any]]]
 

@@ -1,4 +1,4 @@
-"""``defect_of``: tells the exceptions of broken code from those that end a task because somebody asked for it."""
+"""``defect_of``: distinguishes exceptions of broken code from cancellations, which end a task on request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["SelfCancelledError", "defect_of"]
 
 
 class SelfCancelledError(RuntimeError):
-    """The work ended in ``asyncio.CancelledError`` although nobody had cancelled its task.
+    """The work ended in ``asyncio.CancelledError`` although its task was not cancelled.
 
-    A library that awaits a task or a future which it has cancelled itself does so.  A task group would take that for a
-    request to end, and end everything beside it without an error.
+    This happens when a library awaits a task or a future that it has cancelled itself.  A task group would treat it
+    as a request to end, and would cancel its other tasks without an error.
     """
 
     def __init__(self) -> None:
@@ -19,16 +19,16 @@ class SelfCancelledError(RuntimeError):
 
 
 def defect_of(exception: BaseException) -> Exception | None:
-    """Return the defect that *exception* is, and None when it is to go on to whoever ends the task.
+    """Return the defect for *exception*; None when *exception* has to be raised again, because it ends the task.
 
     Call it in the task that caught the exception.
 
     Args:
-        exception: what was caught.
+        exception: the exception that was caught.
 
     Returns:
-        *exception* itself if it is an ``Exception``; a ``SelfCancelledError`` for a cancellation that nobody has asked
-        for; None for one that somebody has asked for, and for ``KeyboardInterrupt``, ``SystemExit`` and the like.
+        *exception* itself if it is an ``Exception``; a ``SelfCancelledError`` for a cancellation without a request;
+        None for a requested cancellation, and for ``KeyboardInterrupt``, ``SystemExit`` and the like.
     """
     if isinstance(exception, Exception):
         return exception
@@ -37,7 +37,7 @@ def defect_of(exception: BaseException) -> Exception | None:
         return None
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no loop, or trio, which cancels with an exception of its own
+    except RuntimeError:  # there is no event loop, or trio runs, which cancels with its own exception class
         task = None
     if task is not None and task.cancelling():
         return None

@@ -1,4 +1,4 @@
-"""Do-notation: effects as steps of one coroutine, which declares its errors and services.
+"""Do-notation: effects as steps of one coroutine, whose signature declares its errors and services.
 
 ``Effect.gen`` turns such a coroutine function into a function that returns an effect.
 """
@@ -81,7 +81,7 @@ def place_of_do(function: object) -> int:
         raise TypeError(msg)
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None or not code.co_flags & COROUTINE:
-        what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is no coroutine function"
+        what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is not a coroutine function"
         msg = f"{name} {what}: write @Effect.gen directly above an `async def` that returns its value"
         raise TypeError(msg)
     parameters = code.co_varnames[: code.co_argcount]
@@ -95,9 +95,9 @@ def place_of_do(function: object) -> int:
     return place
 
 
-# A flag, as COROUTINE is.
+# A flag of a code object, as COROUTINE is.
 _ASYNC_GENERATOR: Final = 0x200
-_NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore where it is not used
+_NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore for a `do` that is not used
 
 
 async def run_do(
@@ -112,7 +112,7 @@ async def run_do(
     Args:
         function: the coroutine function.
         before: its arguments before ``do``: none, or ``self``.
-        after: those after ``do``.
+        after: its arguments after ``do``.
         named: its keyword arguments.
         context: the services.
     """
@@ -120,7 +120,7 @@ async def run_do(
     try:
         return Success(await function(*before, do, *after, **named))
     except _ShortCircuit as stop:
-        # An effect may be run inside the steps of another one: only the scope's own failure ends it.
+        # The steps may run another effect: end only for the failure of this coroutine's own `do`.
         if stop.scope is not do:
             raise
         return stop.failure

@@ -43,7 +43,6 @@ from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.family import Family
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.kinds import Container
 from chatmemory.effect.outcome import (
     Cause,
     Exit,
@@ -57,8 +56,9 @@ from chatmemory.effect.outcome import (
     outcome_from_exit,
     value_or_raise,
 )
-from chatmemory.effect.subtraction import Difference, Subtractable
 from chatmemory.effect.suspended import run_without_waiting
+from chatmemory.effect.typing.kinds import Container
+from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
 if TYPE_CHECKING:
     from returns.future import FutureResult
@@ -92,13 +92,13 @@ A_co = TypeVar("A_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True, default=Never)
 R_co = TypeVar("R_co", covariant=True, default=Never)
 
-# Where an outcome comes from ...
+# The kinds of effects that produce an outcome ...
 _VALUE: Final = 0
 _OUTCOME: Final = 1
 _CALL: Final = 2
 _AWAIT: Final = 3
 _AWAIT_IN_CONTEXT: Final = 4
-# ... and what a step does with the one before it.
+# ... and the kinds that change the outcome of the effect before them.
 _MAP: Final = 5
 _BIND: Final = 6
 _ALT: Final = 7
@@ -119,7 +119,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     __slots__ = ("_function", "_kind", "_source")
 
     def __init__(self, source: Effect[Any, Any, Any] | None, kind: int, function: Any) -> None:
-        """Use the constructors below; this one builds the chain that ``run_in`` walks."""
+        """Build a link of the chain that ``run_in`` walks; callers use the constructors below."""
         self._source = source
         self._kind = kind
         self._function = function
@@ -127,10 +127,10 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def __repr__(self) -> str:
         return "<Effect: runs when it is awaited; where a coroutine is wanted, give effect.run()>"
 
-    if not TYPE_CHECKING:  # start_soon(effect) and anyio.run(effect) come here
+    if not TYPE_CHECKING:  # `start_soon(effect)` and `anyio.run(effect)` call this
 
         def __call__(self, *_: object, **__: object) -> Never:
-            """Refuse, and say what to write."""
+            """Raise ``TypeError`` with what to write instead."""
             raise TypeError(
                 "an effect is awaited and not called: `await effect`; "
                 "a task takes `start_soon(effect.run)` or `create_task(effect.run())`; "
@@ -138,19 +138,19 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             )
 
         def __bool__(self) -> Never:
-            """Refuse: an effect that nobody has awaited has no answer yet."""
+            """Raise ``TypeError``: an effect has no truth value before it is awaited."""
             raise TypeError(
                 "an effect is neither true nor false, because it has not run: "
                 "write `if await effect.or_raise():`, or `effect is not None`"
             )
 
         def __getattr__(self, name: str) -> Never:
-            """Refuse, and say what is meant perhaps."""
+            """Raise ``AttributeError`` with a suggestion."""
             from chatmemory.effect.checks.mistakes import no_attribute_of_effect
 
             raise no_attribute_of_effect(name, dir(Effect))
 
-    # --- making one ---
+    # --- constructors ---
 
     @staticmethod
     def succeed(value: A) -> Effect[A]:
@@ -237,14 +237,15 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def from_outcome(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Effect[A, E]:
-        """Return an effect whose outcome *function* returns.  It is the fastest way: one coroutine, and nothing around it."""
+        """Return an effect whose outcome *function* returns; the fastest constructor, because nothing wraps its coroutine."""
         return Effect(None, _AWAIT, function)
 
     @staticmethod
     def coroutine(function: Callable[P, Coroutine[Any, Any, Outcome[A, E]]]) -> Callable[P, Effect[A, E]]:
         """Make a function that returns effects from a coroutine function or method that returns outcomes.
 
-        It costs what ``from_outcome`` does.  ``gen`` has more to offer: its ``do`` unwraps each step, and provides services.
+        It is as fast as ``from_outcome``.  ``gen`` offers more: its ``do`` unwraps the outcome of each step and
+        provides services.
 
         >>> @Effect.coroutine
         ... async def half(number: int) -> Outcome[int, str]:
@@ -312,7 +313,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         return make
 
-    # Difference makes mypy join the errors, and the services, of all of them to a union; see subtraction.py.
+    # Difference lets mypy join the errors and the services of all effects to a union; see typing/subtraction.py.
     @overload
     @staticmethod
     def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
@@ -440,7 +441,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     ) -> Effect[B]: ...
     @overload
     @staticmethod
-    def acquire_use_release(  # type: ignore[overload-overlap]  # where the next one fits too, the first did
+    def acquire_use_release(  # type: ignore[overload-overlap]  # the first overload that fits is used
         acquire: Effect[A, E],
         use: Callable[[A], Effect[B, E2]],
         release: Callable[[A, Exit[B, E2]], Effect[Any]],
@@ -475,7 +476,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         return Effect.in_context(lambda context: resource.acquire_use_release(acquire, use, release, context))
 
-    # --- going on from one ---
+    # --- continuing from an effect ---
 
     def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
         """Replace the value by the result of *function*."""
@@ -483,7 +484,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             raise no_function(function, where="effect.map", example="lambda value: ...")
         return Effect(self, _MAP, function)
 
-    def bind(  # type: ignore[override]  # that of returns cannot join errors and services
+    def bind(  # type: ignore[override]  # `bind` of returns cannot join errors and services
         self, function: Callable[[A_co], Effect[B, E2, R2]]
     ) -> Effect[B, E_co | E2, R_co | R2]:
         """Continue with the effect that *function* makes from the value."""
@@ -497,7 +498,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             raise no_function(function, where="effect.alt", example="lambda error: ...")
         return Effect(self, _ALT, function)
 
-    def lash(  # type: ignore[override]  # that of returns cannot join values and services
+    def lash(  # type: ignore[override]  # `lash` of returns cannot join values and services
         self, function: Callable[[E_co], Effect[B, E2, R2]]
     ) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover from a failure with the effect that *function* makes from the error."""
@@ -625,7 +626,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
         """Succeed with how the effect ended, even when it ended with a defect; cancellation passes through.
 
-        A cancellation that nobody has asked for is a defect too (``SelfCancelledError``).
+        A cancellation without a request is a defect too (``SelfCancelledError``).
         """
 
         async def run(context: Context[R_co]) -> Outcome[Exit[A_co, E_co], Never]:
@@ -727,20 +728,19 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     # --- running it ---
 
-    async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  see below
+    async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  one loop: see the docstring
         """Run with the services of *context*.
 
         One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack, and a
         step costs no extra call.
         """
         family = context.family
-        if family is None or family.is_over:  # the outermost effect, and not a step of another one
+        if family is None or family.is_over:  # the outermost effect, not a step of another effect
             return await self.run_supervised(context)
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
-        value: (
-            Any  # bare between steps: making a container of returns for each would take a third of the time
-        )
+        # The plain value between two steps: a container of returns for each would take a third of the time.
+        value: Any
         while True:
             while (source := effect._source) is not None:
                 steps.append(effect)
@@ -777,6 +777,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                         effect = step._function(value)
                         if type(effect) is not Effect:
                             require_effect(effect, step._function)
+                        elif effect._kind == _VALUE:  # nothing to run: skip one iteration of the outer loop
+                            value = effect._function
+                            continue
                         break
                     if kind == _MAP:
                         value = step._function(value)
@@ -801,7 +804,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                 await family.end()
 
     def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
-        if self._kind == _AWAIT:  # a leaf alone needs no loop around it, and has no context to fork with
+        if self._kind == _AWAIT:  # a single effect needs no loop, and without a context it cannot fork
             return _run_leaf(self._function).__await__()
         return self.run_supervised(_NOTHING).__await__()
 
@@ -812,7 +815,8 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             EffectFailed: the effect failed; ``error`` holds the failure.  A failure that is itself an exception is
                 raised as it is.
         """
-        return value_or_raise(await self.run_supervised(_NOTHING))
+        outcome = await self
+        return outcome.unwrap() if type(outcome) is Success else value_or_raise(outcome)
 
     async def run(self: Effect[A, E]) -> Outcome[A, E]:
         """Run the effect and return its outcome, for callers that want a coroutine or a coroutine function.
@@ -857,7 +861,7 @@ async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome
 
 
 def require_effect(effect: object, made_by: Callable[..., object] | None = None) -> None:
-    """Check that *effect* is an effect, and say so early when it is not; a mock, for example, would never fail by itself.
+    """Raise ``TypeError`` if *effect* is not an effect, before it runs; a mock, for example, would not fail by itself.
 
     Args:
         effect: the value to check.
@@ -873,7 +877,7 @@ A_COROUTINE: Final = "an `async def`, or Effect.from_result(outcome) where nothi
 
 
 def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
-    """Return the effects to run; now, because an iterator could not be run twice."""
+    """Return *effects* as a tuple, because an iterator could not be run twice; check that each is an effect."""
     if not isinstance(effects, Iterable):
         raise TypeError(
             f"{where} takes a tuple or list of effects, not {shown(effects)}: write {where}([...])"
@@ -895,7 +899,7 @@ class Fiber(Generic[A_co, E_co]):
     __slots__ = ("_forked",)
 
     def __init__(self, forked: Forked[A_co, E_co]) -> None:
-        """``fork`` and its kin make fibers."""
+        """Make the fiber of *forked*; ``fork`` and similar methods call this."""
         self._forked = forked
 
     def join(self) -> Effect[A_co, E_co]:
@@ -917,9 +921,9 @@ class Fiber(Generic[A_co, E_co]):
         """Return how the fiber ended, or None while it is running."""
         return self._forked.exit
 
-    if not TYPE_CHECKING:  # type checkers refuse it by themselves
+    if not TYPE_CHECKING:  # type checkers report it without this method
 
         def __await__(self) -> Never:
-            """Say how to wait for it."""
-            msg = "a fiber is no effect: `await fiber.join()` waits for it and ends as it does, fiber.await_() tells how it ended"
+            """Raise ``TypeError`` with how to wait for the fiber."""
+            msg = "a fiber is not an effect: `await fiber.join()` waits for it and ends as it does, fiber.await_() tells how it ended"
             raise TypeError(msg)

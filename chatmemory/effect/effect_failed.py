@@ -20,9 +20,9 @@ class EffectFailed(UnwrapFailedError, Generic[E_co]):  # noqa: N818  reads as wh
 
     Errors are values, so ``except ConversationNotFoundError`` is a ``TypeError`` of Python.  Write
     ``except EffectFailed[ConversationNotFoundError] as failed``: it catches that class of errors, its subclasses, or
-    the members of a union such as ``ReadError``.  With several such clauses pyright takes all of them for one class; then
-    write ``except EffectFailed.of(ConversationNotFoundError) as failed``, which does the same.  The exception that the
-    error keeps as its cause is ``__cause__``.
+    the members of a union such as ``ReadError``.  When there are several such clauses, pyright treats all of them as
+    one class; then write ``except EffectFailed.of(ConversationNotFoundError) as failed``, which does the same.  The
+    exception that the error keeps as its cause is ``__cause__``.
     """
 
     if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class EffectFailed(UnwrapFailedError, Generic[E_co]):  # noqa: N818  reads as wh
             """Carry *error*."""
             Exception.__init__(self, error)
             self.error = error
-            self.halted_container = result.Failure(error)  # noqa: TID251  the do-notation of returns ends with it
+            self.halted_container = result.Failure(error)  # noqa: TID251  the do-notation of returns ends with this failure
             cause = error if isinstance(error, BaseException) else getattr(error, "cause", None)
             if isinstance(cause, BaseException):
                 self.__cause__ = cause

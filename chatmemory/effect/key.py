@@ -51,7 +51,7 @@ class MissingServiceError(LookupError):
         self.available = tuple(available)
 
     def name_consumer(self, consumer: str) -> None:
-        """Add the name of what needs the service, unless a more precise name is already there."""
+        """Add the name of the consumer that needs the service, unless a more precise name is already set."""
         self.needed_by = self.needed_by or consumer
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def short_name(key: str) -> str:
 
 
 def _is_public(key: str) -> bool:
-    """Tell whether the package of a tag gives its name to users; one that lists no names gives all."""
+    """Return whether the package of a tag exports its name; a package without ``__all__`` exports all names."""
     package = sys.modules.get(key.partition(".")[0])
     names: Iterable[str] | None = getattr(package, "__all__", None)
     return names is None or short_name(key) in names
@@ -93,7 +93,7 @@ class KeyType(type):
     if not TYPE_CHECKING:
 
         def __getattr__(cls, name):
-            """Refuse, and say how a method of the service is called."""
+            """Raise ``AttributeError`` that shows how to call a method of the service."""
             interface = None if name.startswith("__") else interface_of(cls)
             if interface is None or not hasattr(interface, name):
                 msg = f"type object {cls.__name__!r} has no attribute {name!r}"
@@ -127,7 +127,7 @@ class Key(Generic[S], metaclass=KeyType):
     if not TYPE_CHECKING:
 
         def __new__(cls, *_, **__):
-            """Refuse, and say what to write."""
+            """Raise ``TypeError`` with what to write instead: a tag is never instantiated."""
             name = cls.__name__
             raise TypeError(
                 f"{name} is a tag, which is never instantiated: Layer.succeed({name}, service) gives its service, "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-TYPE_CHECKING = False  # for the checkers it is True; to import typing takes longer than all of this
+TYPE_CHECKING = False  # true for type checkers; importing `typing` takes longer than this whole module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
 
             raise AttributeError(f"module {package!r} has no attribute {name!r}{did_you_mean(name, home_of)}")
         value: object = getattr(import_module(home_of[name]), name)
-        setattr(module, name, value)  # the next time, nobody asks here
+        setattr(module, name, value)  # the next access finds the name in the module
         return value
 
     names = sorted(home_of)

@@ -5,7 +5,7 @@ Both classes are subclasses of those of ``returns`` but have no truth value, bec
 ``Exit`` also covers defects and interruption.  Running effects is left to ``effect.py``.
 """
 
-# ruff: noqa: TID251  here the classes of returns become ours
+# ruff: noqa: TID251  this module derives its classes from those of returns
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ E = TypeVar("E")
 A_co = TypeVar("A_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
 
-MYPY = False  # a name that mypy takes for true
+MYPY = False  # mypy takes this name for true
 
 NO_TRUTH: Final = (
     "an outcome is neither true nor false: match it, or take the value out first, "
@@ -52,21 +52,20 @@ NO_TRUTH: Final = (
 
 
 @final
-class Success(result.Success[A_co]):  # type: ignore[misc]  # final over there, so that Result stays closed: it does
+class Success(result.Success[A_co]):  # type: ignore[misc]  # final in returns, to close Result; this class keeps it closed
     """The outcome of an effect that succeeded; it holds the value."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # which takes the signatures of returns
+    if not TYPE_CHECKING:  # type checkers use the signatures of returns
 
         def __init__(self, inner_value):
             """Hold *inner_value*."""
-            _hold(
-                self, inner_value
-            )  # what the two constructors above this one would do, in a third of their time
+            # Does what the two constructors of the base classes would do, in a third of their time.
+            _hold(self, inner_value)
 
         def map(self, function):
-            """Return the success that holds what *function* makes of the value."""
+            """Return a success with the result of *function* for the value."""
             return Success(function(self._inner_value))
 
         def swap(self):
@@ -74,7 +73,7 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # final over there, 
             return Failure(self._inner_value)
 
         def equals(self, other):
-            """Tell whether *other* is a success of an equal value."""
+            """Return whether *other* is a success of an equal value."""
             return self == other
 
         def __eq__(self, other):
@@ -85,10 +84,11 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # final over there, 
         __hash__ = result.Success.__hash__
 
         def __getattr__(self, name):
-            """Refuse, and say where the value is."""
+            """Raise ``AttributeError`` that says how to get the value."""
             raise _no_attribute(self, name, "the value is inside, outcome.unwrap()")
 
-    if not MYPY:  # it reports truth without a method (truthy-bool), and pyright, truth that never returns
+    # Without this method mypy reports tests for truth (truthy-bool); with it, pyright reports them.
+    if not MYPY:
 
         def __bool__(self) -> Never:
             raise TypeError(NO_TRUTH)
@@ -107,7 +107,7 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
     if not TYPE_CHECKING:  # as above
 
         def alt(self, function):
-            """Return the failure that holds what *function* makes of the error."""
+            """Return a failure with the result of *function* for the error."""
             return Failure(function(self._inner_value))
 
         def swap(self):
@@ -115,7 +115,7 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
             return Success(self._inner_value)
 
         def equals(self, other):
-            """Tell whether *other* is a failure with an equal error."""
+            """Return whether *other* is a failure with an equal error."""
             return self == other
 
         def __eq__(self, other):
@@ -126,7 +126,7 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
         __hash__ = result.Failure.__hash__
 
         def __getattr__(self, name):
-            """Refuse, and say where the error is."""
+            """Raise ``AttributeError`` that says how to get the error."""
             raise _no_attribute(self, name, "it has failed, and the error is inside, outcome.failure()")
 
     if not MYPY:  # as above
@@ -155,7 +155,7 @@ def as_outcome(outcome: result.Result[Any, Any]) -> Outcome[Any, Any]:
     if isinstance(outcome, result.Failure):
         return Failure(outcome.failure())
     raise TypeError(
-        f"an effect has come to {outcome!r}, which is no outcome: "
+        f"an effect has come to {outcome!r}, which is not an outcome: "
         "return Success(value) or Failure(error); a plain value is made an effect by Effect.succeed(value), "
         "a function that returns one by Effect.sync(function) or Effect.attempt(function, ...)"
     )
@@ -211,10 +211,10 @@ def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:
 
 
 def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
-    """Return *exception* as an ``Exit``: a defect, or an interruption; to be called in the task that caught it.
+    """Return *exception* as an ``Exit``: a defect or an interruption; call it in the task that caught the exception.
 
-    Cancellation is the event loop's own exception and, like ``KeyboardInterrupt``, not a subclass of ``Exception``.  One
-    that nobody has asked for is a defect.
+    Cancellation is an exception class of the event loop and, like ``KeyboardInterrupt``, not a subclass of
+    ``Exception``.  A cancellation that was not requested is a defect.
     """
     defect = defect_of(exception)
     if defect is not None and not isinstance(defect, EffectInterrupted):

@@ -1,4 +1,4 @@
-"""``Runs``: what the parts that run effects know of one, so that ``effect.py`` can build on them."""
+"""``Runs``: the protocol of an effect for the modules that ``effect.py`` imports."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Runs(Protocol[A_co, E_co, R_co]):
-    """Work that runs with services, as the parts that run effects see it; ``Effect`` is the only kind."""
+    """Work that runs with services; ``Effect`` is the only implementation."""
 
     async def run_in(self, context: Context[R_co], /) -> Outcome[A_co, E_co]:
         """Run with the services of *context*."""
         ...
 
     async def run_supervised(self, context: Context[R_co], /) -> Outcome[A_co, E_co]:
-        """Run as a fiber: what it forks ends with it."""
+        """Run as a fiber, and end the fibers that it forks."""
         ...

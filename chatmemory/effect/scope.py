@@ -1,6 +1,6 @@
 """``Scope``: a list of finalizers, and the order in which they run.
 
-It knows nothing of layers; ``hosting.py`` keeps resources open in tasks of their own and uses a scope to close them.
+It does not depend on layers; ``hosting.py`` keeps resources open in tasks of their own and uses a scope to close them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Relay:
     __slots__ = ()
 
     def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[object] | None:
-        """Do all of it, for whoever awaits that."""
+        """Release everything; every caller that awaits the result waits for the end."""
         raise NotImplementedError
 
     def is_ready(self) -> bool:
@@ -42,7 +42,7 @@ class Relay:
     def begin(self, then: Callable[[Exception | None], None]) -> bool:
         """Ask the task to end, and let it call *then* when it has ended; return False if there is nothing to end.
 
-        It may be called in any task, so it runs no code of others.
+        It may be called in any task, so it must not run other code.
 
         Args:
             then: called with the exception with which the task ended; None: it ended well.
@@ -93,7 +93,7 @@ class Scope:
         return value
 
     def fork(self, *, parallel: bool = False) -> Scope:
-        """Return a child scope, which is closed with this one, or earlier by itself.
+        """Return a child scope, which is closed when this one is closed, or earlier on its own.
 
         Args:
             parallel: run the finalizers of the child at the same time, not one after the other.
@@ -106,7 +106,7 @@ class Scope:
         return child
 
     def forget(self, child: Scope) -> None:
-        """Remove a child that is closed before its parent."""
+        """Remove *child*, which is closed before this scope."""
         self._finalizers.pop(child, None)
 
     async def close(self, exit_: Exit[Any, Any] = _FINE) -> None:
@@ -125,7 +125,7 @@ class Scope:
             self._mark_closed()
 
     async def close_in_shield(self, exit_: Exit[Any, Any]) -> None:
-        """Close this scope as ``close`` does, but without a shield: the scope around it is being closed in one already."""
+        """Close this scope as ``close`` does, but without a shield: the scope around it already holds one."""
         if self.is_closed:
             return
         self._mark_closed()
@@ -180,7 +180,7 @@ class Scope:
 
 @final
 class _Relays:
-    """Those at the end of a list of finalizers, run one after the other by the tasks that they end."""
+    """Runs the relays at the end of a list of finalizers one after the other; each task starts the next when it ends."""
 
     __slots__ = ("_are_over", "_failures", "_finalizers", "_is_over")
 
@@ -195,7 +195,7 @@ class _Relays:
         while not self._is_over:
             try:
                 await self._are_over.wait()
-            except BaseException as interruption:  # noqa: BLE001  asyncio's native cancel: it may not disturb the order
+            except BaseException as interruption:  # noqa: BLE001  asyncio's native cancel: it must not change the order
                 self._failures.append(interruption)
 
     def _go_on(self, failure: Exception | None) -> None:
@@ -222,7 +222,7 @@ class ScopeTag(Key[Scope]):
 def _raise(failures: list[BaseException]) -> None:
     for failure in failures:
         if not isinstance(failure, Exception):
-            raise failure  # an interruption must arrive as itself, or the event loop does not know it
+            raise failure  # raise an interruption itself, or the event loop does not recognize it
     if len(failures) == 1:
         raise failures[0]
     if failures:

@@ -1,7 +1,7 @@
 """Running a coroutine to its end without an event loop, and what a coroutine must do to allow it.
 
-Loading anyio and asyncio takes longer than many a command, so the kernel imports them where something waits: work that
-never waits runs without them.
+Loading anyio and asyncio takes longer than many commands run, so the kernel imports them only where something waits:
+work that never waits runs without them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 A = TypeVar("A")
 
 
-# Also true inside a running event loop, when synchronous code there runs an effect.
+# True also inside a running event loop while synchronous code there runs an effect.
 _IS_NOT_TO_WAIT: ContextVar[bool] = ContextVar("_IS_NOT_TO_WAIT", default=False)
 
 
@@ -61,9 +61,9 @@ def run_without_waiting(work: Coroutine[Any, Any, A]) -> A:
 
 
 def may_wait_on_asyncio() -> None:
-    """Mark this context as one whose work runs on asyncio, whatever the caller's context says."""
+    """Mark this context as one whose work runs on asyncio, even if the caller's context says otherwise."""
     _IS_NOT_TO_WAIT.set(False)
-    if "sniffio" in sys.modules:  # by which anyio would take it for trio
+    if "sniffio" in sys.modules:  # without this, anyio may read trio from the caller's context
         import sniffio
 
         sniffio.current_async_library_cvar.set("asyncio")
@@ -71,7 +71,7 @@ def may_wait_on_asyncio() -> None:
 
 def has_event_loop() -> bool:
     """Return whether this code may wait: it runs in a task, and not under ``run_without_waiting``."""
-    # A loop runs only where its library was imported.
+    # An event loop can run only where its library was imported.
     if _IS_NOT_TO_WAIT.get() or not ("asyncio" in sys.modules or "trio" in sys.modules):
         return False
     import anyio
@@ -105,5 +105,5 @@ def shield() -> AbstractContextManager[object, None]:
         return nullcontext()
     import anyio
 
-    # A cancel scope may swallow an exception, says its type; not one that nobody cancels.
+    # Its type says that a cancel scope may suppress an exception; one that is never cancelled does not.
     return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))

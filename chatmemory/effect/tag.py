@@ -27,7 +27,8 @@ class Tag(Key[S]):
     @classmethod
     def get(cls) -> Effect[S, Never, Self]:
         """Return an effect that succeeds with the service."""
-        # A class that asks for itself: the checkers see the protocol in `type[Db]`, and not in `type[Self]`.
+        # The class passes itself as the argument: type checkers see the protocol in `type[Db]`, but not in
+        # `type[Self]`.
         return Effect.service(cast("TagOf[Self, S]", cls))
 
     @classmethod

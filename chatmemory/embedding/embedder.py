@@ -22,7 +22,7 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape ``(count, dim)``, one text per row, finite; a row has length 1, or is all zero for a text without features."""
 
 USUAL_THRESHOLD: Final = 0.3
-"""The cosine below which a vector is no evidence, for embedders that know no better (spec 001, D2)."""
+"""The cosine below which two texts are unrelated, for embedders without their own threshold (spec 001, D2)."""
 
 
 class Embedder(Protocol):
@@ -30,20 +30,24 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """The name under which its vectors are stored; a model whose vectors mean something else needs another name."""
+        """The name under which its vectors are stored; two embedders with different vectors need different names."""
         ...
 
     @property
     def similarity_threshold(self) -> float:
-        """The cosine below which two texts are unrelated; each model has its own scale."""
+        """The cosine, -1 to 1, below which two texts are unrelated; each model has its own scale."""
         ...
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return why the embedder cannot work, as far as it knows without a request; None: it may work (spec 001, D1)."""
+        """Return why the embedder cannot work, as far as it knows without a request; None: it can work (spec 001, D1)."""
         ...
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Return a matrix with one row per text, in the order of *texts*; no texts give no rows."""
+        """Return a matrix with one row for each text, in the order of *texts*; without texts it has no rows.
+
+        Fails with:
+            EmbeddingError: the embedder is not configured, refused the texts, was too slow, or returned unusable vectors.
+        """
         ...
 
 

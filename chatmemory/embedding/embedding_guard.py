@@ -1,12 +1,13 @@
-"""``GuardedEmbedder``: checks the rows of any embedder, and costs no time while that embedder cannot work.
+"""``GuardedEmbedder``: checks the rows of any embedder, and fails at once while that embedder cannot work.
 
-It wraps every embedder, a user's own included (spec 001, D1 and R5).  Its callers decide what to do with a memory
+It wraps every embedder, including those of users (spec 001, D1 and R5).  Its callers decide what to do with a memory
 without a vector.
 """
 
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, Never, final
 
 from attrs import define, evolve, field
@@ -19,8 +20,12 @@ from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import read_rows
 from chatmemory.errors import EmbeddingError
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
+from chatmemory.text.long_work import beside_the_loop
 
-LONGEST_PAUSE_SECONDS: Final = 366 * 86_400.0  # a date can be named for its end
+READ_AT_ONCE: Final = 100
+"""The number of rows that are checked and scaled to length 1 in 2 ms."""
+
+LONGEST_PAUSE_SECONDS: Final = 366 * 86_400.0  # so that its end is a valid date
 
 log = logging.getLogger(__name__)
 
@@ -28,15 +33,15 @@ log = logging.getLogger(__name__)
 @final
 @define(eq=False)
 class GuardedEmbedder:
-    """Embeds with *embedder* while that works.
+    """Embeds with *embedder* while it works.
 
     After a failure the embedder is not called for *pause_seconds*.  Then one caller tries it again, while all others
-    continue to fail at once until it has succeeded.  The returned rows decide, not a status or a class of exception.  Two
-    failures start no pause: an error of the configuration, because finding it costs nothing; and a refusal by an embedder
-    that has worked before, because the refusal is about these texts.
+    continue to fail at once until it has succeeded.  The returned rows decide whether a call has succeeded, not a status
+    or a class of exception.  Two failures start no pause: an error of the configuration, because it is found without a
+    request; and a refusal by an embedder that has worked before, because the refusal is about these texts.
 
     Attributes:
-        pause_seconds: the pause; an embedder that asks for a shorter one gets that; 0: no pause.
+        pause_seconds: the pause; the embedder may ask for a shorter one; 0: no pause.
     """
 
     embedder: Embedder
@@ -59,12 +64,12 @@ class GuardedEmbedder:
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return why it cannot embed now: its configuration, or a recent failure; None: it may work."""
+        """Return why it cannot embed now: its configuration, or a recent failure; None: it can work."""
         if self._failure is not None and (self._is_being_tried or self.clock.monotonic() < self._retry_at):
             return self._failure
         try:
             return self.embedder.unavailability()
-        except Exception as exception:  # noqa: BLE001  foreign code at the edge: not a defect of ours
+        except Exception as exception:  # noqa: BLE001  a failure of foreign code is not a defect of chatmemory
             return self._raised(exception)
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
@@ -85,7 +90,7 @@ class GuardedEmbedder:
                 self._is_being_tried = False
         if isinstance(outcome, Failure):
             self._remember(outcome.failure())
-        elif texts:  # no texts prove nothing
+        elif texts:  # a call without texts proves nothing
             self._open(outcome.unwrap())
         return outcome
 
@@ -94,11 +99,12 @@ class GuardedEmbedder:
             outcome = await self.embedder.embed(texts).run_in(context)
             if isinstance(outcome, Failure):
                 return outcome
-            return read_rows(self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
+            read = partial(read_rows, self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
+            return read() if len(texts) <= READ_AT_ONCE else await beside_the_loop(read).or_raise()
         except BaseException as exception:
             if (defect := defect_of(exception)) is None:
                 raise
-            return Failure(self._raised(defect))  # foreign code at the edge: not a defect of ours
+            return Failure(self._raised(defect))  # a failure of foreign code is not a defect of chatmemory
 
     def _open(self, rows: Matrix) -> None:
         if self._failure is not None:
@@ -124,7 +130,7 @@ class GuardedEmbedder:
         )
 
     def _raised(self, exception: Exception) -> EmbeddingError:
-        # The text of the exception may quote what was to be embedded, and stays in the cause.
+        # The text of the exception may quote the texts to embed, so it is only in the cause.
         return EmbeddingError(self.model, "raised", type(exception).__name__, cause=exception)
 
 
@@ -137,4 +143,4 @@ async def _guard(do: Do[Never, EmbedderTag | EmbeddingSettingsTag]) -> Embedder:
 
 
 guarded = Layer.effect(EmbedderTag, _guard(), needs=[EmbedderTag, EmbeddingSettingsTag])
-"""The embedder at hand behind its guard: ``embedder >> guarded``."""
+"""The provided embedder with its guard: ``embedder >> guarded``."""

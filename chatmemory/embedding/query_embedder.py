@@ -25,7 +25,11 @@ class QueryEmbedder(Protocol):
         ...
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:
-        """Return a vector of length 1; None for a text with nothing to embed."""
+        """Return a vector of length 1; None for a text with nothing to embed.
+
+        Fails with:
+            EmbeddingError: the embedder is not configured, refused the text, was too slow, or returned no usable vector.
+        """
         ...
 
 

@@ -1,6 +1,7 @@
-"""``EmbeddingSpace`` and ``Embedding``: which vectors can be compared, and a vector in such a space.
+"""``EmbeddingSpace``: the vectors that can be compared with each other; ``Embedding``: a vector that a caller gives.
 
-They stand apart from ``embedder.py``, whose annotations are text: schemas and input read those of these classes at run time.
+They are not in ``embedder.py``, because the annotations there are strings, and schemas and the reading of input need the
+types of these classes.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from attrs import field, frozen
 @final
 @frozen
 class EmbeddingSpace:
-    """What makes two vectors comparable: the *model* and the number of dimensions."""
+    """A *model* and its number of dimensions; vectors of the same space can be compared."""
 
     model: str
     dim: int
@@ -21,10 +22,10 @@ class EmbeddingSpace:
 @final
 @frozen
 class Embedding:
-    """A vector that the caller has computed; *vector* of any scale, finite, not all zero."""
+    """A vector that the caller has computed with *model*; *vector* has any scale, is finite, and is not all zero."""
 
     model: str
     vector: Sequence[float] = field(eq=False, repr=False)
 
 
-MAX_DIMENSIONS: Final = 16_000  # of a vector: what pgvector can store
+MAX_DIMENSIONS: Final = 16_000  # the longest vector that pgvector can store

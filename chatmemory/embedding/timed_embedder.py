@@ -1,7 +1,7 @@
-"""``TimedEmbedder``: gives an embedder that has no time limit of its own such a limit.
+"""``TimedEmbedder``: adds a time limit to an embedder that has none.
 
-The embedders of the package need none: an endpoint has its own limit, and local computation always ends.
-``embedding_guard.py`` says what follows after a failure.
+The embedders of this package do not need it: an endpoint has its own limit, and local computation always ends.
+``embedding_guard.py`` defines what happens after a failure.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 @final
 @frozen
 class TimedEmbedder:
-    """Embeds with *embedder*, and gives it *seconds* for each *batch_size* texts."""
+    """Embeds with *embedder*, which may take *seconds* for each *batch_size* texts."""
 
     embedder: Embedder
     seconds: float
@@ -36,11 +36,11 @@ class TimedEmbedder:
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return what the embedder returns."""
+        """Return why the embedder cannot work; None: it can work."""
         return self.embedder.unavailability()
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Embed *texts*, or fail when the time is over."""
+        """Embed *texts*; fail with the problem ``timeout`` when the time is over."""
         seconds = self.seconds * max(1, ceil(len(texts) / self.batch_size))
         too_late = EmbeddingError(self.model, "timeout", f"no answer within {seconds:g} s")
         return self.embedder.embed(texts).timeout(seconds, lambda: too_late)
@@ -53,4 +53,5 @@ async def _time(do: Do[Never, EmbedderTag | EmbeddingSettingsTag]) -> Embedder:
 
 
 timed = Layer.effect(EmbedderTag, _time(), needs=[EmbedderTag, EmbeddingSettingsTag])
-"""The embedder at hand within ``memory.embedding.timeoutSeconds`` for each ``batchSize`` texts: ``embedder >> timed``."""
+"""The provided embedder, limited to ``memory.embedding.timeoutSeconds`` for each ``batchSize`` texts:
+``embedder >> timed``."""

@@ -22,6 +22,8 @@ from chatmemory.errors.repository_error import (
 from chatmemory.errors.service_errors import (
     AddError as AddError,
     AppendError as AppendError,
+    ConversationUndoError as ConversationUndoError,
+    ConversationUndoRefusal as ConversationUndoRefusal,
     ForkError as ForkError,
     ForkRefusal as ForkRefusal,
     GenericMemoryError as GenericMemoryError,

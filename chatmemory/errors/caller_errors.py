@@ -1,6 +1,6 @@
-"""What a caller can act on: its input breaks rules, what it names is not there, or somebody was faster.
+"""Errors that a caller can correct: invalid input, an unknown name, a missing right, or a change by another writer.
 
-``Problem`` is one broken rule of ``DataValidationError``.
+``Problem`` is one broken rule in a ``DataValidationError``.
 """
 
 from typing import Final, Literal, final
@@ -8,7 +8,7 @@ from typing import Final, Literal, final
 from attrs import field, frozen
 
 LONGEST_TEXT: Final = 1_000
-"""Characters of the path or the message of a problem: both may repeat names and texts of the input, of any length."""
+"""The largest number of characters of a problem's path and message: both may repeat input of any length."""
 
 
 def _bounded(text: str) -> str:
@@ -18,7 +18,7 @@ def _bounded(text: str) -> str:
 @final
 @frozen
 class Problem:
-    """One broken rule: *path* points into the input as ``$.messages[2].content`` does."""
+    """One broken rule: *path* is its place in the input, for example ``$.messages[2].content``."""
 
     path: str = field(converter=_bounded)
     message: str = field(converter=_bounded)
@@ -54,7 +54,7 @@ class ConversationNotFoundError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """False: it stays unknown until somebody adds a message to it."""
+        """False: the conversation does not exist until a message is added to it."""
         return False
 
     def __str__(self) -> str:
@@ -64,10 +64,10 @@ class ConversationNotFoundError:
 @final
 @frozen
 class AccessDeniedError:
-    """Whoever acts may not do this with the conversation; nothing was changed.
+    """The principal lacks a right on the conversation; nothing was changed.
 
     Attributes:
-        needs: the right that is missing, ``write`` for example, or the role that they may not write.
+        needs: the missing right, ``write`` for example, or the role that the principal may not write.
     """
 
     needs: str
@@ -76,11 +76,11 @@ class AccessDeniedError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """False: somebody has to grant it first."""
+        """False: the right must be granted first."""
         return False
 
     def __str__(self) -> str:
-        return f"no grant to {self.needs} in conversation {self.conversation_id!r}: use an id of your own, or have it granted"
+        return f"no grant to {self.needs} in conversation {self.conversation_id!r}: use another id, or ask for the grant"
 
 
 @final
@@ -99,7 +99,7 @@ class MessageConflictError:
 
     def __str__(self) -> str:
         taken = ", ".join(map(repr, self.message_ids))
-        return f"{taken} already stored in {self.conversation_id!r} with another content: give the new message an id of its own"
+        return f"{taken} already stored in {self.conversation_id!r} with another content: give the new message another id"
 
 
 @final
@@ -114,7 +114,7 @@ class VersionConflictError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """False: read the conversation again and decide anew."""
+        """False: the caller must read the conversation again first."""
         return False
 
     def __str__(self) -> str:
@@ -127,7 +127,7 @@ class VersionConflictError:
 @final
 @frozen
 class MemoryNotFoundError:
-    """The namespace sees no memory of this id."""
+    """No memory with this id is visible in the namespace."""
 
     memory_id: str
     tag: Literal["MemoryNotFoundError"] = "MemoryNotFoundError"
@@ -138,13 +138,13 @@ class MemoryNotFoundError:
         return False
 
     def __str__(self) -> str:
-        return f"no memory {self.memory_id!r} in this namespace: list them to see those that are there"
+        return f"no memory {self.memory_id!r} in this namespace: list the memories to see their ids"
 
 
 @final
 @frozen
 class MemoryConflictError:
-    """These ids are taken by memories that say something else; nothing was stored."""
+    """These ids are stored with other content; nothing was stored."""
 
     memory_ids: tuple[str, ...]
     tag: Literal["MemoryConflictError"] = "MemoryConflictError"
@@ -156,7 +156,7 @@ class MemoryConflictError:
 
     def __str__(self) -> str:
         taken = ", ".join(map(repr, self.memory_ids))
-        return f"{taken} already stored with another content: correct that memory, or give the new memory an id of its own"
+        return f"{taken} already stored with another content: correct that memory, or give the new memory another id"
 
 
 @final
@@ -171,7 +171,7 @@ class MemoryChangedError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """False: read the memory again and decide anew."""
+        """False: the caller must read the memory again first."""
         return False
 
     def __str__(self) -> str:
@@ -193,7 +193,7 @@ class NotUndoableError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """False: what is gone does not come back, and what has changed since stays changed."""
+        """False: deleted data stays deleted, and later changes stay."""
         return False
 
     def __str__(self) -> str:
@@ -210,7 +210,7 @@ class PromptNotFoundError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True: it may be indexed meanwhile."""
+        """True: the source may have been indexed in the meantime."""
         return True
 
     def __str__(self) -> str:

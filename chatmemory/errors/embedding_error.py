@@ -1,4 +1,4 @@
-"""``EmbeddingError``: what an embedder can fail with."""
+"""``EmbeddingError``: the error of an embedder."""
 
 from typing import Literal, TypeAlias, final
 
@@ -28,11 +28,11 @@ _ADVICE: dict[EmbeddingProblem, str] = {
     "unavailable": "it will be tried again later",
     "timeout": "raise memory.embedding.timeoutSeconds, or lower memory.embedding.batchSize; it will be tried again later",
     "refused": "the endpoint rejected the request; see the detail",
-    "malformed": "what came back holds no embeddings; check memory.embedding.baseUrl, or the embedder",
-    "wrong_count": "too few or too many vectors came back; none was used",
-    "wrong_dimension": "vectors of one model have one length, and a store keeps no longer ones; name another model differently, then re-embed",
-    "not_finite": "vectors came back with numbers that are none; none was used",
-    "oversized": "more came back than any vectors need; check memory.embedding.baseUrl",
+    "malformed": "the answer contains no embeddings; check memory.embedding.baseUrl, or the embedder",
+    "wrong_count": "the answer has too few or too many vectors; no vector was used",
+    "wrong_dimension": "all vectors of a model must have the same length, and a store has a largest length; give another model another name, then re-embed",
+    "not_finite": "vectors in the answer contain infinite or undefined numbers; no vector was used",
+    "oversized": "the answer is larger than any vectors; check memory.embedding.baseUrl",
     "raised": "the embedder raised an exception; see the cause",
 }
 _WORTH_RETRYING: frozenset[EmbeddingProblem] = frozenset(
@@ -43,7 +43,7 @@ _WORTH_RETRYING: frozenset[EmbeddingProblem] = frozenset(
 @final
 @frozen
 class EmbeddingError:
-    """The embedder *model* gave no usable vectors."""
+    """The embedder *model* returned no usable vectors; *retry_after_seconds* is the pause that it asked for, if any."""
 
     model: str
     problem: EmbeddingProblem
@@ -54,7 +54,7 @@ class EmbeddingError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True when the same texts may well be embedded later."""
+        """True when embedding the same texts may succeed later."""
         return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:

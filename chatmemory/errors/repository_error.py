@@ -1,4 +1,4 @@
-"""``RepositoryError``: what a store can fail with."""
+"""``RepositoryError``: the error of a store."""
 
 from typing import Literal, TypeAlias, final
 
@@ -24,7 +24,7 @@ RepositoryProblem: TypeAlias = Literal[
 ]
 
 _ADVICE: dict[RepositoryProblem, str] = {
-    "missing": "make it first, then try again",
+    "missing": "create it first, then try again",
     "unavailable": "check the path or the address, then try again",
     "busy": "another writer holds the store; try again",
     "full": "free some space on the disk, then try again; what was acknowledged is safe",
@@ -37,9 +37,9 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW",
     "row_security": "the setting memory.store.postgres.rowSecurity, the role and the tables have to agree",
     "closed": "open the store again: its runtime was closed",
-    "wrong_loop": "a store belongs to the event loop that opened it: open one in each, or give the layer to "
+    "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or give the layer to "
     "ThreadRuntime(layer), whose effects run for every loop and thread",
-    "forked": "the locks and the connections of a store do not outlive a fork",
+    "forked": "the locks and the connections of a store are not valid after a fork: open the store again in the child process",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }
@@ -51,7 +51,7 @@ _WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset(
 @final
 @frozen
 class RepositoryError:
-    """The store did not do *operation*."""
+    """The store did not complete *operation*."""
 
     operation: str
     problem: RepositoryProblem
@@ -61,7 +61,7 @@ class RepositoryError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True when waiting or repair helps; what is added or remembered under an id is never there twice."""
+        """True when waiting or a repair helps; a message or a memory with an id is never stored twice."""
         return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What each operation of a service can fail with, and ``GenericMemoryError``: what lies beneath it failed."""
+"""The errors of each operation of a service, and ``GenericMemoryError``, the failure of a part below the service."""
 
 from typing import Literal, TypeAlias, TypeVar, final
 
@@ -27,19 +27,19 @@ E = TypeVar("E")
 @final
 @frozen
 class GenericMemoryError:
-    """What lies beneath the service failed."""
+    """A part below the service failed: the store, a skill or an embedder."""
 
     reason: RepositoryError | SkillExecutionError | EmbeddingError
     tag: Literal["GenericMemoryError"] = "GenericMemoryError"
 
     @property
     def retry_is_safe(self) -> bool:
-        """As the reason says."""
+        """The ``retry_is_safe`` of the reason."""
         return self.reason.retry_is_safe
 
     @property
     def cause(self) -> BaseException | None:
-        """The exception that the reason keeps."""
+        """The exception that caused the reason."""
         return self.reason.cause
 
     def __str__(self) -> str:
@@ -55,6 +55,10 @@ ForkRefusal: TypeAlias = (
     DataValidationError | ConversationNotFoundError | AccessDeniedError | VersionConflictError
 )
 ForkError: TypeAlias = ForkRefusal | GenericMemoryError
+ConversationUndoRefusal: TypeAlias = (
+    ConversationNotFoundError | AccessDeniedError | VersionConflictError | NotUndoableError
+)
+ConversationUndoError: TypeAlias = DataValidationError | ConversationUndoRefusal | GenericMemoryError
 AppendError: TypeAlias = AccessDeniedError | MessageConflictError | VersionConflictError | RepositoryError
 RemovalError: TypeAlias = AccessDeniedError | RepositoryError
 RecallError: TypeAlias = DataValidationError | GenericMemoryError
@@ -71,7 +75,7 @@ MemoryRestoreError: TypeAlias = MemoryNotFoundError | RepositoryError
 ServiceError: TypeAlias = (
     ReadError | AddError | RememberError | MemoryReadError | MemoryUndoError | PastChatsError
 )
-"""Every error that some operation of a service can fail with: an error that is named above is one of them at once."""
+"""Every error that an operation of a service can fail with."""
 
 
 def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
@@ -83,12 +87,12 @@ def memory_error(error: E | RepositoryError) -> E | GenericMemoryError:
 
 
 def kind_of(reason: Fail[object] | Die | Interrupt) -> str:
-    """Return what may be told of *reason*: a tag or the name of a class, and never its text."""
+    """Return the tag of *reason*, or the name of its class; its text may contain private data."""
     if isinstance(reason, Die):
         return type(reason.defect).__name__
     if isinstance(reason, Interrupt):
         return reason.tag
     beneath = getattr(
         reason.error, "reason", reason.error
-    )  # of a GenericMemoryError, the error of the part that failed
+    )  # for a GenericMemoryError, the error of the part that failed
     return str(getattr(beneath, "tag", type(beneath).__name__))

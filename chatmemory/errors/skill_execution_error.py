@@ -1,4 +1,4 @@
-"""``SkillExecutionError``: what a model can fail with."""
+"""``SkillExecutionError``: the error of a skill."""
 
 from typing import Literal, TypeAlias, final
 
@@ -27,9 +27,9 @@ _ADVICE: dict[SkillProblem, str] = {
     "timeout": "use a faster model, or raise timeoutSeconds: of memory.skill for one request, of memory.chat.strategy or "
     "memory.extraction for the whole; it will be tried again later",
     "refused": "the endpoint rejected the request; see the detail",
-    "malformed": "it answered something else than it was asked for; check memory.skill.baseUrl and the model, or the function",
+    "malformed": "the answer is not what was asked for; check memory.skill.baseUrl and the model, or the function",
     "empty": "the skill returned no text; it will be tried again later",
-    "oversized": "have it answer more briefly, or raise memory.chat.strategy.maxSummaryCharacters for summaries",
+    "oversized": "ask the skill for a shorter answer, or raise memory.chat.strategy.maxSummaryCharacters for summaries",
     "raised": "the skill raised an exception; see the cause",
 }
 _WORTH_RETRYING: frozenset[SkillProblem] = frozenset(
@@ -40,7 +40,7 @@ _WORTH_RETRYING: frozenset[SkillProblem] = frozenset(
 @final
 @frozen
 class SkillExecutionError:
-    """The skill *skill_id* gave no usable answer."""
+    """The skill *skill_id* returned no usable text; *retry_after_seconds* is the pause that the endpoint asked for."""
 
     skill_id: str
     problem: SkillProblem
@@ -51,7 +51,7 @@ class SkillExecutionError:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True when the same request may well succeed later."""
+        """True when the same request may succeed later."""
         return self.problem in _WORTH_RETRYING
 
     def __str__(self) -> str:

@@ -1,1 +1,1 @@
-"""One log of events: what changed in a store, when, by whom and why; never a word of what was said."""
+"""The event log of a store: what changed, when, by whom and why, without the text of messages and memories."""

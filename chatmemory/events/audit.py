@@ -1,8 +1,8 @@
-"""``AuditTrail``: who did what to which conversation or memory: the events in which somebody with a name acted.
+"""``AuditTrail``: who changed which conversation or memory: the events of principals with a name.
 
-Reads leave no event, nor does what is refused; what the service does by itself names nobody.  Ids stay on record when what
-they name is forgotten, until they are pruned.  Ids that the service makes tell nothing; one that a caller or an import has
-made of a text confirms it to somebody who knows the whole of it already.
+Reads and refused calls leave no event; a change that the service makes by itself has no name.  The id of a forgotten
+conversation or memory stays in the trail until its events are pruned.  An id that the service made says nothing about the
+text; an id that a caller or an import derived from a text can confirm that text to a reader who already knows all of it.
 """
 
 from datetime import datetime
@@ -20,17 +20,17 @@ from chatmemory.events.event_log import AuditQuery, EventLog
 @final
 @frozen
 class AuditEntry:
-    """One change, and who made it.
+    """One change, with the name of the principal who made it.
 
     Attributes:
-        number: tells it from other changes of the same instant and target.
-        at: when, by the clock of the store, UTC.
-        who: the name of the principal: on a server, of its token.
-        user: in whose name it acted.
-        action: what was done.
-        kind: to what.
+        number: distinguishes changes of the same target at the same instant.
+        at: the time of the change, by the clock of the store, UTC.
+        who: the name of the principal; on a server, the name of its token.
+        user: the user of the principal.
+        action: the kind of change.
+        kind: the kind of the target.
         target: the id of the conversation or the memory, or the name of the item.
-        owner: whose that is.
+        owner: the owner of the target.
     """
 
     number: int
@@ -46,16 +46,16 @@ class AuditEntry:
 @final
 @frozen
 class AuditTrail:
-    """What of *log* has somebody's name."""
+    """Reads the events of *log* that have a name."""
 
     log: EventLog
 
     def entries(self, query: AuditQuery, /) -> Effect[tuple[AuditEntry, ...], RepositoryError]:
-        """Return the entries that *query* asks for, newest first."""
+        """Return the entries that match *query*, newest first."""
         return self.log.acted(query).map(lambda events: tuple([_entry(event) for event in events]))
 
     def prune(self, before: datetime, /) -> Effect[int, RepositoryError]:
-        """Remove the events before an instant, whoever acted, and return how many; see ``EventLog.prune``."""
+        """Remove all events before an instant, and return their number; see ``EventLog.prune``."""
         return self.log.prune(before)
 
 

@@ -1,9 +1,9 @@
-"""``Event``: one change of a conversation, a memory or an item, as the log keeps it; ``Change``: what a repository notes of it.
+"""``Event``: one change of a conversation, a memory or an item in the log; ``Change``: the part that a repository gives.
 
-``docs/truth-and-time.md`` says what the log is for.
+``docs/understand/truth-and-time.md`` says what the log is for.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -47,9 +47,13 @@ USE: Final = "use"
 _reason: ContextVar[str | None] = ContextVar("chatmemory.reason", default=None)
 
 
+current_reason: Final[Callable[[], str | None]] = _reason.get
+"""Returns the reason of the block that runs; None: there is none."""
+
+
 @contextmanager
 def because(reason: str) -> Generator[None]:
-    """Log what is changed inside the block for this *reason*, where the change does not say another."""
+    """Log the changes inside the block with this *reason*, unless a change has a reason of its own."""
     token = _reason.set(reason)
     try:
         yield
@@ -59,11 +63,11 @@ def because(reason: str) -> Generator[None]:
 
 @final
 class Change(NamedTuple):
-    """What a repository does to one target; what ``Event`` says besides, the log knows.
+    """A change of one target, as a repository gives it; the log adds the other fields of ``Event``.
 
     Attributes:
-        reason: why; None: for the reason of the block that runs, see ``because``.
-        is_by_itself: the service does it, whoever happens to act: a summary, what goes by its age.
+        reason: the reason; None: that of the enclosing ``because`` block.
+        is_by_itself: whether the service makes the change by itself, as with a summary or an expiry by age.
     """
 
     action: EventAction
@@ -81,37 +85,37 @@ class Change(NamedTuple):
 
     @property
     def why(self) -> str | None:
-        """The reason that the log tells."""
+        """The reason in the log."""
         return self.reason or _reason.get()
 
 
 @final
 @frozen
 class Event:
-    """One change, written in the transaction that made it, and never changed afterwards.
+    """One change, written in the transaction of the change, and never changed afterwards.
 
     Attributes:
-        number: grows from change to change of one place: a conversation, the memories of a user, the items below one first
+        number: grows with each change of one place: a conversation, the memories of a user, the items below one first
             label.
-        stored_at: when the store wrote it, by the clock of the store, UTC.
-        said_at: from when it is true, as the caller said it: when the newest message was said, when a memory begins to be
-            true or ceases to be; None where nobody says so.
-        who: the name of the principal who acted: on a server, of its token; ``""``: a program that has the store to itself,
-            or the service by itself.
-        user: in whose name they acted.
-        kind: what the target is.
-        action: what was done to it.
+        stored_at: the time of the write, by the clock of the store, UTC.
+        said_at: the time that the caller gave: that of the newest message, or the instant at which a memory becomes true
+            or stops being true; None when there is none.
+        who: the name of the principal, on a server the name of its token; ``""`` for a program without ``acting_as``, and
+            for changes that the service makes by itself.
+        user: the user of the principal.
+        kind: the kind of the target.
+        action: the kind of change.
         target: the id of the conversation or the memory; of an item, its labels and its key as a JSON array.
-        owner: whose the target is; items are nobody's.
-        version: of the conversation or the memory after the change; None: the change makes no version.
-        reach: the number of the last message that a conversation had been given by then.
-        by: the id of what took its place: the successor of a memory, the summary; of a branch, the id of
-            the conversation that it was forked from.
-        reason: why, where the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, ``again``, or the attribute about which
-            something newer was said.
-        session_id: the conversation that *evidence* is of.
-        evidence: the ids of the messages that a memory came from.
-        cursor: where ``EventLog.changes`` goes on behind this event.
+        owner: the owner of the target; items have no owner.
+        version: the version of the conversation or the memory after the change; None: the change makes no version.
+        reach: the number of the newest message that the conversation had been given until then.
+        by: the id of the replacement: the newer memory, or the summary; for a branch, the id of the conversation from
+            which it was forked.
+        reason: the reason, when the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, ``again``, or the
+            attribute with a newer statement.
+        session_id: the conversation of the messages in *evidence*.
+        evidence: the ids of the messages from which a memory was made.
+        cursor: continues ``EventLog.changes`` after this event.
     """
 
     number: int
@@ -132,7 +136,7 @@ class Event:
     cursor: str = ""
 
     def is_seen_by(self, principal: Principal) -> bool:
-        """Return whether *principal* may see its target: an event tells nothing to others."""
+        """Return whether *principal* may see the target, and therefore the event."""
         if principal.granted is None:
             return True
         if self.kind == "conversation":
@@ -141,5 +145,5 @@ class Event:
 
     @property
     def is_tombstone(self) -> bool:
-        """Whether it keeps what was forgotten from coming back."""
+        """Whether it prevents a forgotten memory from being stored again."""
         return self.kind == "memory" and self.action == "forgotten" and self.reason is None

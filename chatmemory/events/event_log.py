@@ -1,4 +1,4 @@
-"""``EventLog``: the log of a store: what has changed since, and who did what."""
+"""``EventLog``: the event log of a store, read as changes since a cursor or as an audit trail."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -26,14 +26,14 @@ EventPlace: TypeAlias = tuple[datetime, int, str]
 @final
 @frozen(kw_only=True)
 class AuditQuery:
-    """Which events to read, of those in which somebody with a name acted.
+    """Selects events of principals with a name.
 
     Attributes:
         limit: the largest number of events.
-        after: the place of the last event of the page before; None: begin with the newest.
-        who: only what this principal did.
-        target: only what was done to the conversation or the memory of this id.
-        since: only what was done at this instant or later.
+        after: the place of the last event of the previous page; None: begin with the newest event.
+        who: only events of this principal.
+        target: only events of the conversation or the memory with this id.
+        since: only events of this instant or later.
     """
 
     limit: int = 100
@@ -43,7 +43,7 @@ class AuditQuery:
     since: datetime | None = None
 
     def admits(self, event: Event) -> bool:
-        """Return whether *event* is asked for, whatever was on the pages before."""
+        """Return whether *event* matches, apart from *after* and *limit*."""
         return (
             event.who != ""
             and self.who in {None, event.who}
@@ -55,12 +55,12 @@ class AuditQuery:
 @final
 @frozen
 class ChangesPage:
-    """A part of what has changed.
+    """A page of changes.
 
     Attributes:
-        events: what ``principal()`` may see of it, oldest first.
-        cursor: where the next page begins.
-        is_last: whether nothing more had been committed.
+        events: the events that ``principal()`` may see, oldest first.
+        cursor: the cursor of the next page.
+        is_last: whether there were no further events.
     """
 
     events: tuple[Event, ...]
@@ -69,51 +69,53 @@ class ChangesPage:
 
 
 def no_cursor() -> DataValidationError:
-    """Return the error of a cursor that no log has given."""
-    problem = "no cursor: give the cursor of an event or of another page of changes"
+    """Return the error for a text that is not a cursor of a log."""
+    problem = "not a cursor: give the cursor of an event, or of an earlier page of changes"
     return DataValidationError((Problem("$.since", problem),))
 
 
 def number_in(cursor: str) -> int | None:
-    """Return the number that *cursor* is; None when it is none."""
+    """Return the number in *cursor*; None when it is not a cursor."""
     return int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) <= LONGEST_NUMBER else None
 
 
 class EventLog(Protocol):
     """Reads the events of a store that ``principal()`` may see, and removes old ones.
 
-    The repositories of the store write them, each in the transaction of its change.
+    The repositories of the store write each event in the transaction of its change.
     """
 
     def acted(self, query: AuditQuery, /) -> Effect[tuple[Event, ...], RepositoryError]:
-        """Return the events that *query* asks for, newest first."""
+        """Return the events that match *query*, newest first."""
         ...
 
     def changes_page(
         self, since: str | None = None, *, limit: int
     ) -> Effect[ChangesPage, DataValidationError | RepositoryError]:
-        """Return what was committed behind *since*, in the order of the commits; nothing is passed by.
+        """Return the events after *since*, in the order of their commits; no event is skipped.
 
         Args:
-            since: the cursor of an event or of a page of this log; None: begin with the oldest event that is kept.
-            limit: the largest number of events that are looked at, 1 or more; of these, some may be nobody's to see.
+            since: the cursor of an event or of a page of this log; None: begin with the oldest stored event.
+            limit: the largest number of events that are read, 1 or more; the page has fewer when ``principal()`` may not see
+                some of them.
 
         Fails with:
-            DataValidationError: *since* is no cursor of a log.
+            DataValidationError: *since* is not a cursor of a log.
         """
         ...
 
     def end(self) -> Effect[str, RepositoryError]:
-        """Return a cursor for who wants to know what changes from now on.
+        """Return the cursor after the newest event, to read later changes only.
 
-        Behind it stands all that is committed from now on, and perhaps again what was committed while others were writing.
+        Events that were committed while others were being written may be read again after it.
         """
         ...
 
     def prune(self, before: datetime, /) -> Effect[int, RepositoryError]:
-        """Remove what was stored before an instant, and return how many events there were.
+        """Remove the events that were stored before an instant, and return their number.
 
-        That a memory was forgotten is kept, without who did it: it must not come back.
+        Values of items that ended before it are removed too.  The event of a forgotten memory is kept without its principal,
+        so that the memory is not stored again.
         """
         ...
 
@@ -131,13 +133,13 @@ class KeepsLog(Protocol):
 def changes(
     log: EventLog, *, since: str | None = None
 ) -> Stream[Event, DataValidationError | RepositoryError]:
-    """Return a stream of what was committed behind *since* until now, which ``principal()`` may see.
+    """Return a stream of the events after *since* that are committed by now and that ``principal()`` may see.
 
-    It ends with what there is.  The ``cursor`` of its last event, or of ``log.end()`` before, leads on from there.
+    It ends after the newest event.  Continue with the ``cursor`` of the last event, or with ``log.end()`` from before.
 
     Args:
-        log: whose events.
-        since: the cursor of an event; None: begin with the oldest one that is kept.
+        log: the log that is read.
+        since: the cursor of an event; None: begin with the oldest stored event.
     """
 
     async def events() -> AsyncIterator[Event]:

@@ -1,4 +1,4 @@
-"""``KeptLog``: the events of a store in a list; the plainest log that there can be."""
+"""``KeptLog``: the events of a store in a list, the simplest possible log."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,7 +24,7 @@ class KeptLog:
     _number: int = 0
 
     def note(self, changes: Iterable[Change]) -> None:
-        """Keep an event for each of *changes*, by whoever acts."""
+        """Add an event for each of *changes*, with the present principal."""
         who, now = principal(), self.clock.now()
         for change in changes:
             self._number += 1

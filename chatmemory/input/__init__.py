@@ -1,1 +1,1 @@
-"""What may come in: JSON values, roles, rules, page cursors, and raw data structured into classes."""
+"""The types and rules of input: JSON values, roles, rules, page cursors, and raw data structured into classes."""

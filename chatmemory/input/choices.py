@@ -1,6 +1,6 @@
-"""``Role``: who speaks; ``RecallMode``: how something was found; ``UNCHANGED``: what a change leaves as it is.
+"""``Role``: the speaker of a message; ``RecallMode``: how results were found; ``UNCHANGED``: marks a field that stays.
 
-``given`` reads what such a change does give.
+``given`` returns the other fields of a change.
 """
 
 from enum import Enum

@@ -1,4 +1,4 @@
-"""``Json``: what JSON can say, as Python sees it and as text; and where the JSON of others stands in it."""
+"""``Json``: the type of JSON values, and their conversion into text and back."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ _read: Final = json.JSONDecoder().raw_decode
 
 
 def to_json(value: Json) -> str | None:
-    """Write *value*, whatever mappings it is made of, with Chinese readable; None stays None."""
+    """Return *value* as JSON text, with Chinese readable; it may contain any kind of mapping.  None stays None."""
     return None if value is None else _write(value)
 
 
 def from_json(text: str | None) -> Any:
-    """Read a value back."""
+    """Return the value of a JSON text; None stays None."""
     if text is None:
         return None
     value, end = _read(text)
@@ -32,7 +32,7 @@ def from_json(text: str | None) -> Any:
 
 
 def same_json(one: str | None, other: str | None) -> bool:
-    """Tell whether two texts mean one value: the order of keys does not matter, ``1``, ``1.0`` and ``true`` differ."""
+    """Return whether two JSON texts have the same value: the order of keys is ignored; ``1``, ``1.0`` and ``true`` differ."""
     if one is None or other is None or one == other:
         return one == other
     return json.dumps(json.loads(one), sort_keys=True) == json.dumps(json.loads(other), sort_keys=True)

@@ -1,15 +1,15 @@
-"""The rules for what comes in: one set for every backend, checked before anything is written.
+"""The rules for input: one set for every backend, checked before anything is written.
 
 Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
-``clean_text`` is for those who would rather lose a character than a message.
-A cursor (``cursor_of``, ``read_cursor``) is where the last listed one stands, as text that a caller hands back.
+``clean_text`` replaces the characters that cannot be stored.
+A cursor (``cursor_of``, ``read_cursor``) is the place of the last entry of a page as text, which a caller sends back.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias, cast, get_args
+from typing import Any, Final, TypeAlias, cast
 
 from chatmemory.effect import Do
 from chatmemory.errors import DataValidationError, Problem
@@ -21,6 +21,8 @@ MAX_INTEGER_BITS: Final = 1024  # beyond it, other readers of the same JSON see 
 MAX_LIMIT: Final = 2**31 - 1
 
 _FORBIDDEN: Final = re.compile("[\0\ud800-\udfff]")
+
+NOT_A_CURSOR: Final = "not a cursor: give the value of next from an earlier page"
 
 CURE_OF_TEXT: Final = "clean_text() replaces it"
 """How the problem of a text that cannot be stored ends."""
@@ -38,12 +40,13 @@ def clean_text(text: str) -> str:
 
 
 def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> str | None:
-    """Say what keeps *text* from being stored exactly, None when nothing does."""
+    """Return why *text* cannot be stored exactly; None when it can."""
     if not isinstance(text, str):
         return f"expected text, not {type(text).__name__}"
     if len(text) > max_characters:
         return f"{len(text)} characters are more than {max_characters}"
-    found = None if _is_storable(text) else _FORBIDDEN.search(text)
+    is_storable = "\0" not in text and (text.isascii() or is_encodable(text))
+    found = None if is_storable else _FORBIDDEN.search(text)
     if found is None:
         return None
     name = "NUL" if found.group() == "\0" else "lone surrogate"
@@ -51,7 +54,7 @@ def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) 
 
 
 def id_problem(text: object) -> str | None:
-    """Say what keeps *text* from being an id."""
+    """Return why *text* cannot be an id; None when it can."""
     return (
         "an id needs at least one character"
         if text == ""
@@ -60,7 +63,7 @@ def id_problem(text: object) -> str | None:
 
 
 def problem_at(path: str, problem: str | None) -> list[Problem]:
-    """Return *problem* with its place, if there is one."""
+    """Return *problem* at *path* as a list; an empty list for None."""
     return [] if problem is None else [Problem(path, problem)]
 
 
@@ -77,7 +80,7 @@ def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Probl
 def sequence_problems(
     path: str, given: object, member_problems: Callable[[str, object], list[Problem]]
 ) -> list[Problem]:
-    """Return what keeps *given* from being a sequence, or the problems of its members."""
+    """Return why *given* is not a sequence, or the problems of its members."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         return [Problem(path, f"expected a sequence, not {type(given).__name__}")]
     return [
@@ -88,14 +91,15 @@ def sequence_problems(
 
 
 def choice_problem(value: object, choices: Any, *, or_none: bool = False) -> str | None:
-    """Say that *value* is none of the words of the Literal *choices*."""
-    if value in get_args(choices) or (or_none and value is None):
+    """Return why *value* is not one of the words of the Literal *choices*; None when it is."""
+    words: tuple[str, ...] = choices.__args__  # what get_args returns, in a tenth of its time
+    if value in words or (or_none and value is None):
         return None
-    return f"unknown: {value!r}; one of {', '.join(get_args(choices))}"
+    return f"unknown: {value!r}; one of {', '.join(words)}"
 
 
 def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = False) -> list[Problem]:
-    """Return the problem of an argument that has to be a word of the Literal *choices*, if any."""
+    """Return the problem of an argument that must be a word of the Literal *choices*, if any."""
     return problem_at(path, choice_problem(value, choices, or_none=or_none))
 
 
@@ -107,7 +111,7 @@ def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[P
 
 
 def instant_problem(instant: object) -> str | None:
-    """Say what keeps *instant* from being a point in time."""
+    """Return why *instant* is not a point in time; None when it is."""
     if not isinstance(instant, datetime):
         return f"expected a datetime, not {type(instant).__name__}"
     if instant.utcoffset() is None:
@@ -125,7 +129,7 @@ def instant_problems(path: str, instant: object) -> list[Problem]:
 
 
 def metadata_problems(path: str, metadata: object) -> list[Problem]:
-    """Return every place in *metadata* that JSON could not return exactly.
+    """Return a problem for every place in *metadata* that JSON cannot store exactly.
 
     It uses no recursion, because deeply nested metadata would exhaust the stack.
     """
@@ -178,10 +182,6 @@ def _scalar_problem(value: object) -> str | None:
     return f"{type(value).__name__} is no JSON value"
 
 
-def _is_storable(text: str) -> bool:
-    return "\0" not in text and is_encodable(text)
-
-
 def is_encodable(text: str) -> bool:
     """Return whether *text* can be encoded in UTF-8; lone surrogates cannot.  It is fast for valid text."""
     if text.isascii():
@@ -194,17 +194,17 @@ def is_encodable(text: str) -> bool:
 
 
 Place: TypeAlias = tuple[datetime, str]
-"""The instant by which something is listed, and its id, which tells it from others of the same instant."""
+"""The instant by which an entry is listed, and its id, which distinguishes entries of the same instant."""
 
 
 def cursor_of(place: Place) -> str:
-    """Return the cursor of what follows *place*."""
+    """Return the cursor of the page after *place*."""
     instant, id_ = place
     return f"{instant.isoformat()} {id_}"
 
 
 def read_cursor(cursor: object) -> tuple[Place | None, list[Problem]]:
-    """Return the place that *cursor* names, None for none, and what is wrong with it."""
+    """Return the place in *cursor*, None without a cursor, and the problems of it."""
     if cursor is None:
         return None, []
     text, _, id_ = cursor.partition(" ") if isinstance(cursor, str) else ("", "", "")
@@ -213,5 +213,5 @@ def read_cursor(cursor: object) -> tuple[Place | None, list[Problem]]:
     except ValueError:
         instant = None
     if instant is None or instant_problem(instant) is not None or id_problem(id_) is not None:
-        return None, [Problem("$.after", "no cursor: give the next of another page")]
+        return None, [Problem("$.after", NOT_A_CURSOR)]
     return (instant, id_), []

@@ -1,8 +1,8 @@
-"""The door between JSON and the values: ``structure`` in, ``unstructure`` out.
+"""Converts JSON into classes (``structure``) and back (``unstructure``).
 
-Names are camelCase in JSON and snake_case in Python.  The door is strict: nothing is converted on a guess, an unknown
-field is refused, and all problems are reported at once, each with its path (``$.messages[2].content``).
-It answers for the shape; what a message may say is checked where it is added, by ``conversation/message_rules.py``.
+Names are camelCase in JSON and snake_case in Python.  The conversion is strict: it guesses no type, refuses unknown
+fields, and reports all problems at once, each with its path (``$.messages[2].content``).
+It checks the structure only; ``conversation/message_rules.py`` checks the content of messages when they are added.
 Import it where it is needed, not at the top of a package: cattrs takes longer to import than all the rest of chatmemory.
 """
 
@@ -40,24 +40,24 @@ STAYS_INSIDE = (BaseException | None,)
 
 
 def structure(data: object, kind: type[T], *, path: str = "$") -> Outcome[T, DataValidationError]:
-    """Make a *kind* (a class of ours, or ``tuple[...]`` of one) of *data* as JSON readers return it."""
+    """Return *data*, as JSON readers return it, as a *kind*: a class of chatmemory, or ``tuple[...]`` of one."""
     return _by_our_rules(structure_settings(kind, data, path, converter=_converter()))
 
 
 def structure_parameters(
     parameters: Mapping[str, str], kind: type[T], *, path: str = "$.query"
 ) -> Outcome[T, DataValidationError]:
-    """Make a *kind* of *parameters*, which are all written as text: numbers and instants in it are read."""
+    """Return *parameters*, whose values are all text, as a *kind*; numbers and instants are parsed."""
     return _by_our_rules(structure_settings(kind, parameters, path, converter=_parameter_converter()))
 
 
 def unstructure(value: object) -> Json:
-    """Return *value* as JSON writers take it; instants become ISO 8601 text."""
+    """Return *value* as a JSON writer needs it; instants become ISO 8601 text."""
     return cast("Json", _converter().unstructure(value))
 
 
 def read_json(text: str | bytes, kind: type[T]) -> Outcome[T, DataValidationError]:
-    """Make a *kind* of JSON *text*.  NaN and infinities, which Python's reader lets pass, are no JSON."""
+    """Return a *kind* read from JSON *text*.  NaN and infinities, which Python's reader accepts, are refused."""
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -75,7 +75,7 @@ def write_json(value: object, *, indent: int | None = None) -> str:
 
 @cache
 def _converter() -> Converter:
-    """Return the kernel's converter without its indulgence for numbers written as text, and with types of ours."""
+    """Return the converter of the kernel with the types of chatmemory; it does not read numbers from text."""
     converter = new_converter()
     converter.register_structure_hook(bool, _exactly(bool, "true or false"))
     converter.register_structure_hook(int, _whole)
@@ -93,7 +93,7 @@ def _converter() -> Converter:
 
 @cache
 def _parameter_converter() -> Converter:
-    """Return the kernel's converter, which reads numbers from text, with types of ours."""
+    """Return the converter of the kernel with the types of chatmemory; it reads numbers from text."""
     converter = new_converter()
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(datetime, _instant)
@@ -110,7 +110,7 @@ def _has_origin(origin: object) -> Callable[[Any], bool]:
 
 
 def is_any_json(kind: object) -> bool:
-    """Tell whether *kind* is the type ``Json``, perhaps in a union with more."""
+    """Return whether *kind* is the type ``Json``, or a union with it."""
     # By its members, since those who resolve annotations unfold the type that names itself.
     return {Mapping, Sequence} <= {get_origin(member) for member in get_args(kind)}
 

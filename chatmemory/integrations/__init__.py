@@ -1,1 +1,1 @@
-"""Where agents live: one module for each framework, imported by nobody but those who name it."""
+"""Integrations of agent frameworks: one module for each framework; nothing else in the package imports them."""

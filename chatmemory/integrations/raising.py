@@ -1,6 +1,6 @@
-"""``Raising``: runs effects for a framework, whose users catch its exceptions and know no outcomes; ``blocking``: where.
+"""``Raising``: runs effects for a framework whose users expect its own exceptions; ``Blocking``: runs effects for blocking calls.
 
-``to_its_end``: a write that has begun runs to its end, whoever stops waiting for it.
+``to_its_end``: runs a write to its end, even when its caller is cancelled.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TypeAlias, TypeVar, final
+from typing import Generic, Self, TypeAlias, TypeVar, final
 
 import anyio
 from attrs import frozen
@@ -27,19 +27,20 @@ from chatmemory.errors import DataValidationError
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
+R_contra = TypeVar("R_contra", contravariant=True)
 
 MakesException: TypeAlias = Callable[[str], Exception]
-"""Makes one of chatmemory's own words."""
+"""Makes an exception with the text of a failure."""
 
 
 @final
 @frozen
 class Raising:
-    """What is raised in the place of failures; ``__cause__.error`` is the failure as a value.
+    """The exceptions for failures; ``__cause__.error`` is the failure as a value.
 
     Attributes:
         refused: for input that breaks rules.
-        failed: for what fails beneath, and while the runtime is opening.
+        failed: for other failures, and while the runtime is opening.
         closed: for a runtime that is closed.
     """
 
@@ -51,19 +52,21 @@ class Raising:
         """Return the value of *effect*, or raise."""
         return self.value(await self.outcome(runtime, effect))
 
-    def run_blocking(self, runtime: ThreadRuntime[R], effect: Effect[A, E, R]) -> A:
-        """Do as ``run``, while this thread waits."""
+    def run_blocking(self, runtime: ThreadRuntime[R] | Blocking[R], effect: Effect[A, E, R]) -> A:
+        """Do what ``run`` does, and block this thread."""
         return self.value(self.outcome_blocking(runtime, effect))
 
     async def outcome(self, runtime: Runner[R], effect: Effect[A, E, R]) -> Outcome[A, E]:
-        """Return how *effect* has ended; raise where it could not begin."""
+        """Return the outcome of *effect*; raise when it could not start."""
         try:
             return await runtime.run(effect)
         except (EffectFailed, EffectInterrupted) as kept_off:
             raise self._of(kept_off) from kept_off
 
-    def outcome_blocking(self, runtime: ThreadRuntime[R], effect: Effect[A, E, R]) -> Outcome[A, E]:
-        """Do as ``outcome``, while this thread waits."""
+    def outcome_blocking(
+        self, runtime: ThreadRuntime[R] | Blocking[R], effect: Effect[A, E, R]
+    ) -> Outcome[A, E]:
+        """Do what ``outcome`` does, and block this thread."""
         try:
             return runtime.run_blocking(effect)
         except (EffectFailed, EffectInterrupted) as kept_off:
@@ -84,15 +87,67 @@ class Raising:
 
 
 def blocking(runtime: Runner[R]) -> ThreadRuntime[R]:
-    """Return *runtime* for calls that block.
+    """Return *runtime* for blocking calls.
 
     Raises:
-        TypeError: it lives in an event loop, and can only be awaited.
+        TypeError: it belongs to an event loop, and can only be awaited.
     """
     if isinstance(runtime, ThreadRuntime):
         return runtime
     msg = f"a {type(runtime).__name__} can only be awaited: give a ThreadRuntime for calls that block"
     raise TypeError(msg)
+
+
+@final
+class Blocking(Generic[R_contra]):
+    """Runs effects for blocking calls, on either kind of runtime.
+
+    A ``ManagedRuntime`` serves calls from threads other than that of its event loop: those of LangGraph, for example,
+    in which nodes that are not coroutines run.  Its loop is the one in which the adapter was made.
+    """
+
+    def __init__(self, runtime: Runner[R_contra]) -> None:
+        """Store the running event loop, if there is one."""
+        self._runtime = runtime
+        self._loop: asyncio.AbstractEventLoop | None
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = None
+
+    def check_elsewhere(self) -> None:
+        """Check that another thread can run effects.
+
+        Raises:
+            TypeError: the runtime can only be awaited.
+        """
+        if self._loop is None:
+            blocking(self._runtime)
+
+    def here(self) -> Self:
+        """Return self for a call in this thread; call it before making the effect, which would otherwise stay unused.
+
+        Raises:
+            TypeError: the runtime can only be awaited here.
+        """
+        if self._loop is None or self._is_here():
+            blocking(self._runtime)
+        return self
+
+    def run_blocking(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
+        """Run *effect*, and block this thread until it has ended; only in a thread for which ``here`` has returned."""
+        if isinstance(self._runtime, ThreadRuntime) or self._loop is None:
+            return blocking(self._runtime).run_blocking(effect)
+        return asyncio.run_coroutine_threadsafe(self._run(effect), self._loop).result()
+
+    async def _run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
+        return await self._runtime.run(effect)
+
+    def _is_here(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
 
 
 async def to_its_end(work: Awaitable[A]) -> A:
@@ -107,9 +162,9 @@ async def to_its_end(work: Awaitable[A]) -> A:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         while not task.done():
-            # A scope of anyio that is cancelled says so again at each turn of the loop.
+            # A cancelled scope of anyio cancels again at each turn of the loop.
             with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
                 await asyncio.wait((task,))
         if not task.cancelled():
-            task.exception()  # taken note of; the cancellation is what the caller hears
+            task.exception()  # retrieved, so that it is not logged; the caller gets the cancellation
         raise

@@ -1,11 +1,19 @@
-"""``recalled_text``: what a model is shown of long-term memory beside a user's message, whatever the framework."""
+"""``recalled_text``: the memories that a model is shown with a user's message, for any framework; ``summary_block``: a summary."""
 
+from random import Random
 from typing import final
 
 from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, recalled_block
+from chatmemory.context.recalled_block import (
+    MEMORIES_NOTICE,
+    SUMMARY_NOTICE,
+    memory_line,
+    message_line,
+    recalled_block,
+)
+from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
@@ -19,8 +27,8 @@ class RecalledText:
     """Memories, fenced as data.
 
     Attributes:
-        text: what the model is shown; empty for no memories.
-        session_ids: the sessions that the memories come from, each once, the best memory's first.
+        text: the text for the model; empty for no memories.
+        session_ids: the sessions that the memories come from, each once, that of the best memory first.
     """
 
     text: str = ""
@@ -39,27 +47,29 @@ async def recalled(
 ) -> RecalledText:
     """Recall the memories for *query*, write them as one block of text, fenced as data, and count their use.
 
-    Short-term memories that the message hits are counted, too (``LongTermMemory.record_use``).
+    Uses of short-term memories that the message hits are counted, too (``LongTermMemory.record_use``).
 
     Args:
         do: runs a step.
-        namespace: whose memories are recalled.
-        query: the user's message; without a word in it nothing is recalled.
+        namespace: the owner of the memories.
+        query: the user's message; a blank one recalls nothing.
         limit: the largest number of memories; None: as configured.
         session_id: the session in which they are used; None: in no session.
-        use_id: the id of the turn: a context that is built again for the same turn counts nothing. None: counted each time.
+        use_id: the id of the turn: a context that is built again for the same turn counts nothing. None: counted each
+            time.
     """
     if not query.strip():
         return RecalledText()
     memory = do.service(LongTermMemoryService)
     recall = await do(memory.recall(namespace, query, limit=limit))
-    ids = [hit.memory.id for hit in recall.hits]
+    telling = recall.telling
+    ids = [hit.memory.id for hit in telling]
     await do(memory.record_use(namespace, ids, use_id=use_id, session_id=session_id, query=query))
-    if not recall.hits:
+    if not telling:
         return RecalledText()
-    lines = [memory_line(hit.memory) for hit in recall.hits]
+    lines = [memory_line(hit.memory) for hit in telling]
     text = recalled_block(lines, fence=fresh_fence(lines, do.service(RandomTag)), notice=MEMORIES_NOTICE)
-    sessions = (hit.memory.session_id for hit in recall.hits)
+    sessions = (hit.memory.session_id for hit in telling)
     return RecalledText(text, tuple(dict.fromkeys(session for session in sessions if session is not None)))
 
 
@@ -71,6 +81,13 @@ def recalled_text(
     session_id: str | None = None,
     use_id: str | None = None,
 ) -> Effect[str, RecallError, LongTermMemoryService]:
-    """Return the text of ``recalled``; nothing for no memories."""
+    """Return the text of ``recalled``; an empty text for no memories."""
     found = recalled(namespace, query, limit=limit, session_id=session_id, use_id=use_id)
     return found.map(lambda memories: memories.text)
+
+
+def summary_block(message: ChatMessage) -> str:
+    """Return the text of a summary, fenced as data; the same each time, for prompt caches."""
+    line = message_line(message)
+    fence = fresh_fence([line], Random(message.id))  # noqa: S311  not a secret: the id of the message decides it
+    return recalled_block([line], fence=fence, notice=SUMMARY_NOTICE)

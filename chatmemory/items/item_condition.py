@@ -1,7 +1,7 @@
-"""``Condition``: what a field of an item's value has to be, compared as JSON, on every backend alike.
+"""``Condition``: a condition on a field of an item's value, compared as JSON in the same way on every backend.
 
-How a framework writes its filters is for ``chatmemory.integrations``; that a store may narrow in its own way what is then
-compared here, for ``chatmemory_layers``.
+``chatmemory.integrations`` translates the filters of a framework; a store in ``chatmemory_layers`` may preselect items
+before they are compared here.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _is_array(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def _is_same(found: Any, wanted: Any) -> bool:
-    """Tell whether two values are one in JSON: ``1`` is ``1.0``, and not ``true``."""
+    """Return whether two values are equal in JSON: ``1`` equals ``1.0``, but not ``true``."""
     if isinstance(found, bool) or isinstance(wanted, bool):
         return found is wanted
     if _is_object(found) and _is_object(wanted):
@@ -78,7 +78,7 @@ def _is_same(found: Any, wanted: Any) -> bool:
 
 
 def _order(found: Any, operand: Any) -> int | None:
-    """Return -1, 0 or 1 for two numbers or two texts; None: they have no order."""
+    """Return -1, 0 or 1 for two numbers or two texts; None for other values, which have no order."""
     if isinstance(found, bool) or isinstance(operand, bool):
         return None
     if isinstance(found, int | float) and isinstance(operand, int | float):

@@ -1,9 +1,9 @@
-"""How items are ranked for a query: pure, and the same on every backend.
+"""``ranked``: ranks items for a query, in the same way on every backend.
 
-Where a query has words (the embedder of the store), both signals count half, as they do for memories, and an item is
-found when it has one of them: a small similarity lets it stand last, not away.  Where a query has only a vector (of a
-model that the user has chosen, with a scale that only they know), the score is the cosine, and every item that has a
-vector is found.
+If the query has words (the store has an embedder), words and vectors count half each, as they do for memories, and an item
+with either of them is found: a small similarity puts it last instead of leaving it out.  If the query has only a vector (of
+a model that the user has chosen, whose scale is unknown here), the score is the cosine, and every item with a vector is
+found.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Rankable:
     """An item that may be found; *place* is the backend's own name for it.
 
     Attributes:
-        similarity: of its best passage; None: it has no vector of the query's model.
+        similarity: the cosine of its best passage; None: it has no vector of the query's model.
     """
 
     place: int
@@ -33,7 +33,7 @@ class Rankable:
 
 
 def ranked(search: ItemSearch, items: Sequence[Rankable]) -> list[tuple[int, float]]:
-    """Return the place and score of those that *search* asks for, best first; the newer first among equals."""
+    """Return the place and score of the items that *search* finds, best first, and newer ones first among equals."""
     words = _lexical(search, items)
     scored = [
         (score, item.updated_at_us, item.place)
@@ -45,7 +45,7 @@ def ranked(search: ItemSearch, items: Sequence[Rankable]) -> list[tuple[int, flo
 
 
 def _lexical(search: ItemSearch, items: Sequence[Rankable]) -> list[float]:
-    """Return what the words of each say, 0 to 1."""
+    """Return the score of each item by its words, 0 to 1."""
     if not search.terms:
         return [0.0] * len(items)
     least = 0.0 if search.vector is None else LEAST_SHARE

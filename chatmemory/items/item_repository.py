@@ -1,6 +1,6 @@
 """``ItemRepository``: stores items by namespace and key, as agent frameworks keep documents.
 
-An item is not a memory: a write replaces it, its past is not kept, and its namespace has any number of labels.  So items
+An item is not a memory: a write replaces it, a few of its earlier values are kept, and its namespace has any number of labels.  So items
 have tables of their own, beside the memories in the same store.  The adapters in ``chatmemory.integrations`` decide
 which framework an item serves and which texts of its value are embedded.
 """
@@ -17,7 +17,7 @@ from attrs import field, frozen
 from chatmemory.access.namespace import UNOWNED
 from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.embedder import Vector
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import AGE, Change, EventAction
 from chatmemory.items.item_condition import Condition
 
@@ -51,6 +51,8 @@ class ItemPut:
         model: the embedder of *vectors*.
         vectors: one for each passage of the item; a search compares the best one.
         lifetime: how long the item exists after it was put or refreshed; None: for ever.
+        keeps_past: keep the value that is replaced or removed, with those before it, so that it can be read ``as_of`` and
+            brought back by ``undo``.  Without it, and with a lifetime, nothing is kept: a removal leaves no content.
     """
 
     name: ItemName
@@ -59,6 +61,12 @@ class ItemPut:
     model: str = ""
     vectors: tuple[Vector, ...] = field(default=(), eq=False, repr=False)
     lifetime: timedelta | None = None
+    keeps_past: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether earlier values are kept."""
+        return self.keeps_past and self.lifetime is None
 
 
 def name_in_log(name: ItemName) -> str:
@@ -67,19 +75,24 @@ def name_in_log(name: ItemName) -> str:
 
 
 def labels_in_log(target: str) -> Labels:
-    """Return the labels of the item that an event tells of."""
+    """Return the labels of the item in the target of an event."""
     *labels, _ = json.loads(target)
     return tuple(labels)
 
 
 def change_of_put(put: ItemPut) -> Change:
-    """Return what *put* does, for the log."""
+    """Return the change of *put* for the log."""
     action: EventAction = "removed" if put.value is None else "stored"
     return Change(action, "item", name_in_log(put.name), UNOWNED)
 
 
+def change_of_forgetting(name: ItemName) -> Change:
+    """Return the change for the log when an item and its earlier values are forgotten."""
+    return Change("forgotten", "item", name_in_log(name), UNOWNED)
+
+
 def change_of_sweep(name: ItemName) -> Change:
-    """Return that the lifetime of an item is over, for the log."""
+    """Return the change for the log when the lifetime of an item is over."""
     return Change("expired", "item", name_in_log(name), UNOWNED, reason=AGE, is_by_itself=True)
 
 
@@ -92,7 +105,13 @@ def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
 @final
 @frozen(slots=False)  # made for every item, see messages.py
 class StoredItem:
-    """A stored item; *score* is its score in a search, None when nothing was searched for."""
+    """A stored item.
+
+    Attributes:
+        score: its score in a search; None when nothing was searched for.
+        version: 1 for the first value, one more with each put at a later instant; it goes on after a removal while earlier
+            values are kept.
+    """
 
     name: ItemName
     value: str
@@ -100,6 +119,7 @@ class StoredItem:
     updated_at: datetime
     has_lifetime: bool
     score: float | None = None
+    version: int = 1
 
 
 @final
@@ -129,7 +149,7 @@ class ItemSearch:
 
     @property
     def is_query(self) -> bool:
-        """Whether the best matches are wanted, and not simply the newest items."""
+        """Whether the search ranks by a query, instead of returning the newest items."""
         return bool(self.terms) or self.vector is not None
 
     def admits(self, value: str) -> bool:
@@ -140,13 +160,14 @@ class ItemSearch:
         return all(condition.holds(read) for condition in self.conditions)
 
 
-ItemChange: TypeAlias = Generator[
-    tuple[ItemName, ...], tuple[StoredItem | None, ...], tuple[tuple[ItemPut, ...], A]
-]
+Wanted: TypeAlias = tuple[ItemName, ...] | ItemSearch
+"""What a change reads: items by their names, or those that a search finds."""
+
+ItemChange: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], tuple[tuple[ItemPut, ...], A]]
 """What is to be done with items that have to be read first.
 
-It yields names and is sent their items, None where there is none, as often as it likes; then it returns what is to be
-put, and an answer.
+It yields names and is sent their items, None where there is none, or a search and is sent what it finds, as often as it
+likes; then it returns what is to be put, and an answer.
 """
 
 
@@ -161,7 +182,8 @@ class ItemRepository(Protocol):
 
         Args:
             puts: what to write; when a name occurs twice, the last one counts.  An item that already exists keeps its
-                ``created_at``.
+                ``created_at``.  With ``keeps_past`` its previous value is kept, unless that was put at the same instant or has
+                a lifetime, until there are ``MOST_EARLIER`` newer ones, or until the log is pruned.
             now: the time of the write, UTC.
         """
         ...
@@ -180,20 +202,44 @@ class ItemRepository(Protocol):
         ...
 
     def read(
-        self, names: tuple[ItemName, ...], *, now: datetime
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         """Return the item of each name, in order; None for a name without an item.
 
         Args:
             names: which items.
             now: the present time, UTC.
+            as_of: the version, or the instant, whose value is read, as far as it is kept; None: the present one.
         """
+        ...
+
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        """Take the newest put or removal of an item back, by a put of the value before, or by a removal.
+
+        Vectors of earlier values are not kept: a restored value is found by its words until it is put again.
+
+        Args:
+            name: the item.
+            now: the time of the write, UTC.
+
+        Returns:
+            the item now; None when its first put was taken back.
+
+        Fails with:
+            NotUndoableError: no earlier value is kept, or the item has a lifetime.
+        """
+        ...
+
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        """Remove items with their earlier values, and return their number; only the log keeps a trace."""
         ...
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
     ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        """Return the items that *search* asks for; ``item_ranking.py`` says how they are scored.
+        """Return the items that *search* finds; ``item_ranking.py`` defines their scores.
 
         Args:
             search: which items.

@@ -1,17 +1,21 @@
-"""``KeptItems``: every promise of ``ItemRepository`` but durability, in a dictionary.
+"""``KeptItems``: items in a dictionary, with every promise of ``ItemRepository`` except durability.
 
-The executable specification: ``InMemoryItemRepository`` hands its answers out as effects, and the laws ask it what any
-other repository has to answer.  No method waits for anything, so each is a transaction by itself.
+It is the executable specification: ``InMemoryItemRepository`` returns its answers as effects, and the laws compare every
+other repository with it.  No method waits, so each is a transaction by itself.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import count, islice
+from itertools import islice
 from typing import Final, TypeVar, final
 
 from attrs import define, evolve, field, frozen
 
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import NotUndoableError
+from chatmemory.events.event import UNDO, because
 from chatmemory.events.kept_log import KeptLog
+from chatmemory.items.item_past import MOST_EARLIER, EarlierItem, as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     ItemChange,
@@ -20,6 +24,8 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    Wanted,
+    change_of_forgetting,
     change_of_put,
     change_of_sweep,
     last_of_each,
@@ -34,7 +40,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 @final
 @frozen
 class KeptItem:
-    """An item, and what it is found by; *place* tells which of two was made later."""
+    """An item with its search terms and vectors; *place* is the order in which items were made."""
 
     place: int
     put: ItemPut
@@ -42,18 +48,19 @@ class KeptItem:
     expires_at: datetime | None
 
     def is_there(self, now: datetime) -> bool:
-        """Whether its lifetime is not over."""
+        """Whether its lifetime has not ended."""
         return self.expires_at is None or self.expires_at > now
 
 
 @final
 @define(eq=False)
 class KeptItems:
-    """Items by their names, those whose lifetime is over included until they are swept."""
+    """Items by their names; an item whose lifetime is over stays until it is swept."""
 
     rows: dict[ItemName, KeptItem] = field(factory=dict[ItemName, KeptItem])
     log: KeptLog = field(factory=KeptLog)
-    _places: Iterator[int] = field(factory=lambda: count(1), init=False, repr=False)
+    earlier: dict[ItemName, list[EarlierItem]] = field(factory=dict[ItemName, list[EarlierItem]])
+    _last_place: int = field(default=0, init=False, repr=False)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> None:
         """See ``ItemRepository.write``."""
@@ -69,17 +76,53 @@ class KeptItems:
         change = steps()
         answer: A
         try:
-            names = next(change)
+            wanted = next(change)
             while True:
-                names = change.send(self.read(names, now=now))
+                wanted = change.send(self._answer(wanted, now))
         except StopIteration as end:
             puts, answer = end.value
         self.write(puts, now=now)
         return answer
 
-    def read(self, names: tuple[ItemName, ...], *, now: datetime) -> tuple[StoredItem | None, ...]:
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
+    ) -> tuple[StoredItem | None, ...]:
         """See ``ItemRepository.read``."""
-        return tuple([row.item if (row := self._there(name, now)) else None for name in names])
+        present = [row.item if (row := self._there(name, now)) else None for name in names]
+        if as_of is None:
+            return tuple(present)
+        return tuple(
+            [
+                as_of_in(item, self.earlier.get(name, ()), as_of)
+                for name, item in zip(names, present, strict=True)
+            ]
+        )
+
+    def undo(self, name: ItemName, /, *, now: datetime) -> Outcome[StoredItem | None, NotUndoableError]:
+        """See ``ItemRepository.undo``."""
+        row, past = self._there(name, now), self.earlier.get(name, [])
+        put = undoing_put(name, None if row is None else row.item, past[-1] if past else None)
+        if not isinstance(put, ItemPut):
+            return Failure(put)
+        with because(UNDO):
+            self.write((put,), now=now)
+        return Success(self.read((name,), now=now)[0])
+
+    def forget(self, names: tuple[ItemName, ...], /) -> int:
+        """See ``ItemRepository.forget``."""
+        gone = [name for name in dict.fromkeys(names) if name in self.rows or name in self.earlier]
+        for name in gone:
+            self.rows.pop(name, None)
+            self.earlier.pop(name, None)
+        self.log.note(map(change_of_forgetting, gone))
+        return len(gone)
+
+    def prune(self, before: datetime, /) -> None:
+        """Remove the values that ended before an instant, see ``EventLog.prune``."""
+        for name, past in list(self.earlier.items()):
+            self.earlier[name] = [one for one in past if one.ended_at >= before]
+            if not self.earlier[name]:
+                del self.earlier[name]
 
     def search(self, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:
         """See ``ItemRepository.search``."""
@@ -120,6 +163,9 @@ class KeptItems:
         self.log.note(map(change_of_sweep, gone))
         return len(gone)
 
+    def _answer(self, wanted: Wanted, now: datetime) -> tuple[StoredItem | None, ...]:
+        return self.search(wanted, now=now) if isinstance(wanted, ItemSearch) else self.read(wanted, now=now)
+
     def _there(self, name: ItemName, now: datetime) -> KeptItem | None:
         row = self.rows.get(name)
         return row if row is not None and row.is_there(now) else None
@@ -132,18 +178,31 @@ class KeptItems:
         ]
 
     def _put(self, put: ItemPut, now: datetime) -> None:
+        former = self._there(put.name, now)
+        if not put.keeps:
+            self.earlier.pop(put.name, None)
+        elif former is not None and not former.item.has_lifetime and former.item.updated_at != now:
+            past = self.earlier.setdefault(put.name, [])
+            past.append(EarlierItem(former.item, former.put.terms, now))
+            del past[:-MOST_EARLIER]
         if put.value is None:
             self.rows.pop(put.name, None)
             return
-        former = self._there(put.name, now)
+        past = self.earlier.get(put.name, [])
+        version = 1 + (past[-1].item.version if past else 0)
+        if former is not None:
+            version = former.item.version + (former.item.updated_at != now)
         item = StoredItem(
             put.name,
             put.value,
             created_at=now if former is None else former.item.created_at,
             updated_at=now,
             has_lifetime=put.lifetime is not None,
+            version=version,
         )
-        place = next(self._places) if former is None else former.place
+        if former is None:
+            self._last_place += 1
+        place = self._last_place if former is None else former.place
         self.rows[put.name] = KeptItem(place, put, item, _end(put.lifetime, now))
 
 

@@ -12,22 +12,22 @@
     class TestMyItems(ItemRepositoryLaws):
         repository = my_item_repository         # a Layer that provides ItemRepositoryTag
 
-Run pytest on it.  Each test is named after its law; a law that is broken is named in the failure, with what was found
-and what should have been.  The laws use conversations and users of their own and can run on a store that holds others.
-A repository that keeps nothing says ``is_durable = False``, one without a log of events ``keeps_log = False``; one that
-needs a fixture sets ``self.repository`` in it.
+Run pytest on this file.  Each test is named after its law; a failure names the broken law, with the actual and the
+expected result.  The laws use their own conversations and users, so they can run on a store that holds others.  For a
+repository that is not durable, set ``is_durable = False``; for one without a log of events, ``keeps_log = False``.  When
+the repository needs a fixture, set ``self.repository`` in the fixture.
 
-Of messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
+For messages: L1 append, L2 atomic batch, L3 isolation, L4 clear, L5 reopen, L6 cancel, L7 race, L10 window, L11 empty,
 L12 retry, L14 coverage, L20 errors, L21 equivalence, L24 remove, L25 counts; W1 outbox, W2 lease, W3 settle,
 W4 wrong clock.
-Of memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
+For memories: L1 remember, L2, L3, L5, L6, L7, L8 candidates, L9 self, L10 to L12, L13 dedup, L16 filter, L17 access, L20,
 L21, L23 forget; T1 truth, T2 time travel, T3 correct; V1 vectors.
-Of the log of each of them: N1 event, N2 no event, N3 changes, N4 seen; of memories N5 tombstone, N6 history.
-Of items: L1 put, L2 batch, L3, L5, L6, L7, L8 found, L9, L10, L11, L12, L20, L21, L23 remove; E1 end, E2 refresh, E3 sweep.
-Of a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
+For the log of each of them: N1 event, N2 no event, N3 changes, N4 seen; for memories N5 tombstone, N6 history.
+For items: L1 put, L2 batch, L3, L5, L6, L7, L8 found, L9, L10, L11, L12, L20, L21, L23 remove; E1 end, E2 refresh, E3 sweep.
+For a long-term memory over any repository (``LongTermMemoryLaws``): L8 recall, L9, L15 threshold and decay, L16, L17,
 L18 degrade, L23, U1 undo, U2 no undo.
-Of the context for a model, on a whole stack (``ChatContextLaws``): C1 context, C2 budget.
-Of a format of past chats, over files of its tool (``HistoryFormatLaws``; ``format``, ``files``, no layer): F1 claim,
+For the context for a model, on a whole stack (``ChatContextLaws``): C1 context, C2 budget.
+For a format of past chats, over files of its tool (``HistoryFormatLaws``; ``format``, ``files``, no layer): F1 claim,
 F2 turns, F3 again, F4 cut, F5 damage, F6 other versions, F7 name.
 """
 

@@ -1,4 +1,4 @@
-"""Everything that a repository has to obey, as one class of tests for messages, one for memories and one for items."""
+"""All laws of a repository, as one class of tests for messages, one for memories and one for items."""
 
 from chatmemory.laws.events.conversation_event_laws import ConversationEventLaws
 from chatmemory.laws.events.item_event_laws import ItemEventLaws
@@ -6,6 +6,7 @@ from chatmemory.laws.events.memory_event_laws import MemoryEventLaws
 from chatmemory.laws.events.tombstone_laws import TombstoneLaws
 from chatmemory.laws.items.item_lifetime_laws import ItemLifetimeLaws
 from chatmemory.laws.items.item_machine import ItemMachine
+from chatmemory.laws.items.item_past_laws import ItemPastLaws
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
 from chatmemory.laws.items.item_writing_laws import ItemWritingLaws
 from chatmemory.laws.kit.side_by_side import EquivalenceLaw
@@ -24,8 +25,10 @@ from chatmemory.laws.messages.fork_laws import ForkLaws
 from chatmemory.laws.messages.owner_laws import OwnerLaws
 from chatmemory.laws.messages.past_laws import PastLaws
 from chatmemory.laws.messages.reading_laws import ReadingLaws
+from chatmemory.laws.messages.replacing_laws import ReplacingLaws
 from chatmemory.laws.messages.repository_machine import RepositoryMachine
 from chatmemory.laws.messages.summary_laws import SummaryLaws
+from chatmemory.laws.messages.undo_laws import UndoLaws
 from chatmemory.laws.messages.work_laws import WorkLaws
 from chatmemory.laws.messages.writing_laws import WritingLaws
 
@@ -36,6 +39,8 @@ class MessageRepositoryLaws(
     ReadingLaws,
     PastLaws,
     ForkLaws,
+    UndoLaws,
+    ReplacingLaws,
     ConcurrencyLaws,
     SummaryLaws,
     WorkLaws,
@@ -66,7 +71,9 @@ class MemoryRepositoryLaws(
     machine = MemoryMachine
 
 
-class ItemRepositoryLaws(ItemWritingLaws, ItemReadingLaws, ItemLifetimeLaws, ItemEventLaws, EquivalenceLaw):
+class ItemRepositoryLaws(
+    ItemWritingLaws, ItemReadingLaws, ItemLifetimeLaws, ItemPastLaws, ItemEventLaws, EquivalenceLaw
+):
     """Subclass it, name your layer, and run pytest; see ``chatmemory.laws``."""
 
     machine = ItemMachine

@@ -1,6 +1,6 @@
-"""Long-term memory: what outlives a conversation.
+"""Long-term memory: the memories that are kept after a conversation has ended.
 
-``contract.py`` says what a long-term memory promises, ``memories.py`` what it takes and gives, ``memory_rules.py`` what input
-must obey, ``memory_repository.py`` what a backend implements, ``long_term_memory_live.py`` how the promises are kept;
-``recall/`` finds memories again, ``extraction/`` takes them out of what was said.
+``contract.py`` defines the service, ``memories.py`` the values that it takes and returns, ``memory_rules.py`` the rules
+for input, ``memory_repository.py`` what a backend implements.  ``long_term_memory_live.py`` implements the service;
+``recall/`` finds memories again, ``extraction/`` finds new ones in messages, ``saving/`` stores them.
 """

@@ -1,7 +1,7 @@
-"""What storing memories adds, repeats, replaces or refuses: a decision that every store executes.
+"""Decides which memories a batch adds, repeats, replaces or refuses; every store executes the decision.
 
-A store gives the facts that it has read, and gets back what to write and what to answer, or the error that refuses the
-whole batch.  Nothing here reads, writes or waits.
+A store passes the facts that it has read, and gets back the rows to write and the answer, or the error that refuses the
+whole batch.  The functions read nothing, write nothing and do not wait.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,23 +14,23 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.events.event import AGE, SESSION, Change, EventAction
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.longterm.extraction.attributes import is_single_valued
+from chatmemory.longterm.extraction.attributes.names import is_single_valued
 from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, SaveOutcome, Skipped, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
 KEY: Final = "key"
-"""The reason for which the value of a key ends when the key gets another one."""
+"""The reason in the log when the value of a key is superseded because the key gets another value."""
 
 AGAIN: Final = "again"
-"""The reason that tells that what is stored had been forgotten, and was said again."""
+"""The reason in the log when a stored memory had been forgotten and was stated again."""
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
-"""What two memories of one id must have in common: namespace, content, key and value (as JSON)."""
+"""The fields in which two memories with the same id must agree: namespace, content, key and value (as JSON)."""
 
 
 class Standing(Protocol):
-    """What a draft may repeat or replace: a stored memory that is true now, or a draft before it."""
+    """A memory that a draft may repeat or replace: a stored one that is true now, or an earlier draft of the batch."""
 
     @property
     def id(self) -> str:
@@ -44,12 +44,12 @@ class Standing(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key whose value it is; None without one."""
+        """The key of the memory; None when it has no key."""
         ...
 
     @property
     def dedup_key(self) -> bytes | None:
-        """What every duplicate of it has as well; None: it has no duplicate."""
+        """The key that all its duplicates share; None: it has no duplicate."""
         ...
 
     @property
@@ -59,12 +59,12 @@ class Standing(Protocol):
 
     @property
     def attribute(self) -> str | None:
-        """What of the user it states or ends; None: nothing in particular."""
+        """The attribute of the user that it states or ends; None when it is about no attribute."""
         ...
 
     @property
     def is_stated(self) -> bool:
-        """Whether the user said it himself."""
+        """Whether the user stated it."""
         ...
 
     @property
@@ -91,7 +91,7 @@ class StandingMemory:
 @final
 @frozen
 class End:
-    """A memory of *namespace* ceases to be true at *at*; the memory *by* takes its place, for a *reason* of the log."""
+    """A memory of *namespace* stops being true at *at* and is replaced by the memory *by*; *reason* is for the log."""
 
     memory_id: str
     namespace: Namespace
@@ -106,8 +106,8 @@ class Step:
     """A memory to insert, and the memories that it replaces: stored ones, or ones of the steps before.
 
     Attributes:
-        over: its own end, when something newer about its attribute is known already; None: it is true now.
-        is_again: whether it says again, in a new message, what was forgotten.
+        over: its own end, when a newer statement about its attribute is already stored; None: it is true now.
+        is_again: whether a new message states again what was forgotten.
     """
 
     draft: MemoryDraft
@@ -119,14 +119,14 @@ class Step:
 @final
 @frozen
 class StoreDecision:
-    """What a batch stores, step by step in its order, and what the repository answers."""
+    """The memories that a batch stores, in order, and the answer of the repository."""
 
     steps: Sequence[Step]
     answer: tuple[SaveOutcome, ...]
 
     @property
     def changes(self) -> Iterator[Change]:
-        """What is done, for the log."""
+        """The changes for the event log, in order."""
         for step in self.steps:
             draft = step.draft
             for end in step.ends:
@@ -136,7 +136,7 @@ class StoreDecision:
                 "memory",
                 draft.id,
                 draft.namespace,
-                version=1,
+                version=1 if draft.past is None else draft.past.version,
                 said_at=draft.created_at,
                 reason=AGAIN if step.is_again else None,
                 session_id=draft.session_id,
@@ -147,7 +147,7 @@ class StoreDecision:
 
 
 def _superseded(end: End, draft: MemoryDraft) -> Change:
-    """Return that *end* has come by what *draft* says, for the log."""
+    """Return the change for the log when *draft* has superseded the memory of *end*."""
     return Change(
         "superseded",
         "memory",
@@ -167,14 +167,18 @@ def decide_store(
     standing: Iterable[Standing],
     forgotten: Forgotten = NOTHING,
 ) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
-    """Tell apart what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
+    """Decide what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
 
     Args:
-        drafts: in order; each sees those before it.
-        taken: what is stored under those of their names that are stored, whether it is true now or not.
-        standing: at least the stored memories, true now, that have the dedup key of a draft in its namespace, the id
-            that a draft replaces, or the key that a draft replaces or the attribute of a draft, in its namespace.
-        forgotten: at least what was forgotten of the names of the drafts, and of the conversations that they come from.
+        drafts: the drafts, in order; each is compared with those before it.
+        taken: the stored memories that have the name of a draft, whether they are true now or not.
+        standing: the stored memories that are true now and have the id that a draft replaces; or, in the namespace of a
+            draft, its dedup key, the key that it replaces, or its attribute.  More memories do no harm.
+        forgotten: the forgotten names among those of the drafts, and the messages of forgotten memories in the
+            conversations of the drafts.  More of them do no harm.
+
+    Returns:
+        the changes and the answer, or the error that refuses the batch.
     """
     true_now = {name_of(memory): memory for memory in standing}
     twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
@@ -185,9 +189,8 @@ def decide_store(
     missing: list[str] = []
     for draft in drafts:
         user, id_ = name = name_of(draft)
-        twin = None
-        if draft.dedup_key is not None:
-            twin = twins.get((draft.namespace, draft.dedup_key))
+        may_repeat = draft.dedup_key is not None and not draft.is_over
+        twin = twins.get((draft.namespace, draft.dedup_key)) if may_repeat else None
         if name in taken or name in new:
             if _repeats(draft, taken[name] if name in taken else words_of(new[name])):
                 answer.append(Duplicate(id_))
@@ -199,6 +202,15 @@ def decide_store(
             answer.append(Skipped("forgotten"))
         elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
+        elif draft.past is not None or (
+            draft.replaces is None and not draft.replaces_key and draft.attribute is None
+        ):  # nearly every one
+            new[name] = draft
+            if not draft.is_over:
+                true_now[name] = draft
+                twins[draft.namespace, draft.dedup_key] = name
+            steps.append(Step(draft, is_again=forgotten.concerns(draft)))
+            answer.append(Stored(id_))
         else:
             replaced = _replaced(draft, true_now)
             others = [old for old in _of_attribute(draft, true_now) if old not in replaced]
@@ -239,12 +251,12 @@ def _refusal(conflicts: list[str], missing: list[str]) -> MemoryConflictError | 
 
 
 def name_of(memory: Standing) -> MemoryName:
-    """Return what no other memory of the store has."""
+    """Return the name of a memory, which no other memory of the store has."""
     return memory.namespace.user, memory.id
 
 
 def words_of(draft: MemoryDraft) -> Words:
-    """Return what a draft must say to repeat this one."""
+    """Return the fields in which a draft must agree to repeat this memory."""
     return draft.namespace, draft.content, draft.key, to_json(draft.value)
 
 
@@ -278,9 +290,9 @@ def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
 
 
 def _of_attribute(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
-    """Return what the user has said about the attribute of *draft*, in exactly its namespace; it has one value at a time.
+    """Return the user's statements about the attribute of *draft* in exactly its namespace, if it has one value at a time.
 
-    What another role, a tool, a program or a file says neither ends anything nor is ended.
+    Statements of another role, a tool, a program or a file neither supersede a memory nor are superseded.
     """
     attribute = draft.attribute
     if attribute is None or not is_single_valued(attribute) or not draft.is_stated:
@@ -293,14 +305,17 @@ def _of_attribute(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -
 
 
 def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> bool:
-    """Tell whether *draft*, about the same attribute, ends *old*; what was said at once, in one batch, stands together."""
+    """Return whether *draft* supersedes *old*, which has the same attribute.
+
+    Drafts of one batch with the same ``created_at`` do not supersede each other.
+    """
     if old.pinned:
         return False
     return old.created_at < draft.created_at or (old.created_at == draft.created_at and not is_new)
 
 
 def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | None:
-    """Return the end of a draft that comes late: something newer about its attribute is known, and ended it back then."""
+    """Return the end of a late draft, when a newer statement about its attribute is known; None otherwise."""
     newer = [old for old in others if old.created_at > draft.created_at]
     if draft.pinned or not newer:
         return None
@@ -315,13 +330,16 @@ def changes_of_restore(
     by: str,
     now: datetime,
 ) -> Iterator[Change]:
-    """Return what ``MemoryRepository.restore`` does, for the log.
+    """Return the changes of ``MemoryRepository.restore`` for the log.
 
     Args:
-        restored: what is true again, by id and namespace.
-        ended: what is true no longer.
-        by: the id of the memory that is to be true.
-        now: the instant at which the others end.
+        restored: the memories that become true again, by id and namespace.
+        ended: the memories that stop being true, by id and namespace.
+        by: the id of the restored memory.
+        now: the time at which the others stop being true, UTC.
+
+    Returns:
+        the changes, in order.
     """
     for memory_id, namespace in ended:
         yield Change("superseded", "memory", memory_id, namespace, said_at=now, by=by)
@@ -332,7 +350,17 @@ def changes_of_restore(
 def changes_of_mark(
     memory_id: str, namespace: Namespace, *, memory_type: MemoryType | None, pinned: bool | None
 ) -> Iterator[Change]:
-    """Return what ``MemoryRepository.mark`` does to a memory of *namespace*, for the log."""
+    """Return the changes of ``MemoryRepository.mark`` for the log.
+
+    Args:
+        memory_id: the id of the memory.
+        namespace: the namespace of the memory.
+        memory_type: the new type; None: it stays the same.
+        pinned: True: it was pinned; False: it was unpinned; None: it stays the same.
+
+    Returns:
+        the changes, in order.
+    """
     actions: list[EventAction] = []
     if memory_type is not None:
         actions.append("promoted" if memory_type == "long_term" else "demoted")
@@ -342,7 +370,15 @@ def changes_of_mark(
 
 
 def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
-    """Return that *draft* has become what a memory says, for the log."""
+    """Return the change for the log when the content of a memory was replaced.
+
+    Args:
+        draft: the new content.
+        changed: the memory after the change.
+
+    Returns:
+        the change.
+    """
     return Change(
         "changed",
         "memory",
@@ -357,13 +393,16 @@ def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
 def change_of_forgetting(
     memory_id: str, namespace: Namespace, session_id: str | None, evidence: Sequence[str]
 ) -> Change:
-    """Return that a memory was forgotten, for the log.
+    """Return the change for the log when a memory was forgotten.
 
     Args:
         memory_id: the id of the memory.
-        namespace: whose it was.
-        session_id: the conversation that it came from.
-        evidence: the messages that it came from.
+        namespace: the namespace that it belonged to.
+        session_id: the conversation that it came from; None: unknown.
+        evidence: the ids of the messages that it came from.
+
+    Returns:
+        the change.
     """
     return Change(
         "forgotten", "memory", memory_id, namespace, session_id=session_id, evidence=tuple(evidence)
@@ -373,13 +412,16 @@ def change_of_forgetting(
 def change_of_expiry(
     memory_id: str, namespace: Namespace, *, session_id: str | None, ended: str | None
 ) -> Change:
-    """Return what becomes of a memory that expires, for the log.
+    """Return the change for the log when a memory expires.
 
     Args:
         memory_id: the id of the memory.
-        namespace: whose it is.
-        session_id: the conversation that it comes from.
-        ended: the session that is over; None: it goes by its age, whoever happens to act.
+        namespace: the namespace that it belongs to.
+        session_id: the conversation that it comes from; None: unknown.
+        ended: the session whose end makes it expire; None: it expires because of its age.
+
+    Returns:
+        the change.
     """
     if ended is not None:
         return Change("forgotten", "memory", memory_id, namespace, reason=SESSION, session_id=session_id)

@@ -17,11 +17,13 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryChanges,
+    MemoryFacets,
     MemoryPage,
     MemoryType,
     NewMemory,
     ReEmbedReport,
     RememberReport,
+    Source,
     Stored,
     UseReport,
 )
@@ -30,12 +32,12 @@ from chatmemory.longterm.recall.recall import Recall
 
 
 class LongTermMemory(Protocol):
-    """Memories that can be saved, recalled, corrected and forgotten.
+    """Saves, recalls, corrects and forgets memories.
 
     Every method takes the namespace whose memories it works on.  It checks its arguments first and fails with
-    ``DataValidationError`` when one is invalid; nothing has happened then.  Every method fails with
-    ``GenericMemoryError`` when the store fails.  An embedder that fails makes only ``re_embed`` fail: a memory without a
-    vector is still found by its words.
+    ``DataValidationError`` when one of them is invalid; then nothing has been changed.  Every method fails with
+    ``GenericMemoryError`` when the store fails.  ``Fails with:`` names the other errors of a method.  When the embedder
+    fails, only ``re_embed`` fails: a memory without a vector is still found by its words.
     """
 
     # --- Saving ---
@@ -50,25 +52,28 @@ class LongTermMemory(Protocol):
     ) -> Effect[RememberReport, RememberError]:
         """Store *memories*, all or none.
 
-        What the user states about an attribute takes the place of what he has stated about the same attribute in exactly
-        this namespace: "I live in Shanghai now" ends "I live in Hangzhou".  The outcome names what ended in ``retired``, and
-        ``restore`` undoes it.  What is pinned, what was put by its key, and what a tool, an assistant or a file said is never
-        ended in this way, and ends nothing.  Attributes with several values, such as ``pet``, end nothing either.
+        A statement of the user about an attribute supersedes the user's earlier statement about the same attribute in
+        exactly this namespace: after "I live in Shanghai now", "I live in Hangzhou" is no longer true.  The outcome names
+        the superseded memories in ``retired``, and ``restore`` undoes this.  A memory that is pinned, was written by
+        ``put_value``, or comes from a tool, an assistant or a file is neither superseded in this way nor supersedes
+        another one.  An attribute that can have several values, such as ``pet``, supersedes nothing either.
 
-        What was forgotten, by its id or by all the messages that it comes from, is skipped: neither an import nor a replay
-        brings it back.  With the *dedup* ``none`` it is stored.
+        A memory that was forgotten is skipped, so that no import or replay brings it back.  It is recognized by its id, or
+        by the messages that it comes from, when all of them are those of forgotten memories.  With ``dedup="none"`` it is
+        stored.
 
         Args:
             namespace: the namespace to write to.
             memories: what to store, in order.
             dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
-            attributes: whether to read attributes in memories that bring none, see ``AttributePolicy``.
+            attributes: whether to look for an attribute in the content of memories that have none, see
+                ``AttributePolicy``.
 
         Returns:
             an outcome for each memory, in order: stored, duplicate or skipped.
 
         Fails with:
-            MemoryConflictError: an id is already taken by a memory that says something else.
+            MemoryConflictError: an id belongs to a stored memory with another content.
         """
         ...
 
@@ -84,21 +89,21 @@ class LongTermMemory(Protocol):
         dedup: DedupPolicy = "first_50_characters",
         write_id: str | None = None,
     ) -> Effect[RememberReport, RememberError]:
-        """Store a turn as two short-term memories, the user's and the assistant's (spec 000).
+        """Store a turn as two short-term memories: the user's message and the assistant's answer (spec 000).
 
         Args:
             namespace: the namespace to write to.
             user_content: the user's message as it was sent to the model; ``""``: it is skipped.
-            assistant_content: the whole answer; ``""``: it is skipped.
+            assistant_content: the complete answer; ``""``: it is skipped.
             session_id: the conversation that the turn belongs to.
             user_message_id: the id of the stored user message, for provenance; None: unknown.
             assistant_message_id: the id of the stored answer, for provenance; None: unknown.
             dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
-            write_id: an id of this call in its session, 1 to 512 characters; when the call is repeated with it, what was
-                stored is a duplicate, whatever *dedup* says.  None: the call has none.
+            write_id: an id of this call in its session, 1 to 512 characters.  When a call is repeated with the same id,
+                the memories that it stored are reported as duplicates, whatever *dedup* says.  None: no id.
 
         Returns:
-            two outcomes: the user's, then the assistant's.
+            two outcomes: that of the user's message, then that of the answer.
 
         Fails with:
             MemoryConflictError: *write_id* belongs to another turn.
@@ -106,15 +111,19 @@ class LongTermMemory(Protocol):
         ...
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction, RecallError]:
-        """Propose memories for a text without saving any, to fill in a dialog for example (spec 002).
+        """Propose memories for a text without saving them, for example to fill in a dialog (spec 002).
 
         Args:
             content: the text of one message.
-            role: who said it.
+            role: who wrote the message.
 
         Returns:
-            the proposals, the one with the highest confidence first; none when the text holds nothing worth
+            the proposals, the one with the highest confidence first; none when the text contains nothing worth
             remembering.
+
+        Fails with:
+            DataValidationError: an argument is invalid.  A skill that fails is no failure: the rules are used instead,
+                and ``note`` says why.
         """
         ...
 
@@ -129,26 +138,32 @@ class LongTermMemory(Protocol):
         update: MemoryUpdate | None = None,
         write_id: str | None = None,
     ) -> Effect[RememberReport, RememberError]:
-        """Store each fact in *content* as a memory of its own (spec 002).
+        """Store each fact in *content* as a separate memory (spec 002).
 
-        What the user said becomes a long-term memory, ``user_stated``, with a confidence of at least 0.9.  What an
-        assistant said becomes a short-term memory, ``inferred``.  A text that only repeats a recalled memory is skipped
-        as an echo.  Each fact has the attribute that the rules read in it, and what the user says is over has one too; what
-        ends by it is told as in ``remember``.
+        A fact that the user said becomes a long-term memory with the source ``user_stated`` and a confidence of at least
+        0.9.  A fact that an assistant said becomes a short-term memory with the source ``inferred``.  A text that only
+        repeats a recalled memory is skipped as an echo.  Each fact gets the attribute that the rules find in it; so does
+        a statement of the user that something is no longer true.  The outcomes name the superseded memories, as in
+        ``remember``.
 
         Args:
             namespace: the namespace to write to.
             content: the text of one message.
-            role: who said it.
+            role: who wrote the message.
             session_id: the conversation that the message belongs to; None: unknown.
             message_id: the id of the stored message, for provenance; None: unknown.
-            update: the facts that a model gave with its answer.  They are stored when it says ``should_store``;
-                otherwise nothing is.  None: the extractor looks for facts in *content*.
-            write_id: an id of this call in its session, 1 to 512 characters; when the call is repeated with it, what was
-                stored is a duplicate, even if the extractor words it in another way.  None: the call has none.
+            update: the facts that a model gave with its answer.  They are stored if its ``should_store`` is True;
+                otherwise nothing is stored.  None: the extractor looks for facts in *content*.
+            write_id: an id of this call in its session, 1 to 512 characters.  When a call is repeated with the same id,
+                the memories that it stored are reported as duplicates, even if the extractor words them differently.
+                None: no id.
 
         Returns:
             an outcome for each fact, in order.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -163,22 +178,28 @@ class LongTermMemory(Protocol):
         category: Category | None = None,
         tags: Sequence[str] = (),
         as_of: datetime | None = None,
+        explain: bool = False,
     ) -> Effect[Recall, RecallError]:
         """Return the long-term memories that match *query*, best first.
 
-        It changes nothing.  Call ``record_use`` to count which of the memories a model was shown.
+        A recall changes nothing.  Call ``record_use`` to count the memories that a model was shown.
 
         Args:
-            namespace: the reader, who also sees memories as ``Namespace.sees`` says.
+            namespace: the reader; ``Namespace.sees`` defines which memories it sees.
             query: any text, usually the user's message.
             limit: the largest number of hits, 0 to 200; None: as configured.  Up to 50, a larger limit only adds hits
                 at the end; the same holds from 51 to 200, where more candidates are compared.
-            category: recall only memories of this category; None: of any.
+            category: recall only memories of this category; None: any category.
             tags: recall only memories that have all of these tags.
             as_of: recall what was true at this time, given with a time zone; None: what is true now.
+            explain: also return the memories that were closest to being hits, each with the reason why it is no hit.
 
         Returns:
             the hits with their scores, and whether they were found by vectors or by words, and why.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -191,23 +212,27 @@ class LongTermMemory(Protocol):
         session_id: str | None = None,
         query: str | None = None,
     ) -> Effect[UseReport, RecallError]:
-        """Count that these memories were used in one context for a model.
+        """Count one use of each of these memories, in one context for a model.
 
-        A short-term memory that is used in enough sessions becomes long-term (``memory.promotion``).  No recall shows it
-        before that; it counts as used when it would answer *query*.
+        A short-term memory that is used in enough sessions becomes long-term (``memory.promotion``).  Recall does not
+        return it before that, so it counts as used when it matches *query*.
 
         Args:
             namespace: the reader; memories that it does not see are not counted.
             memory_ids: the memories that the model was shown.
-            use_id: an id of the context.  A memory whose last use has the same id is not counted again, so a call
-                whose answer was lost can be repeated.  None: a new id is made.
-            session_id: the conversation that the context belongs to; None: none.
-            query: the user's message, for which the context was made.  If ``memory.promotion.afterSessions`` is set, the
-                short-term memories that share words with it count as used, too: of the newest 400, those that the user
-                stated in other sessions, at most ``memory.retrieval.limit``.  None: none of them.
+            use_id: an id of the context.  A memory whose last use has the same id is not counted again, so it is safe to
+                repeat a call whose answer was lost.  None: a new id is made.
+            session_id: the conversation that the context belongs to; None: no conversation.
+            query: the user's message that the context was built for.  If ``memory.promotion.afterSessions`` is set, the
+                short-term memories that share words with it are counted as well: among the newest 400, those that the
+                user stated in other sessions, at most ``memory.retrieval.limit``.  None: none of them.
 
         Returns:
             how many memories were counted, and the ids of those that became long-term.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -218,7 +243,7 @@ class LongTermMemory(Protocol):
     ) -> Effect[Stored | Duplicate, RememberError]:
         """Set the value of *key* in exactly this namespace.
 
-        The previous value can still be read with *as_of*.  Setting the value that is already there changes nothing.
+        The previous value can still be read with *as_of*.  When the key already has this value, nothing changes.
 
         Args:
             namespace: the namespace to write to.
@@ -227,7 +252,11 @@ class LongTermMemory(Protocol):
             content: the text that a model reads; None: it is made of the key and the value.
 
         Returns:
-            ``Stored``, or ``Duplicate`` when the value is already there.
+            ``Stored``, or ``Duplicate`` when the key already has this value.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -242,7 +271,11 @@ class LongTermMemory(Protocol):
             as_of: read the value at this time, given with a time zone; None: the present value.
 
         Returns:
-            the memory; None when the key has no value then.
+            the memory; None when the key has no value at that time.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -254,7 +287,11 @@ class LongTermMemory(Protocol):
             key: 1 to 512 characters.
 
         Returns:
-            False when the key has no value.
+            True when a value was deleted; False when the key has no value.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -275,6 +312,13 @@ class LongTermMemory(Protocol):
             limit: the largest number of memories on the page.
             after: the ``next`` of the page before this one; None: the first page.
             as_of: list the values at this time, given with a time zone; None: the present values.
+
+        Returns:
+            one page of memories, with the cursor of the page after it.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -287,43 +331,50 @@ class LongTermMemory(Protocol):
             namespace: the reader.
             memory_id: the id of the memory.
 
+        Returns:
+            the memory.
+
         Fails with:
             MemoryNotFoundError: the namespace sees no memory with this id.
         """
         ...
 
     def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, MemoryReadError]:
-        """Return what happened to a memory, when, by whom and why, and what it said before each correction.
+        """Return the events of a memory (what happened, when, by whom and why) and its content before each correction.
 
         Args:
             namespace: the reader.
-            memory_id: the id of the memory.  One that was forgotten has events, and no content.
+            memory_id: the id of the memory.  A forgotten memory has events, but no content.
+
+        Returns:
+            the events and the earlier contents, oldest first.
 
         Fails with:
-            MemoryNotFoundError: nothing has ever happened to a memory with this id that the namespace sees.
+            MemoryNotFoundError: the namespace never saw a memory with this id.
         """
         ...
 
     def undo(
         self, namespace: Namespace, memory_id: str, *, number: int | None = None
     ) -> Effect[Memory, MemoryUndoError]:
-        """Take one change of a memory back; that is a change like any other, with an event of its own.
+        """Undo one change of a memory.  The undo is a change itself, with its own event.
 
-        What was superseded or retired is true again, in the place of its successor; a correction gives way to the content
-        before; a pin, a promotion and a demotion are taken back; a value that was put gives way to the value before.
+        A memory that was superseded or retired becomes true again, and its successor stops being true.  After a
+        correction, the memory has its earlier content again.  A pin, a promotion or a demotion is reversed.  A value that
+        was set by ``put_value`` is replaced by the value before it.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
-            number: of the event, as ``history`` tells it; None: the newest one.
+            number: the number of the event, as ``history`` returns it; None: the newest event.
 
         Returns:
-            the memory, as it is now; of a value that was put, the memory of the value before.
+            the memory as it is now; for a value that was set by ``put_value``, the memory of the value before it.
 
         Fails with:
-            MemoryNotFoundError: the namespace sees no memory with this id, and never did.
-            NotUndoableError: no such change is on record, it took content away, or there is nothing before it.
-            MemoryChangedError: the memory was corrected again since.
+            MemoryNotFoundError: the namespace never saw a memory with this id.
+            NotUndoableError: no such change is recorded, it removed content, or there is nothing before it.
+            MemoryChangedError: the memory has been corrected again since that change.
         """
         ...
 
@@ -339,6 +390,8 @@ class LongTermMemory(Protocol):
         tag: str | None = None,
         containing: str | None = None,
         as_of: datetime | None = None,
+        source: Source | None = None,
+        superseded: bool = False,
     ) -> Effect[MemoryPage, RecallError]:
         """List memories, newest first.
 
@@ -347,13 +400,56 @@ class LongTermMemory(Protocol):
             limit: the largest number of memories on the page.
             after: the ``next`` of the page before this one; None: the first page.
             memory_type: list only short-term or only long-term memories; None: both.
-            category: list only memories of this category; None: of any.
-            session_id: list only memories from this conversation; None: from any.
-            tag: list only memories with this tag; None: with any or none.
+            category: list only memories of this category; None: any category.
+            session_id: list only memories from this conversation; None: from any conversation or none.
+            tag: list only memories with this tag; None: with or without tags.
             containing: list only memories whose content, key or value contains this text, 1 to 1,000 characters.
                 ``A`` to ``Z`` match ``a`` to ``z``; every other character matches only itself.  A value that is not
-                text is searched as JSON.  None: list all.
+                text is searched as JSON.  Each page searches 5,000 memories, so it may have fewer than *limit*, or
+                none, and still a ``next`` to continue from.  None: list all.
             as_of: list what was true at this time, given with a time zone; None: what is true now.
+            source: list only memories of this source; None: of any.
+            superseded: True: list what is true no longer, or, with *as_of*, what was true no longer then.
+
+        Returns:
+            one page of memories, with the cursor of the page after it.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
+        """
+        ...
+
+    def facets(
+        self,
+        namespace: Namespace,
+        *,
+        memory_type: MemoryType | None = None,
+        category: Category | None = None,
+        session_id: str | None = None,
+        tag: str | None = None,
+        as_of: datetime | None = None,
+        source: Source | None = None,
+        superseded: bool = False,
+    ) -> Effect[MemoryFacets, RecallError]:
+        """Count the memories that ``list`` gives with the same filters, by category, by type and by source.
+
+        Args:
+            namespace: the reader.
+            memory_type: count only short-term or only long-term memories; None: both.
+            category: count only memories of this category; None: of any.
+            session_id: count only memories from this conversation; None: from any.
+            tag: count only memories with this tag; None: with any or none.
+            as_of: count what was true at this time, given with a time zone; None: what is true now.
+            source: count only memories of this source; None: of any.
+            superseded: True: count what is true no longer, or, with *as_of*, what was true no longer then.
+
+        Returns:
+            the total, and the counts of each of the three fields under the filters of the other fields.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -372,7 +468,7 @@ class LongTermMemory(Protocol):
             memory_id: the id of the memory.
             changes: the fields to replace; all others stay.
             expected_version: the version that the caller has read; None: any version.  It is not checked when the
-                memory already says what *changes* say, so a call whose answer was lost can be repeated.
+                memory already has the fields of *changes*, so it is safe to repeat a call whose answer was lost.
 
         Returns:
             the corrected memory.
@@ -393,24 +489,27 @@ class LongTermMemory(Protocol):
             memory_id: the id of the older memory.
             replacement: the newer fact; it is stored in the namespace of the older memory.
 
+        Returns:
+            the id of the newer memory, and the ids of the memories that it superseded.
+
         Fails with:
             MemoryNotFoundError: the namespace sees no memory with this id that is true now.
-            MemoryConflictError: the id of *replacement* is already taken by a memory that says something else.
+            MemoryConflictError: the id of *replacement* belongs to a stored memory with another content.
         """
         ...
 
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None
     ) -> Effect[Memory, MemoryReadError]:
-        """Make a memory true again that was superseded or retired, as if it had not ended.
+        """Make a superseded or retired memory true again, as if it had never stopped being true.
 
-        A call whose answer was lost can be repeated: what is true already stays as it is.
+        It is safe to repeat a call whose answer was lost: a memory that is already true is not changed.
 
         Args:
             namespace: the reader.
-            memory_id: the id of the memory that ended.
-            instead_of: the id of the memory that stops being true now, which is the one that took its place when that is
-                to be undone; None: every other memory stays as it is.
+            memory_id: the id of the memory that is no longer true.
+            instead_of: the id of the memory that stops being true now; give the id of the memory that replaced
+                *memory_id* to undo the replacement.  None: no other memory is changed.
 
         Returns:
             the memory, which is true now.
@@ -439,7 +538,7 @@ class LongTermMemory(Protocol):
     def pin(
         self, namespace: Namespace, memory_id: str, *, pinned: bool = True
     ) -> Effect[Memory, MemoryReadError]:
-        """Pin a memory, so that it neither decays nor expires; or unpin it.
+        """Pin a memory, so that it neither decays nor expires, or unpin it.
 
         Args:
             namespace: the reader.
@@ -455,14 +554,14 @@ class LongTermMemory(Protocol):
         ...
 
     def forget(self, namespace: Namespace, memory_id: str) -> Effect[ForgetReceipt, MemoryReadError]:
-        """Remove a memory and all memories that it has superseded, without a trace.
+        """Remove a memory and all memories that it has superseded, so that no byte of the store holds their text.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
 
         Returns:
-            how much was removed, and the summaries that may still repeat it.
+            how many memories and vectors were removed, and the summaries that may still repeat their content.
 
         Fails with:
             MemoryNotFoundError: the namespace sees no memory with this id.
@@ -477,24 +576,28 @@ class LongTermMemory(Protocol):
         message_id: str | None = None,
         path: str | None = None,
     ) -> Effect[ForgetReceipt, RecallError]:
-        """Remove the memories that come from a session, a message or a file, without a trace.
+        """Remove the memories that come from a session, a message or a file, so that no byte of the store holds their text.
 
-        Give at least one of *session_id*, *message_id* and *path*.  Only memories that match all that are given are
-        removed.
+        Give at least one of *session_id*, *message_id* and *path*.  A memory is removed only when it matches all of those
+        that are given.
 
         Args:
-            namespace: the reader; memories that it does not see stay.
-            session_id: remove memories from this conversation; None: from any.
+            namespace: the reader; memories that it does not see are not removed.
+            session_id: remove memories from this conversation; None: from any conversation.
             message_id: remove memories whose provenance names this message; None: any message.
             path: remove memories whose provenance names this path, which is not empty; None: any path.
 
         Returns:
-            how much was removed, and the summaries that may still repeat it.
+            how many memories and vectors were removed, and the summaries that may still repeat their content.
+
+        Fails with:
+            DataValidationError: an argument is invalid, or none of the three is given.
+            GenericMemoryError: the store failed.
         """
         ...
 
     def forget_all(self, namespace: Namespace) -> Effect[ForgetReceipt, RecallError]:
-        """Remove all memories that the namespace sees, without a trace."""
+        """Remove all memories that the namespace sees, so that no byte of the store holds their text."""
         ...
 
     def end_session(self, namespace: Namespace, session_id: str) -> Effect[int, RecallError]:
@@ -503,11 +606,15 @@ class LongTermMemory(Protocol):
         Pinned memories stay.
 
         Args:
-            namespace: the reader; memories that it does not see stay.
+            namespace: the reader; memories that it does not see are not removed.
             session_id: the conversation that has ended.
 
         Returns:
             how many memories were removed; 0 when the setting is off.
+
+        Fails with:
+            DataValidationError: an argument is invalid.
+            GenericMemoryError: the store failed.
         """
         ...
 
@@ -523,13 +630,16 @@ class LongTermMemory(Protocol):
     ) -> Effect[ReEmbedReport, RecallError]:
         """Embed the long-term memories that have no vector of the present embedder.
 
-        Call it again with the ``next`` of the report until ``next`` is None.  It can be stopped at any time; the memories
-        that were embedded stay embedded.
+        Call this method again with the ``next`` of the report until ``next`` is None.  It can be stopped at any time; the
+        memories that were already embedded keep their vectors.
 
         Args:
             namespace: the reader.
             limit: the largest number of memories to embed in this call.
             after: the ``next`` of the last report; None: begin with the newest memory.
+
+        Returns:
+            how many memories were embedded, how many still have no vector, and the cursor to continue from.
 
         Fails with:
             GenericMemoryError: the embedder or the store failed.

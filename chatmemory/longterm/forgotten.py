@@ -1,4 +1,4 @@
-"""``Forgotten``: what a store knows of memories that were forgotten, so that no import and no replay brings them back."""
+"""``Forgotten``: the ids and origins of forgotten memories, so that no import and no replay brings them back."""
 
 from collections.abc import Iterable, Set as AbstractSet
 from typing import Final, TypeAlias, final
@@ -8,7 +8,7 @@ from attrs import field, frozen
 from chatmemory.longterm.repository_values import MemoryDraft
 
 MemoryName: TypeAlias = tuple[str, str]
-"""What no two memories of a store share: user and id."""
+"""User and id, which identify a memory in a store."""
 
 Source: TypeAlias = tuple[str, str | None, str]
 """A message that a memory came from: user, conversation and message id."""
@@ -17,18 +17,18 @@ Source: TypeAlias = tuple[str, str | None, str]
 @final
 @frozen
 class Forgotten:
-    """The names of memories that were forgotten, and the messages that they came from.
+    """The names of forgotten memories, and the messages that they came from.
 
-    A draft that has one of these names, or comes from one of these messages, is kept out unless it comes from a message
-    besides: what is said again, in a new message, is stored.  A draft that takes the place of a memory by its id or key, or
-    that is to be stored *again*, is somebody's wish, and is never kept out.
+    A draft that has one of these names, or comes from one of these messages, is not stored, unless it also comes from
+    another message: a statement that is repeated in a new message is stored.  A draft that replaces a memory by its id or
+    key, or that is to be stored *again*, is always stored, because somebody asks for it.
     """
 
     names: AbstractSet[MemoryName] = field(factory=frozenset[MemoryName])
     sources: AbstractSet[Source] = field(factory=frozenset[Source])
 
     def concerns(self, draft: MemoryDraft) -> bool:
-        """Return whether *draft* is, or comes from, what was forgotten."""
+        """Return whether *draft* has the name of a forgotten memory, or comes from a message of one."""
         if not self.names:
             return False
         return (draft.namespace.user, draft.id) in self.names or not self.sources.isdisjoint(
@@ -36,7 +36,7 @@ class Forgotten:
         )
 
     def keeps_out(self, draft: MemoryDraft) -> bool:
-        """Return whether *draft* brings back what was forgotten, and nothing that was said since."""
+        """Return whether *draft* is not stored, because it only brings back a forgotten memory."""
         if draft.again or draft.replaces is not None or draft.replaces_key or not self.concerns(draft):
             return False
         return self.sources >= sources_of(draft)
@@ -51,5 +51,14 @@ def sources_of(draft: MemoryDraft) -> frozenset[Source]:
 
 
 def sources(user: str, session_id: str | None, message_ids: Iterable[str]) -> frozenset[Source]:
-    """Return messages of a user's conversation as ``Forgotten`` keeps them."""
+    """Return messages of a conversation in the form in which ``Forgotten`` stores them.
+
+    Args:
+        user: the user of the memory.
+        session_id: the id of the conversation; None: unknown.
+        message_ids: the ids of the messages.
+
+    Returns:
+        one ``(user, session_id, message_id)`` for each message.
+    """
     return frozenset((user, session_id, message_id) for message_id in message_ids)

@@ -1,11 +1,11 @@
-"""``KeptMemories``: every promise of ``MemoryRepository`` but durability, in dictionaries.
+"""``KeptMemories``: dictionaries of memories that keep every promise of ``MemoryRepository`` except durability.
 
-The executable specification: ``InMemoryMemoryRepository`` hands its answers out as effects, and the laws ask it what any
-other repository has to answer.  No method waits for anything, so each is a transaction by itself.  How memories are found
-for a recall is said in ``candidates.py``.
+It is the executable specification: ``InMemoryMemoryRepository`` returns its answers as effects, and the laws compare the
+answers of other repositories with it.  No method waits for anything, so each of them is a transaction.  ``candidates.py``
+finds the memories for a recall.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TypeAlias, final
@@ -38,9 +38,11 @@ from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
     Forgetting,
+    MemoryCount,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    WholeMemory,
 )
 
 DedupKey: TypeAlias = tuple[Namespace, bytes]
@@ -49,12 +51,12 @@ DedupKey: TypeAlias = tuple[Namespace, bytes]
 @final
 @define(eq=False)
 class KeptMemories:
-    """Every memory.
+    """All memories of a store.
 
     Attributes:
-        rows: by user and id.
-        by_dedup_key: the name of the memory that got the key last; whether it is true and has it still, its row says.
-        log: where each change is noted.
+        rows: the memories by user and id.
+        by_dedup_key: the name of the memory that got the key last; its row shows whether it is true and still has the key.
+        log: the log of changes.
     """
 
     rows: dict[MemoryName, KeptMemory] = field(factory=dict[MemoryName, KeptMemory])
@@ -65,7 +67,7 @@ class KeptMemories:
 
     @property
     def forgotten(self) -> Forgotten:
-        """What must not come back."""
+        """The names and messages of forgotten memories, which must not be stored again."""
         return Forgotten(self._forgotten_names, self._forgotten_sources)
 
     def store(
@@ -92,7 +94,15 @@ class KeptMemories:
         return Success(decision.answer)
 
     def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
-        """Return the row, if a reader in *namespace* sees it."""
+        """Return the row of a memory.
+
+        Args:
+            namespace: the reader.
+            memory_id: the id of the memory.
+
+        Returns:
+            the row; None when the reader sees no memory with this id.
+        """
         row = self.rows.get((namespace.user, memory_id))
         return row if row is not None and namespace.sees(row.memory.namespace) else None
 
@@ -107,7 +117,16 @@ class KeptMemories:
         return rows[0].handed_out() if rows else None
 
     def of_key(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[KeptMemory]:
-        """Return what is true of the key in exactly this namespace, newest first."""
+        """Return the memories with a key in exactly this namespace that are, or were, true, newest first.
+
+        Args:
+            namespace: the exact user and app.
+            key: the key of the memories.
+            as_of: memories that were true at this time, UTC; None: memories that are true now.
+
+        Returns:
+            the rows.
+        """
         return newest(
             row
             for row in self.rows.values()
@@ -151,6 +170,26 @@ class KeptMemories:
         """See ``MemoryRepository.list``."""
         rows = [row for row in self.rows.values() if row.is_listed(listing)]
         return _handed_out(newest(rows, limit=listing.limit))
+
+    def count(self, listing: MemoryListing, /) -> tuple[MemoryCount, ...]:
+        """See ``MemoryRepository.count``."""
+        listed = [row.memory for row in self.rows.values() if row.is_listed(evolve(listing, after=None))]
+        counts = Counter(MemoryCount(one.memory_type, one.category, one.source, 1) for one in listed)
+        return tuple([evolve(one, count=count) for one, count in counts.items()])
+
+    def whole(self, *, limit: int, after: MemoryName | None = None) -> tuple[WholeMemory, ...]:
+        """See ``MemoryRepository.whole``."""
+        names = sorted(name for name in self.rows if after is None or name > after)
+        return tuple([self.rows[name].whole() for name in names[:limit]])
+
+    def reach(self, namespace: Namespace, count: int, *, after: Place | None = None) -> datetime | None:
+        """See ``MemoryRepository.reach``."""
+        rows = [
+            row
+            for row in self.rows.values()
+            if namespace.sees(row.memory.namespace) and (after is None or row.place < after)
+        ]
+        return newest(rows, limit=count)[-1].memory.created_at if len(rows) >= count else None
 
     def search(self, search: MemorySearch, /) -> Candidates:
         """See ``MemoryRepository.search``."""
@@ -230,7 +269,10 @@ class KeptMemories:
         return UseReport(used, tuple(promoted))
 
     def forget(self, forgetting: Forgetting, /) -> list[KeptMemory]:
-        """Remove what *forgetting* names, and return it: the receipt also names summaries, which are kept elsewhere."""
+        """Remove the memories that *forgetting* names, and return them.
+
+        The caller makes the receipt, because it also names summaries, which are stored elsewhere.
+        """
         chain = (
             None if forgetting.memory_id is None else self._chain(forgetting.namespace, forgetting.memory_id)
         )
@@ -302,7 +344,7 @@ class KeptMemories:
             self.rows[row.name] = row
 
     def _holder(self, namespace: Namespace, dedup_key: bytes | None) -> KeptMemory | None:
-        """Return the memory that is true now and has the key."""
+        """Return the memory that is true now and has the dedup key; None when there is none."""
         if dedup_key is None or (name := self.by_dedup_key.get((namespace, dedup_key))) is None:
             return None
         row = self.rows[name]
@@ -313,7 +355,7 @@ class KeptMemories:
             self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.name
 
     def _standing(self, draft: MemoryDraft) -> Iterator[KeptMemory]:
-        """Yield the memories, true now, that *draft* may repeat or replace."""
+        """Yield the memories that are true now and that *draft* may repeat or replace."""
         if (twin := self._holder(draft.namespace, draft.dedup_key)) is not None:
             yield twin
         if (
@@ -333,7 +375,7 @@ class KeptMemories:
                     yield row
 
     def _chain(self, namespace: Namespace, memory_id: str) -> list[str]:
-        """Return the id with those that it has superseded, and those before them; nothing when it is not seen."""
+        """Return the id, the ids of the memories that it has superseded, and so on; nothing when it is not seen."""
         if self.seen(namespace, memory_id) is None:
             return []
         older = defaultdict[str | None, list[str]](list)
@@ -342,7 +384,7 @@ class KeptMemories:
                 older[row.memory.superseded_by].append(row.id)
         chain = [memory_id]
         for newer in chain:
-            chain += older[newer]  # the loop goes on over what it adds
+            chain += older[newer]  # the loop also visits the ids that it adds
         return chain
 
     def _remove(self, rows: Iterable[KeptMemory]) -> list[KeptMemory]:

@@ -1,6 +1,6 @@
-"""``KeptMemory``: one memory as ``KeptMemories`` keeps it, what can be asked of it, and how it becomes another.
+"""``KeptMemory``: one memory as ``KeptMemories`` stores it, with its queries and its changes.
 
-It never changes: a change puts another one in its place, so that a batch that fails leaves no trace.
+It is immutable: a change replaces it by another one, so that a batch that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chatmemory.longterm.forgotten import MemoryName
 from chatmemory.longterm.memories import Memory, MemoryType
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_rules import folded
-from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing, WholeMemory
 
 
 @final
@@ -31,11 +31,14 @@ class KeptMemory:
     """A stored memory.
 
     Attributes:
-        memory: without its value, so that it can be handed out as it is.
-        value: as JSON text: what callers give and get is never shared, and ``1``, ``1.0`` and ``true`` stay apart.
-        vector: of the space that *memory* names.
+        memory: the memory without its value, so that callers can share it.
+        value: its value as JSON text, which no caller can change, and which keeps ``1``, ``1.0`` and ``true`` apart.
+        terms: the words by which it is found, see ``MemoryDraft``.
+        dedup_key: see ``MemoryDraft``.
+        vector: its vector in the space that ``memory.embedding`` names; None: it has no vector.
+        last_use_id: the id of its last use; None: it was never used.
         used_in: the sessions in which it was used.
-        earlier: what it said before each correction, oldest first.
+        earlier: its content before each correction, oldest first.
     """
 
     memory: Memory
@@ -54,51 +57,66 @@ class KeptMemory:
 
     @property
     def name(self) -> MemoryName:
-        """What no other memory of the store has."""
+        """The user and the id, which identify it in the store."""
         return self.memory.namespace.user, self.memory.id
 
     @property
     def place(self) -> Place:
-        """What listings order by."""
+        """The creation time and the id, which order listings."""
         return self.memory.created_at, self.memory.id
 
     def is_true(self, as_of: datetime | None = None) -> bool:
-        """Tell whether it is true now, or was at *as_of*."""
+        """Return whether it was true at *as_of*; None: whether it is true now."""
         until = self.memory.superseded_at
         if as_of is None:
             return until is None
         return self.memory.created_at <= as_of and (until is None or as_of < until)
 
+    def is_over(self, as_of: datetime | None = None) -> bool:
+        """Tell whether it is true no longer, or was true no longer at *as_of*."""
+        until = self.memory.superseded_at
+        return until is not None and (as_of is None or until <= as_of)
+
     def is_recallable(self, namespace: Namespace, as_of: datetime | None = None) -> bool:
-        """Tell whether a reader in *namespace* could recall it."""
+        """Return whether a recall in *namespace* may return it.
+
+        Args:
+            namespace: the reader.
+            as_of: the time of the recall, UTC; None: now.
+
+        Returns:
+            True when it is long-term, the reader sees it, and it is, or was, true.
+        """
         memory = self.memory
         return memory.memory_type == "long_term" and namespace.sees(memory.namespace) and self.is_true(as_of)
 
     def is_listed(self, listing: MemoryListing) -> bool:
-        """Tell whether it stands somewhere on the list, on this page or on a later one."""
+        """Return whether it belongs to the listing, on this page or on a later one."""
         memory, prefix = self.memory, listing.key_prefix
         return (
             listing.namespace.sees(memory.namespace)
-            and self.is_true(listing.as_of)
+            and (self.is_over if listing.superseded else self.is_true)(listing.as_of)
             and (memory.namespace == listing.namespace or not listing.exact_app)
             and (memory.attribute is not None or not listing.has_attribute)
             and (listing.after is None or self.place < listing.after)
+            and (listing.since is None or memory.created_at >= listing.since)
             and (listing.tag is None or listing.tag in memory.tags)
             and (prefix is None or (memory.key is not None and memory.key.startswith(prefix)))
             and listing.memory_type in {None, memory.memory_type}
             and listing.category in {None, memory.category}
+            and listing.source in {None, memory.source}
             and listing.session_id in {None, memory.session_id}
             and (listing.containing is None or self.contains(listing.containing))
         )
 
     def contains(self, text: str) -> bool:
-        """Tell whether content, key or value contains it; see ``MemoryRepository.list``."""
+        """Return whether its content, key or value contains *text*; see ``MemoryRepository.list``."""
         sought, value = folded(text), from_json(self.value)
         said = self.memory.content, self.memory.key, value if isinstance(value, str) else self.value
         return any(sought in folded(one) for one in said if one is not None)
 
     def comes_from(self, forgetting: Forgetting) -> bool:
-        """Tell whether it is seen, and has the provenance that is given."""
+        """Return whether the namespace of *forgetting* sees it, and it has the given session, message and path."""
         memory, provenance = self.memory, self.memory.provenance
         return (
             forgetting.namespace.sees(memory.namespace)
@@ -109,12 +127,12 @@ class KeptMemory:
 
     @property
     def words(self) -> Words:
-        """What a draft must say to be this memory once more."""
+        """The fields in which a draft with its id must agree to repeat it."""
         return self.memory.namespace, self.memory.content, self.memory.key, self.value
 
     @property
     def standing(self) -> StandingMemory:
-        """What a draft may repeat or replace of it, while it is true."""
+        """The fields that decide whether a draft repeats or replaces it, while it is true."""
         memory = self.memory
         return StandingMemory(
             memory.id,
@@ -128,17 +146,25 @@ class KeptMemory:
         )
 
     def superseded(self, at: datetime, *, by: str | None) -> KeptMemory:
-        """Return it with its truth ended, though never before it began."""
+        """Return the memory as no longer true.
+
+        Args:
+            at: when it stops being true, UTC; never before it became true.
+            by: the id of the memory that replaces it; None: nothing replaces it.
+
+        Returns:
+            the changed memory.
+        """
         until = max(at, self.memory.created_at)
         return evolve(self, memory=evolve(self.memory, superseded_at=until, superseded_by=by))
 
     def restored(self, *, has_twin: bool) -> KeptMemory:
-        """Return it as true as it was, without its dedup key when a twin has it now."""
+        """Return the memory as true again; without its dedup key when another memory that is true now has it."""
         memory = evolve(self.memory, superseded_at=None, superseded_by=None)
         return evolve(self, memory=memory, dedup_key=None if has_twin else self.dedup_key)
 
     def replaced(self, now: datetime) -> KeptMemory:
-        """Return it with what it says now among what it said before *now*."""
+        """Return the memory with its present content added to its earlier contents, as replaced at *now*, UTC."""
         memory = self.handed_out()
         content = EarlierContent(
             memory.version,
@@ -155,7 +181,16 @@ class KeptMemory:
         return evolve(self, earlier=(*self.earlier, content))
 
     def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> KeptMemory:
-        """Return it with what *draft* says."""
+        """Return the memory with the content of *draft*, at the next version.
+
+        Args:
+            draft: the new content.
+            dedup_key: the new dedup key; None: it has no duplicates.
+            keep_vector: True: keep the vector.  False: take that of *draft*, or none.
+
+        Returns:
+            the changed memory.
+        """
         memory = evolve(
             self.memory,
             content=draft.content,
@@ -171,7 +206,15 @@ class KeptMemory:
         return row if keep_vector else row.embedded(draft.space, draft.vector)
 
     def marked(self, *, memory_type: MemoryType | None, pinned: bool | None) -> KeptMemory:
-        """Return it promoted, demoted, pinned or unpinned; None: as it was."""
+        """Return the memory promoted, demoted, pinned or unpinned.
+
+        Args:
+            memory_type: the new type; None: the type stays the same.
+            pinned: True: pin it; False: unpin it; None: the pin stays the same.
+
+        Returns:
+            the changed memory.
+        """
         memory = self.memory
         return evolve(
             self,
@@ -183,19 +226,36 @@ class KeptMemory:
         )
 
     def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> KeptMemory:
-        """Return the same memory with this vector, or without one."""
-        # A copy: the caller's may change, or be one row of a large matrix that it would keep alive.
+        """Return the memory with another vector, or without a vector.
+
+        Args:
+            space: the space of the vector; None: no vector.
+            vector: the vector, shape ``(dim,)``; it is copied.  None: no vector.
+
+        Returns:
+            the changed memory.
+        """
+        # A copy, because the caller may change its vector, or it may be a row of a large matrix that would stay in memory.
         copied = None if vector is None else vector.copy()
         return evolve(self, memory=evolve(self.memory, embedding=space), vector=copied)
 
     def used(self, *, use_id: str, session_id: str | None, now: datetime) -> KeptMemory:
-        """Return it with one more use."""
+        """Return the memory with one more use.
+
+        Args:
+            use_id: the id of the use.
+            session_id: the session of the use; None: it counts for no session.
+            now: the time of the use, UTC.
+
+        Returns:
+            the changed memory.
+        """
         memory = evolve(self.memory, last_accessed=now, access_count=self.memory.access_count + 1)
         used_in = self.used_in if session_id is None else self.used_in | {session_id}
         return evolve(self, memory=memory, last_use_id=use_id, used_in=used_in)
 
     def promotes_itself(self, after: int | None) -> bool:
-        """Tell whether use in so many sessions makes it long-term."""
+        """Return whether it becomes long-term after its use in *after* sessions; never when that is None."""
         memory = self.memory
         return (
             after is not None
@@ -203,20 +263,34 @@ class KeptMemory:
             and (memory.memory_type, memory.source, memory.role) == ("short_term", "user_stated", "user")
         )
 
+    def whole(self) -> WholeMemory:
+        """Return the memory with everything that is copied with it to another store."""
+        dedup_key = self.dedup_key if self.is_true() else None
+        return WholeMemory(self.handed_out(), self.earlier, dedup_key, self.vector)
+
     def handed_out(self) -> Memory:
-        """Return the memory with a value of the caller's own."""
+        """Return the memory with a copy of its value, which the caller may change."""
         return self.memory if self.value is None else evolve(self.memory, value=from_json(self.value))
 
 
 def kept(draft: MemoryDraft) -> KeptMemory:
-    """Make what is kept of *draft*."""
+    """Return the memory that stores *draft*."""
     memory = evolve(draft.stored(), value=None)
-    new = KeptMemory(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None)
+    earlier = () if draft.past is None else draft.past.earlier
+    new = KeptMemory(memory, to_json(draft.value), draft.terms, draft.dedup_key, vector=None, earlier=earlier)
     return new.embedded(draft.space, draft.vector)
 
 
 def newest(rows: Iterable[KeptMemory], *, limit: int | None = None) -> list[KeptMemory]:
-    """Return the newest *limit* rows, newest first; None: all of them."""
+    """Return the newest of *rows*.
+
+    Args:
+        rows: memories in any order.
+        limit: the largest number of memories; None: all of them.
+
+    Returns:
+        the memories, newest first: by ``created_at`` and then by id, both descending.
+    """
     if limit is None:
         return sorted(rows, key=lambda row: row.place, reverse=True)
     return nlargest(limit, rows, key=lambda row: row.place)

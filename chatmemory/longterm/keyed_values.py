@@ -1,4 +1,4 @@
-"""Values by key: what spec 003 calls user-scoped key-value data, kept as memories that supersede each other."""
+"""Values by key (user-scoped key-value data in spec 003): they are stored as memories that supersede each other."""
 
 from datetime import datetime
 from typing import cast
@@ -10,15 +10,16 @@ from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError, RememberError
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import id_problems, instant_problems, refuse
-from chatmemory.longterm.auto_save import statement
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, NewMemory, Stored
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import content_problems, namespace_problems, value_problems
 from chatmemory.longterm.repository_values import MemoryListing
+from chatmemory.longterm.saving.auto_save import statement
+from chatmemory.text.long_work import long_or_short
 
 
 class KeyedValues(MemoryParts):
-    """Puts, gets, deletes and lists values by their keys."""
+    """Sets, reads, deletes and lists values by their keys."""
 
     @Effect.gen
     async def put_value(
@@ -35,11 +36,13 @@ class KeyedValues(MemoryParts):
             do,
             namespace_problems(namespace),
             id_problems("$.key", key),
-            value_problems("$.value", value),
+            await long_or_short(do, value, lambda: value_problems("$.value", value)),
             [] if content is None else content_problems("$.content", content),
         )
+        if content is None:
+            content = await long_or_short(do, value, lambda: statement(key, value))
         memory = NewMemory(
-            statement(key, value) if content is None else content,
+            content,
             key=key,
             value=value,
             source="system",
@@ -49,7 +52,7 @@ class KeyedValues(MemoryParts):
         drafted = await do(self.drafts.draft(namespace, [memory], dedup="exact"))
         drafts = tuple(evolve(draft, replaces_key=True) for draft in drafted.drafts)
         (outcome,) = await do(self._store(drafts))
-        return cast("Stored | Duplicate", outcome)  # what takes the place of a key's value is never skipped
+        return cast("Stored | Duplicate", outcome)  # a memory with ``replaces_key`` is never skipped
 
     @Effect.gen
     async def get_value(

@@ -1,8 +1,8 @@
 """``LongTermMemoryService``: the service that agents call, over any repository, embedder, extractor and ranker.
 
-Its operations stand in ``saving.py``, ``recall/recalling.py``, ``keyed_values.py``, ``maintenance.py`` and ``removing.py``.  They
-check what comes in, have it drafted, and lift errors; transactions are the repository's, the order of what is recalled
-is the ranker's.
+Its operations are in ``saving/saving.py``, ``recall/recalling.py``, ``keyed_values.py``, ``maintenance.py``, ``undoing.py``
+and ``removing.py``.  They check the input, make drafts, and turn errors of the repository into errors of the service.
+Transactions belong to the repository, the order of hits to the ranker.
 """
 
 from typing import Never, TypeAlias, final
@@ -16,11 +16,11 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractorTag
 from chatmemory.longterm.keyed_values import KeyedValues
-from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
 from chatmemory.longterm.removing import Removing
-from chatmemory.longterm.saving import Saving
+from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
+from chatmemory.longterm.saving.saving import Saving
 from chatmemory.longterm.undoing import Undoing
 from chatmemory.settings.memory_settings import (
     ExpirySettingsTag,
@@ -44,7 +44,7 @@ Requirements: TypeAlias = (
 @final
 @frozen
 class LongTermMemoryLive(Saving, KeyedValues, Undoing, Removing):
-    """The service; its promises stand in ``LongTermMemory``."""
+    """Implements ``LongTermMemory``, which describes its methods."""
 
 
 @Effect.gen
@@ -78,4 +78,4 @@ long_term_memory = Layer.effect(
         ExpirySettingsTag,
     ],
 )
-"""The service over what is at hand; the embedder is a guarded one."""
+"""The service over the parts that are provided; the embedder must have its guard."""

@@ -1,4 +1,4 @@
-"""``Maintenance``: how single memories are read, listed, corrected, superseded, restored, promoted, pinned and embedded again."""
+"""``Maintenance``: reads, lists, corrects, supersedes, restores, promotes, pins and re-embeds single memories."""
 
 import json
 from datetime import datetime
@@ -26,13 +26,14 @@ from chatmemory.longterm.memories import (
     Category,
     Memory,
     MemoryChanges,
+    MemoryFacets,
     MemoryPage,
     MemoryType,
     NewMemory,
     ReEmbedReport,
+    Source,
     Stored,
 )
-from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.memory_parts import MemoryParts
 from chatmemory.longterm.memory_rules import (
@@ -43,8 +44,9 @@ from chatmemory.longterm.memory_rules import (
 )
 from chatmemory.longterm.re_embedding import ReEmbedding
 from chatmemory.longterm.repository_values import MemoryListing
+from chatmemory.longterm.saving.memory_drafts import text_to_embed
 
-REWRITES: Final = 10  # tries of a correction that names no version, while others change the same memory
+REWRITES: Final = 10  # retries of a correction without a version, when other callers change the same memory
 
 
 class Maintenance(MemoryParts):
@@ -75,6 +77,8 @@ class Maintenance(MemoryParts):
         tag: str | None = None,
         containing: str | None = None,
         as_of: datetime | None = None,
+        source: Source | None = None,
+        superseded: bool = False,
     ) -> Effect[MemoryPage, RecallError]:
         """See ``LongTermMemory``."""
         listing = MemoryListing(
@@ -86,8 +90,36 @@ class Maintenance(MemoryParts):
             tag=tag,
             containing=containing,
             as_of=as_of,
+            source=source,
+            superseded=superseded,
         )
         return self._page(listing, after)
+
+    def facets(
+        self,
+        namespace: Namespace,
+        *,
+        memory_type: MemoryType | None = None,
+        category: Category | None = None,
+        session_id: str | None = None,
+        tag: str | None = None,
+        as_of: datetime | None = None,
+        source: Source | None = None,
+        superseded: bool = False,
+    ) -> Effect[MemoryFacets, RecallError]:
+        """See ``LongTermMemory``."""
+        listing = MemoryListing(
+            namespace,
+            0,
+            memory_type=memory_type,
+            category=category,
+            session_id=session_id,
+            tag=tag,
+            as_of=as_of,
+            source=source,
+            superseded=superseded,
+        )
+        return self._counted(listing)
 
     @Effect.gen
     async def update(
@@ -108,7 +140,7 @@ class Maintenance(MemoryParts):
             [] if expected_version is None else limit_problems("$.expected_version", expected_version),
         )
         rewriting = self._rewrite(namespace, memory_id, changes, expected_version)
-        # Whatever the memory said, the correction holds; at a version, what came between may be this very correction.
+        # Without a version the correction applies to any content; with one, the other change may be this same correction.
         tries = Schedule.recurs(REWRITES if expected_version is None else 1)
         return await do(rewriting.retry(tries, while_=_was_changed))
 
@@ -229,7 +261,7 @@ class Maintenance(MemoryParts):
 
 
 def as_new(memory: Memory) -> NewMemory:
-    """Return what *memory* says, as it would come in."""
+    """Return *memory* as the value that ``remember`` takes."""
     return NewMemory(
         memory.content,
         id=memory.id,
@@ -254,7 +286,7 @@ def _say_the_same(one: NewMemory, other: NewMemory) -> bool:
 
 
 def _as_json(value: Json) -> str:
-    # To Python 1, 1.0 and True are equal.
+    # In Python 1, 1.0 and True are equal, in JSON they are not.
     return json.dumps(value, sort_keys=True, default=dict)
 
 

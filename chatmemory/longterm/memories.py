@@ -1,11 +1,11 @@
 """Values of long-term memory: memories, provenance, the results of writes, receipts.
 
-The rules for input are in ``memory_rules.py``; what can be done with memories is in ``contract.py``, what a recall
-answers in ``recall/recall.py``, and what an extractor proposes in ``extraction/proposals.py``.
+The rules for input are in ``memory_rules.py``, the operations on memories in ``contract.py``, the result of a recall in
+``recall/recall.py``, and the proposals of an extractor in ``extraction/proposals.py``.
 """
 
 from datetime import datetime
-from typing import Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -22,26 +22,26 @@ Source: TypeAlias = Literal["user_stated", "inferred", "system"]
 MemoryRole: TypeAlias = Literal["user", "assistant", "system", "tool"]
 
 DedupPolicy: TypeAlias = Literal["exact", "first_50_characters", "none"]
-"""What makes a memory a duplicate of one that is true now in the same namespace.
+"""When a memory is a duplicate of a memory that is true now in the same namespace.
 
-``exact``: the same role, key, value and content.  ``first_50_characters``: the same session, role and first 50
-characters of the content (spec 001, D3).  ``none``: nothing does, and what was forgotten is stored again.
+``exact``: both have the same role, key, value and content.  ``first_50_characters``: both have the same session, role and
+first 50 characters of the content (spec 001, D3).  ``none``: never, and a memory that was forgotten is stored again.
 """
 
 AttributePolicy: TypeAlias = Literal["given", "read"]
-"""Which attribute a memory has that is to be stored.  ``given``: that of ``NewMemory``.  ``read``: if that has none, what
-the rules for English and Chinese read in its content, when the user stated it."""
+"""Which attribute a new memory gets.  ``given``: the one of ``NewMemory``.  ``read``: the same, but if that is None and the
+user stated the memory, the attribute that the rules for English and Chinese find in its content."""
 
 
 @final
 @frozen
 class Provenance:
-    """Where a memory comes from, besides its session.
+    """The origin of a memory, besides its session.
 
     Attributes:
-        message_ids: the messages of the session that say so.
-        extractor: what found the memory in them: ``rules``, the id of a skill, ``person`` ...
-        path: the file, and the turn in it, when the memory was read from a file; None: from no file.
+        message_ids: the ids of the messages of the session that the memory was found in.
+        extractor: the extractor that found it: ``rules``, the id of a skill, ``person`` ...
+        path: the file, and the turn in it, that the memory was read from; None: it does not come from a file.
     """
 
     message_ids: tuple[str, ...] = ()
@@ -49,8 +49,21 @@ class Provenance:
     path: str | None = None
 
 
+NO_PROVENANCE: Final = Provenance()
+"""The provenance of a memory for which no message and no file is known."""
+
+
 def is_stated(role: str | None, source: str | None, path: str | None) -> bool:
-    """Tell whether a memory is what the user said himself, and not what a tool, an assistant, a program or a file says."""
+    """Return whether the user stated a memory: it does not come from a tool, an assistant, a program or a file.
+
+    Args:
+        role: the role of its speaker.
+        source: how it was found.
+        path: the file of its provenance; None: no file.
+
+    Returns:
+        True when the role is ``user``, the source is ``user_stated``, and there is no file.
+    """
     return role == "user" and source == "user_stated" and path is None
 
 
@@ -62,17 +75,18 @@ class NewMemory:
     Attributes:
         content: the text that a model reads, 1 to 16,777,216 characters without NUL and lone surrogates.
         id: 1 to 512 characters, unique among the memories of its user; None: a new id is made.
-        key: what the memory is about, ``编程语言偏好`` for example.  It is only a label, unless ``put_value`` writes it.
+        key: the subject of the memory, for example ``编程语言偏好``.  It is only a label, unless ``put_value`` writes it.
         value: any JSON; None: *content* says everything.
         confidence: 0 to 1.
-        session_id: the conversation that it comes from.
+        session_id: the conversation that it comes from; None: unknown.
         memory_type: None: ``long_term`` when the user stated it, ``short_term`` otherwise.
         pinned: whether a person marked it as important, so that it does not decay even when it was inferred.
-        created_at: since when it is true, with a time zone; None: now.
+        created_at: the instant from which it is true, with a time zone; None: now.
         embedding: its vector; None: the embedder makes one.
-        attribute: what of the user it states or ends: ``residence``, ``favourite:book``, ``database:relay``, or any name
-            of the caller's own.  A newer statement of the user about the same attribute ends this one, unless the
-            attribute is one of which several values are true at once, see ``SEVERAL_VALUED``.  None: it is about none.
+        attribute: the attribute of the user that the memory states or ends: ``residence``, ``favourite:book``,
+            ``database:relay``, or any name that the caller chooses.  A newer statement of the user about the same
+            attribute supersedes this memory, unless the attribute can have several values at once, see
+            ``SEVERAL_VALUED``.  None: the memory is about no attribute.
     """
 
     content: str
@@ -87,7 +101,7 @@ class NewMemory:
     session_id: str | None = None
     memory_type: MemoryType | None = None
     pinned: bool = False
-    provenance: Provenance = Provenance()
+    provenance: Provenance = NO_PROVENANCE
     created_at: datetime | None = None
     embedding: Embedding | None = None
     attribute: str | None = None
@@ -95,12 +109,12 @@ class NewMemory:
 
 @frozen(slots=False)
 class MemoryFacts:
-    """What a draft and a stored memory both have; see ``NewMemory`` for what callers give.
+    """The fields that a draft and a stored memory share; ``NewMemory`` describes those that callers give.
 
     Attributes:
-        namespace: where it was written.
-        created_at: since when it is true, UTC, to the microsecond.
-        attribute: what of the user it states or ends; None: it is about none.
+        namespace: the namespace that it belongs to.
+        created_at: the instant from which it is true, in UTC, to the microsecond.
+        attribute: the attribute of the user that the memory states or ends; None: it is about no attribute.
     """
 
     id: str
@@ -122,7 +136,7 @@ class MemoryFacts:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the user said it himself: not a tool, an assistant, a program or a file."""
+        """Whether the user stated it: it does not come from a tool, an assistant, a program or a file."""
         return is_stated(self.role, self.source, self.provenance.path)
 
 
@@ -132,8 +146,8 @@ class Memory(MemoryFacts):
     """A stored memory.
 
     Attributes:
-        last_accessed: when it last entered a model's context, UTC; None: never.
-        access_count: how many contexts it has entered.
+        last_accessed: when it was last used in a model's context, UTC; None: never.
+        access_count: in how many contexts it was used.
         embedding: the space of its vector; None: it has no vector.
         superseded_at: when it stopped being true, UTC; None: it is true now.
         superseded_by: the id of the memory that replaced it; None: nothing replaced it, or the replacement was removed.
@@ -149,14 +163,49 @@ class Memory(MemoryFacts):
 
     @property
     def app_type(self) -> str:
-        """The app of the memory's namespace, under the name that spec 000 uses."""
+        """The app of the memory's namespace; spec 000 uses this name."""
         return self.namespace.app
 
 
 @final
 @frozen
+class FacetCount:
+    """How many memories have one value of a field.
+
+    Attributes:
+        value: what stands in the field; null: nothing.
+    """
+
+    value: str | None
+    count: int
+
+
+@final
+@frozen
+class MemoryFacets:
+    """How many memories a list has in all, and how they divide by a field; the most frequent value comes first.
+
+    Attributes:
+        total: those that all filters select.
+        categories: by category, under all filters but that of the category.
+        memory_types: by memory type, under all filters but that of the memory type.
+        sources: by source, under all filters but that of the source.
+    """
+
+    total: int
+    categories: tuple[FacetCount, ...]
+    memory_types: tuple[FacetCount, ...]
+    sources: tuple[FacetCount, ...]
+
+
+@final
+@frozen
 class MemoryPage:
-    """A page of memories, newest first; *next* is the cursor of the page after this one, None at the end."""
+    """A page of memories, newest first; *next* is the cursor of the page after this one, None at the end.
+
+    A page of a search for a text may have fewer memories than requested, or none, and still a *next*: each page searches
+    5,000 memories, and the page after it continues from there.
+    """
 
     memories: tuple[Memory, ...]
     next: str | None
@@ -165,7 +214,7 @@ class MemoryPage:
 @final
 @frozen(kw_only=True)
 class MemoryChanges:
-    """A correction of a memory: the fields that are given replace the stored ones, all others stay."""
+    """A correction of a memory: the given fields replace the stored ones, all other fields stay the same."""
 
     content: str | Unchanged = UNCHANGED
     key: str | Unchanged | None = UNCHANGED
@@ -178,7 +227,7 @@ class MemoryChanges:
 @final
 @frozen
 class Retired:
-    """The memory *id* is no longer true, because something newer was said about the same *attribute*."""
+    """The memory *id* is no longer true, because of a newer statement about the same *attribute*."""
 
     id: str
     attribute: str
@@ -190,10 +239,12 @@ class Stored:
     """The memory was stored.
 
     Attributes:
-        id: its id.
-        superseded: the ids of the memories whose place it took.
-        retired: those of them that nobody has named: they end by their attribute.  ``LongTermMemory.restore`` undoes it.
-        superseded_by: the id of a newer statement about its attribute, which ends it from the start; None: it is true now.
+        id: the id of the memory.
+        superseded: the ids of the memories that it replaced.
+        retired: those of *superseded* that the caller did not name: earlier statements about the same attribute, which
+            are no longer true.  ``LongTermMemory.restore`` undoes this.
+        superseded_by: the id of a newer stored statement about its attribute, so that this memory was superseded when it
+            was stored; None: it is true now.
     """
 
     id: str
@@ -206,7 +257,7 @@ class Stored:
 @final
 @frozen
 class Duplicate:
-    """The memory was not stored, because the memory with the id *of* already says the same."""
+    """The memory was not stored, because it is a duplicate of the memory with the id *of*."""
 
     of: str
     outcome: Literal["duplicate"] = "duplicate"
@@ -218,9 +269,9 @@ class Skipped:
     """The memory was not stored, for a reason.
 
     Attributes:
-        reason: ``empty``: it has no content.  ``unsure``: its confidence is too low.  ``echo``: it repeats a memory that
-            was put before the model.  ``forgotten``: a memory of this id, or from the same messages, was forgotten, and
-            nothing was said since.
+        reason: ``empty``: it has no content.  ``unsure``: its confidence is too low.  ``echo``: it repeats a recalled
+            memory.  ``forgotten``: a memory with this id, or from the same messages, was forgotten, and no further message
+            has repeated it.
         of: the id of the memory that an echo repeats; None for other reasons.
     """
 
@@ -249,14 +300,14 @@ class RememberReport:
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The ids of the new memories."""
+        """The ids of the memories that were stored."""
         return tuple(outcome.id for outcome in self.outcomes if isinstance(outcome, Stored))
 
 
 @final
 @frozen
 class UseReport:
-    """How many memories were counted as *used*, and the ids of those that became long-term by it (*promoted*)."""
+    """How many memories were counted as *used*, and the ids of those that became long-term because of it (*promoted*)."""
 
     used: int
     promoted: tuple[str, ...] = ()
@@ -270,9 +321,9 @@ class ForgetReceipt:
     Attributes:
         memories: how many memories were removed, superseded ones included.
         embeddings: how many vectors were removed.
-        stale_summaries: ids of the summary messages that cover a message from which a removed memory came, directly or
-            through another summary, in conversations that who forgets may see.  Sorted by code points, without
-            duplicates.
+        stale_summaries: the ids of the summary messages that cover, directly or through another summary, a message from
+            which a removed memory came; only in conversations that the principal may see.  Sorted by code points,
+            without duplicates.
     """
 
     memories: int
@@ -287,7 +338,7 @@ class ReEmbedReport:
 
     Attributes:
         embedded: how many memories got a vector of the present embedder.
-        remaining: how many memories still have none; those with nothing to embed (an emoji alone) are among them.
+        remaining: how many memories still have none, including those with nothing to embed (for example a single emoji).
         next: the cursor to continue from; None at the end.
     """
 

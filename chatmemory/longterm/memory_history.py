@@ -1,4 +1,4 @@
-"""``MemoryHistory``: what happened to a memory, and what it said before."""
+"""``MemoryHistory``: the events of a memory and its earlier contents."""
 
 from datetime import datetime
 from typing import final
@@ -13,10 +13,10 @@ from chatmemory.longterm.memories import Category, Provenance, Source
 @final
 @frozen
 class EarlierContent:
-    """What a memory said at a version.
+    """The content of a memory at an earlier version.
 
     Attributes:
-        replaced_at: when a correction took its place, by the clock of the store, UTC.
+        replaced_at: when a correction replaced this content, by the clock of the store, UTC.
     """
 
     version: int
@@ -36,7 +36,7 @@ class EarlierContent:
 class MemoryHistory:
     """The events of a memory and its earlier contents, both oldest first.
 
-    What was forgotten has events and no content; what was never there has neither.
+    A memory that was forgotten has events but no contents; a memory that never existed has neither.
     """
 
     events: tuple[Event, ...]

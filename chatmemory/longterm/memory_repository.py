@@ -1,7 +1,7 @@
-"""``MemoryRepository``: stores memories; ``repository_values.py`` defines what its methods take and return.
+"""``MemoryRepository``: stores memories; ``repository_values.py`` defines the values that its methods take and return.
 
-It stores, filters and finds candidates.  The ranking of recall decides what a candidate is worth, so that every backend
-ranks alike.
+A repository stores and filters memories, and finds the candidates of a recall.  The ranking of recall scores the
+candidates, so that every backend ranks them in the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
+from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
@@ -25,14 +26,19 @@ from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
     Forgetting,
+    MemoryCount,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    WholeMemory,
 )
 
 
 class MemoryRepository(Protocol):
-    """Stores memories.  Every method is one transaction; exceptions of a driver are returned as ``RepositoryError``.
+    """Stores memories.  Every method is one transaction.
+
+    Every method fails with ``RepositoryError`` when the store fails; an exception of a driver is its ``cause``.  ``Fails
+    with:`` names the other errors of a method.
 
     ``Namespace.sees`` says which memories a reader sees.  A memory is true from its ``created_at`` on until just before its
     ``superseded_at``; without ``superseded_at`` it is true now.  Text is compared and ordered by code points.  In JSON the
@@ -42,80 +48,87 @@ class MemoryRepository(Protocol):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
         """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it.
 
-        1. A draft whose id is taken by the same content, key and value in exactly this namespace, true now or not, is a
-           duplicate.  An id that is taken in any other way by a memory of the same user is a conflict.  Memories of two
-           users may have one id, and know nothing of each other.
+        1. A draft is a duplicate when a memory in exactly its namespace, true now or not, has the same id, content, key
+           and value.  When another memory of the same user has its id, this is a conflict.  Memories of different users
+           may have the same id; they do not affect each other.
         2. A draft with the dedup key of a memory that is true now is a duplicate of that memory.
-        3. A draft of an id that was forgotten, or from messages of which each was one that a forgotten memory came from, is
-           skipped, unless it replaces a memory or comes from a further message; see ``Forgotten``.
-        4. A draft is stored, and what it replaces stops being true at the ``created_at`` of the draft, though never before
-           it became true.  A *replaces* that its namespace does not see, or that is no longer true, is missing.
-
-        4. A draft that the user has stated (``is_stated``) and that has a single-valued *attribute* takes the place of what
-           he has stated about the same attribute in exactly its namespace, no later than it: that ends at the
-           ``created_at`` of the draft, unless it is pinned.  Drafts of one batch with one ``created_at`` stand together.
-           When something newer about the attribute is true now, the draft comes late: it is stored, and ends at the
-           ``created_at`` of the first of those newer ones, whose id it names; a pinned draft stays true.
+        3. A draft is skipped when a memory with its id was forgotten, or when each of its messages is the origin of a
+           forgotten memory.  It is not skipped when it replaces a memory or has a further message; see ``Forgotten``.
+        4. A draft with a *past* is stored as it was in the store that it comes from; its attribute supersedes nothing.
+        5. Any other draft is stored, and the memories that it replaces stop being true at the ``created_at`` of the
+           draft, but not before they became true.  A *replaces* is missing when the namespace does not see that memory or
+           when it is no longer true.
+        6. A draft that the user stated (``is_stated``) and that has a single-valued *attribute* supersedes the user's
+           statements about the same attribute in exactly its namespace that are not newer.  They stop being true at the
+           ``created_at`` of the draft, unless they are pinned.  Drafts of one batch with the same ``created_at`` do not
+           supersede each other.  When a newer statement about the attribute is true now, the draft is stored as
+           superseded by the first of the newer ones, at the ``created_at`` of that one; a pinned draft stays true.
 
         Returns:
             an answer for each draft, in order; it names the replaced memories in the order of ``MemoryListing``.
 
         Fails with:
-            MemoryConflictError: there are conflicts; the error names them all, in order.
+            MemoryConflictError: there are conflicts; the error names all of them, in order.
             MemoryNotFoundError: there is no conflict, and a replaced memory is missing; the error names the first one.
         """
         ...
 
     def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
-        """Return a memory, whether true now or superseded; None when the namespace does not see it.
+        """Return a memory, whether true now or superseded.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
+
+        Returns:
+            the memory; None when the namespace sees no memory with this id.
         """
         ...
 
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
-        """Return the newest memory with this key in exactly this namespace that is (or was) true; None when there is none.
+        """Return the newest memory with this key in exactly this namespace that is, or was, true.
 
         Args:
             namespace: the exact user and app.
             key: the key of the memory.
-            as_of: what was true then; None: what is true now.
+            as_of: look for a memory that was true at this time, UTC; None: for one that is true now.
+
+        Returns:
+            the memory; None when there is none.
         """
         ...
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
-        """End the truth of all memories with this key in exactly this namespace.
+        """Mark all memories with this key in exactly this namespace as no longer true.
 
         Args:
             namespace: the exact user and app.
             key: the key of the memories.
-            now: when they stop being true, UTC; a memory never stops before it became true.
+            now: when they stop being true, UTC; a memory never stops being true before it became true.
 
         Returns:
-            False when no memory with this key was true.
+            True when a memory was true before; False otherwise.
         """
         ...
 
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, MemoryRestoreError]:
-        """Make a memory true again, from its ``created_at`` on, as if it had not ended.
+        """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true.
 
-        What took its place stays true, unless it is named.  A call that is repeated changes nothing.
+        The memory that replaced it stays true, unless it is named.  A repeated call changes nothing.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
-            instead_of: the id of the memory that stops being true, in whose place the restored one is true; one that has
-                ended already stays as it is.  None, or *memory_id*: every other memory stays as it is.
+            instead_of: the id of the memory that stops being true; when it is no longer true, it is not changed.  None,
+                or *memory_id*: no other memory is changed.
             now: when *instead_of* stops being true, UTC; never before it became true.
 
         Returns:
-            the memory.  It has the dedup key that it had, or none when another memory that is true now has that key.
+            the memory.  It keeps its dedup key, or has none when another memory that is true now has that key.
 
         Fails with:
             MemoryNotFoundError: the namespace does not see *memory_id* or *instead_of*; nothing was changed.
@@ -123,43 +136,90 @@ class MemoryRepository(Protocol):
         ...
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
-        """Return at most ``listing.limit`` memories.
+        """Return at most ``listing.limit`` memories, newest first.
 
         ``containing`` is plain text without wildcards.  ``A`` to ``Z`` match ``a`` to ``z``; every other character matches
-        only itself.  A value that is text is searched itself; any other value is searched as JSON, as Python's ``json``
-        writes it with ``ensure_ascii=False``.
+        only itself.  A value that is a text is searched as it is; any other value is searched as the JSON that Python's
+        ``json`` writes with ``ensure_ascii=False``.
+        """
+        ...
+
+    def count(self, listing: MemoryListing, /) -> Effect[tuple[MemoryCount, ...], RepositoryError]:
+        """Count the memories of *listing*, whatever its ``limit`` and ``after``, by type, category and source, in any order."""
+        ...
+
+    def whole(
+        self, *, limit: int, after: tuple[str, str] | None = None
+    ) -> Effect[tuple[WholeMemory, ...], RepositoryError]:
+        """Return memories of all users, true now or not, with everything that is copied with them to another store.
+
+        Args:
+            limit: the largest number of memories.
+            after: ``(user, id)`` of the last memory of the page before; None: the first page.
+
+        Returns:
+            the memories, ordered by user and then by id (code points).
+        """
+        ...
+
+    def reach(
+        self, namespace: Namespace, count: int, *, after: Place | None = None
+    ) -> Effect[datetime | None, RepositoryError]:
+        """Return the creation time of the *count*-th memory, counted from the newest on.
+
+        With this time a listing that no index narrows can limit how many memories it reads.  Memories are counted whether
+        they are true now or not.
+
+        Args:
+            namespace: the reader.
+            count: 1 or greater.
+            after: ``(created_at, id)`` of a memory; count from the one after it on.  None: count from the newest on.
+
+        Returns:
+            the time, UTC; None when there are fewer memories.
         """
         ...
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
-        """Return the candidates of a recall: up to ``search.limit`` for each way of searching.
+        """Return the candidates of a recall: up to ``search.limit`` for each way of searching, and their neighbours.
 
-        By words: the memories that share a word with ``terms``; if there are more than the limit, a good choice of them.
-        By vector: the most similar memories of the space; similarities are exact to 1e-6.  By text, only when no memory
-        that passes the filters shares a word: the newest memories whose content contains ``text`` exactly.
+        By words: the memories that share a word with ``terms``; when there are more than the limit, a good selection of
+        them.  By vector: the most similar memories of the space; similarities are exact to 1e-6.  By text, only when no
+        memory that passes the filters shares a word: the newest memories whose content contains ``text`` exactly.  Only
+        the newest ``TEXT_READ`` memories that the coverage counts are searched, and others that were created in the same
+        microsecond as the last of these.
+
+        Beside: for each of the best ``search.beside`` memories of each way of searching that come from a session, the
+        memory before it and the one after it, by ``(created_at, id)``, among the long-term memories of this session that
+        the namespace sees and that are (or were) true.  They have their similarities too, and a neighbour that does not
+        pass the filters is left out.  The best are the most similar ones, the ones that share more and rarer words, and
+        the newest that contain the text.
         """
         ...
 
     def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
-        """Return what happened to a memory, as far as the namespace sees it, and what it said before.
+        """Return the events of a memory that the namespace sees, and its earlier contents.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory, which may have been forgotten.
+
+        Returns:
+            the history; without events and contents when the namespace never saw the memory.
         """
         ...
 
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
-        """Replace what a memory says by what *draft* says, and raise its version by one.
+        """Replace the content of a memory by that of *draft*, and increase its version by one.
 
-        Namespace, session, role, times, type, pin and uses stay; what it said until now is kept for ``history``.
+        Namespace, session, role, times, type, pin and uses stay the same; the old content is kept for ``history``.
 
         Args:
             draft: the new content; its id names the memory, its namespace is the reader.
             expected_version: the version that was read.
-            keep_vector: keep the stored vector; otherwise the draft's vector is stored, or none when it has none.
+            keep_vector: True: keep the stored vector.  False: store the draft's vector, or none when it has none.
 
         Returns:
             the changed memory; None when the namespace does not see it.  It has the draft's dedup key, or none when
@@ -178,13 +238,13 @@ class MemoryRepository(Protocol):
         memory_type: MemoryType | None = None,
         pinned: bool | None = None,
     ) -> Effect[Memory | None, RepositoryError]:
-        """Change the type of a memory, or its pin.
+        """Change the type of a memory, or pin or unpin it.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
-            memory_type: the new type; None: it stays.
-            pinned: True: pin it; False: unpin it; None: it stays.
+            memory_type: the new type; None: the type stays the same.
+            pinned: True: pin it; False: unpin it; None: the pin stays the same.
 
         Returns:
             the changed memory; None when the namespace does not see it.
@@ -205,7 +265,7 @@ class MemoryRepository(Protocol):
 
         Args:
             namespace: the reader.
-            memory_ids: the used memories; an id that is named twice counts once.
+            memory_ids: the ids of the used memories; an id that is given twice counts once.
             use_id: the id of this use.  A memory whose last use has the same id is not counted again.
             session_id: the session of this use; None: it counts for no session.
             now: the time of the use, UTC.
@@ -213,16 +273,16 @@ class MemoryRepository(Protocol):
                 used in this many sessions; None: never.
 
         Returns:
-            how many memories were counted, and which became long-term, in the order of *memory_ids*.
+            how many memories were counted, and the ids of those that became long-term, in the order of *memory_ids*.
         """
         ...
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
-        """Remove rows, vectors, index entries and uses, so that no byte of the store shows their text.
+        """Remove memories with their vectors, index entries and uses, so that no byte of the store holds their text.
 
-        When the store keeps the conversations too, the summaries of the receipt are marked as stale: those in conversations
-        that ``principal()`` may see, since a memory may name any message as its origin.  A memory that stays and names a
-        removed memory in ``superseded_by`` gets None there.
+        When the store keeps the conversations too, the summaries that the receipt names are marked as stale.  These are
+        only in conversations that ``principal()`` may see, because a memory may name any message as its origin.  A
+        remaining memory whose ``superseded_by`` names a removed memory gets None there.
         """
         ...
 
@@ -233,14 +293,17 @@ class MemoryRepository(Protocol):
         session_id: str | None = None,
         created_before: datetime | None = None,
     ) -> Effect[int, RepositoryError]:
-        """Remove short-term memories that are not pinned, true now or superseded, and return how many.
+        """Remove short-term memories that are not pinned, whether true now or superseded.
 
-        A memory that stays and names a removed memory in ``superseded_by`` gets None there.
+        A remaining memory whose ``superseded_by`` names a removed memory gets None there.
 
         Args:
             namespace: the reader.
-            session_id: only memories of this session; None: of any.
-            created_before: only memories that are older, UTC; None: of any age.
+            session_id: remove only memories of this session; None: of any session.
+            created_before: remove only memories that were created before this time, UTC; None: of any age.
+
+        Returns:
+            how many memories were removed.
         """
         ...
 
@@ -256,13 +319,13 @@ class MemoryRepository(Protocol):
 
         Args:
             namespace: the reader.
-            space: the space that is looked for.
+            space: the space of the missing vectors.
             limit: the largest number of memories to return.
             after: ``(created_at, id)`` of the last memory that was returned before; None: begin with the first.
 
         Returns:
-            the memories, in the order of ``MemoryListing``; and the number of all that have no vector, those before
-            *after* included.
+            the memories, in the order of ``MemoryListing``; and the number of all memories without such a vector,
+            including those before *after*.
         """
         ...
 
@@ -274,7 +337,8 @@ class MemoryRepository(Protocol):
         Args:
             namespace: the reader.
             space: the space of the vectors.
-            attachments: the vectors.  A memory that the namespace does not see, or whose version has changed, is skipped.
+            attachments: the memories and their vectors.  A memory that the namespace does not see, or whose version has
+                changed, is skipped.
 
         Returns:
             how many vectors were stored.

@@ -1,7 +1,7 @@
-"""The rules for memories that come in and for questions about them: one set for every backend.
+"""The rules for the arguments of long-term memory, which are the same for every backend.
 
-Each function returns problems with their paths; what a text, an id or an instant may be is said in ``input/rules.py``.
-The numbers of a vector are checked where numpy makes a row of them, in ``longterm/unit_vectors.py``.
+Each function returns the problems that it finds, with their paths; ``input/rules.py`` has the rules for texts, ids and
+instants.  The numbers of a vector are checked in ``embedding/unit_vectors.py``, where numpy makes a row of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ from chatmemory.input.rules import (
 )
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
+    NO_PROVENANCE,
     Category,
     MemoryChanges,
     MemoryRole,
@@ -34,12 +35,12 @@ from chatmemory.longterm.memories import (
 )
 
 MAX_TAGS: Final = 64
-MAX_FACTS: Final = 64  # of one answer of a model: each is looked for among the memories before it is saved
-MAX_CONTAINED_CHARACTERS: Final = 1000  # a paragraph; who looks for more knows the memory, and has its id
+MAX_FACTS: Final = 64  # in one answer of a model: each of them causes a recall before it is saved
+MAX_CONTAINED_CHARACTERS: Final = 1000  # a paragraph; a caller that has a longer text knows the memory's id
 
 
 def namespace_problems(namespace: object) -> list[Problem]:
-    """Return what is wrong with the namespace of a call."""
+    """Return every broken rule of a namespace."""
     if not isinstance(namespace, Namespace):
         return [Problem("$.namespace", f"expected a Namespace, not {type(namespace).__name__}")]
     app = text_problem(namespace.app, max_characters=MAX_ID_CHARACTERS)
@@ -54,28 +55,40 @@ def memories_problems(memories: object) -> list[Problem]:
 
 
 def memory_problems(path: str, memory: object) -> list[Problem]:
-    """Return every broken rule of one memory."""
+    """Return every broken rule of one memory.
+
+    Args:
+        path: the path of the memory in the input.
+        memory: the value to check.
+
+    Returns:
+        the problems, each with the path of its field.
+    """
     if not isinstance(memory, NewMemory):
         kind = type(memory).__name__
         cure = "; chatmemory.input.structure makes one of JSON" if isinstance(memory, Mapping) else ""
         return [Problem(path, f"expected NewMemory, not {kind}{cure}")]
     found = [
-        (f"{path}.id", None if memory.id is None else id_problem(memory.id)),
-        (f"{path}.content", _content_problem(memory.content)),
-        (f"{path}.key", None if memory.key is None else id_problem(memory.key)),
-        (f"{path}.category", choice_problem(memory.category, Category, or_none=True)),
-        (f"{path}.confidence", _confidence_problem(memory.confidence)),
-        (f"{path}.source", choice_problem(memory.source, Source)),
-        (f"{path}.role", choice_problem(memory.role, MemoryRole)),
-        (f"{path}.session_id", None if memory.session_id is None else id_problem(memory.session_id)),
-        (f"{path}.memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
-        (f"{path}.pinned", _flag_problem(memory.pinned)),
-        (f"{path}.attribute", None if memory.attribute is None else id_problem(memory.attribute)),
-        (f"{path}.created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
+        ("id", None if memory.id is None else id_problem(memory.id)),
+        ("content", _content_problem(memory.content)),
+        ("key", None if memory.key is None else id_problem(memory.key)),
+        ("category", choice_problem(memory.category, Category, or_none=True)),
+        ("confidence", _confidence_problem(memory.confidence)),
+        ("source", choice_problem(memory.source, Source)),
+        ("role", choice_problem(memory.role, MemoryRole)),
+        ("session_id", None if memory.session_id is None else id_problem(memory.session_id)),
+        ("memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
+        ("pinned", _flag_problem(memory.pinned)),
+        ("attribute", None if memory.attribute is None else id_problem(memory.attribute)),
+        ("created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
     ]
-    problems = [Problem(place, problem) for place, problem in found if problem is not None]
-    problems += value_problems(f"{path}.value", memory.value) + tags_problems(f"{path}.tags", memory.tags)
-    problems += _provenance_problems(f"{path}.provenance", memory.provenance)
+    problems = [Problem(f"{path}.{name}", problem) for name, problem in found if problem is not None]
+    if memory.value is not None:
+        problems += value_problems(f"{path}.value", memory.value)
+    if memory.tags != ():
+        problems += tags_problems(f"{path}.tags", memory.tags)
+    if memory.provenance is not NO_PROVENANCE:
+        problems += _provenance_problems(f"{path}.provenance", memory.provenance)
     if memory.embedding is not None:
         problems += _embedding_problems(f"{path}.embedding", memory.embedding)
     return problems
@@ -107,7 +120,7 @@ def changes_problems(changes: object) -> list[Problem]:
 
 
 def update_problems(update: object) -> list[Problem]:
-    """Return every broken rule of what a model wants to be stored."""
+    """Return every broken rule of the facts that a model gave with its answer."""
     if not isinstance(update, MemoryUpdate):
         return [Problem("$.update", f"expected MemoryUpdate, not {type(update).__name__}")]
     problems = flag_problems("$.update.should_store", update.should_store)
@@ -120,30 +133,70 @@ def update_problems(update: object) -> list[Problem]:
 
 
 def content_problems(path: str, content: object) -> list[Problem]:
-    """Return what keeps *content* from being what a memory says."""
+    """Return the problem of the content of a memory, if any.
+
+    Args:
+        path: the path of the content in the input.
+        content: the value to check.
+
+    Returns:
+        one problem or none.
+    """
     return problem_at(path, _content_problem(content))
 
 
 def contained_problems(path: str, text: object) -> list[Problem]:
-    """Return what keeps *text* from being what listed memories contain."""
+    """Return the problem of a text that listed memories must contain, if any.
+
+    Args:
+        path: the path of the text in the input.
+        text: the value to check.
+
+    Returns:
+        one problem or none.
+    """
     if text == "":
         return [Problem(path, "expected at least one character; None lists memories whatever they contain")]
     return problem_at(path, text_problem(text, max_characters=MAX_CONTAINED_CHARACTERS))
 
 
 def flag_problems(path: str, value: object) -> list[Problem]:
-    """Return the problem of an argument that has to be a bool, if any."""
+    """Return the problem of an argument that must be a bool, if any.
+
+    Args:
+        path: the path of the argument in the input.
+        value: the value to check.
+
+    Returns:
+        one problem or none.
+    """
     return problem_at(path, _flag_problem(value))
 
 
 def ids_problems(path: str, ids: object) -> list[Problem]:
-    """Return what is wrong with a sequence of ids."""
+    """Return every broken rule of a sequence of ids.
+
+    Args:
+        path: the path of the sequence in the input.
+        ids: the value to check.
+
+    Returns:
+        the problems, each with the path of its id.
+    """
     return sequence_problems(path, ids, id_problems)
 
 
 def value_problems(path: str, value: object) -> list[Problem]:
-    """Return every place in *value* that JSON could not give back exactly."""
-    if value is None:  # which nearly every memory has
+    """Return a problem for each part of a value that JSON does not preserve exactly.
+
+    Args:
+        path: the path of the value in the input.
+        value: the value to check.
+
+    Returns:
+        the problems, each with the path of its part.
+    """
+    if value is None:  # the value of nearly every memory
         return []
     return [
         Problem(problem.path.replace(f"{path}.value", path, 1), problem.message)
@@ -152,8 +205,16 @@ def value_problems(path: str, value: object) -> list[Problem]:
 
 
 def tags_problems(path: str, tags: object) -> list[Problem]:
-    """Return what is wrong with tags: at most 64, each like an id, none twice."""
-    if tags == ():  # which nearly every memory has
+    """Return every broken rule of tags: at most 64, each valid as an id, none twice.
+
+    Args:
+        path: the path of the tags in the input.
+        tags: the value to check.
+
+    Returns:
+        the problems, each with the path of its tag.
+    """
+    if tags == ():  # the tags of nearly every memory
         return []
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Sequence):
         return [Problem(path, f"expected a sequence of text, not {type(tags).__name__}")]
@@ -166,7 +227,7 @@ def tags_problems(path: str, tags: object) -> list[Problem]:
         if (problem := id_problem(tag))
     ]
     if not problems and len(set(given)) < len(given):
-        problems.append(Problem(path, "a tag is there twice"))
+        problems.append(Problem(path, "a tag is given twice: remove one of them"))
     return problems
 
 
@@ -176,7 +237,7 @@ def _flag_problem(value: object) -> str | None:
 
 def _content_problem(content: object) -> str | None:
     if isinstance(content, str) and not content.strip():
-        return "a memory says something: at least one character that is no space"
+        return "expected at least one character that is not a space"
     return text_problem(content)
 
 
@@ -216,5 +277,5 @@ def _embedding_problems(path: str, embedding: object) -> list[Problem]:
 
 
 def folded(text: str) -> str:
-    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, as ``lower`` does it in the stores."""
-    return text.encode().lower().decode()  # of bytes, lower knows ASCII alone
+    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, like ``lower`` in the stores."""
+    return text.encode().lower().decode()  # for bytes, lower changes only ASCII letters

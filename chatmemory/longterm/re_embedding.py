@@ -1,4 +1,4 @@
-"""``ReEmbedding``: gives memories the vector of the present embedder, batch by batch, so that it can stop at any moment."""
+"""``ReEmbedding``: gives memories a vector of the present embedder, batch by batch, so that it can stop at any time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.input.rules import Place, cursor_of
 from chatmemory.longterm.memories import Memory, ReEmbedReport
-from chatmemory.longterm.memory_drafts import text_to_embed
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment
+from chatmemory.longterm.saving.memory_drafts import text_to_embed
 
 BATCH: Final = 100  # memories that get their vectors in one transaction
-PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are
+PROBE: Final = "dimension"  # any word: only an answer shows the dimension of an embedder's vectors
 
 
 @final
 @frozen
 class ReEmbedding:
-    """One run over the memories of *namespace* that lack a vector of *embedder*."""
+    """One run over the memories of *namespace* that have no vector of *embedder*."""
 
     repository: MemoryRepository
     embedder: Embedder
@@ -33,7 +33,19 @@ class ReEmbedding:
 
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError], *, limit: int, after: Place | None) -> ReEmbedReport:
-        """Look at *limit* memories at most, from behind *after*."""
+        """Embed the memories without a vector, newest first.
+
+        Args:
+            do: runs a step; the caller does not pass it.
+            limit: the largest number of memories to embed.
+            after: ``(created_at, id)`` of the last memory of the run before; None: begin with the newest.
+
+        Returns:
+            how many memories were embedded, how many still have no vector, and the cursor to continue from.
+
+        Fails with:
+            GenericMemoryError: the embedder or the store failed; the batches before it are stored.
+        """
         probe = await do(self.embedder.embed([PROBE]).alt(GenericMemoryError))
         space = EmbeddingSpace(self.embedder.model, probe.shape[1])
         embedded = remaining = seen = 0
@@ -65,7 +77,7 @@ class ReEmbedding:
 
     @Effect.gen
     async def _vectors(self, do: Do[GenericMemoryError], texts: list[str]) -> list[Vector | None]:
-        """Embed *texts*; where a batch is refused, each by itself, so that one of them does not keep out the others."""
+        """Embed *texts*; halve a batch that is refused, so that one bad text does not prevent the others."""
 
         def halve(error: EmbeddingError) -> Effect[list[Vector | None], GenericMemoryError]:
             if error.problem != "refused":

@@ -1,4 +1,4 @@
-"""How memories go: forgotten without a trace, or expired by a policy."""
+"""``Removing``: forgets memories, and removes those that have expired."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ NOTHING_NAMED: Final = Problem(
 
 
 class Removing(MemoryParts):
-    """Forgets and expires memories."""
+    """Forgets memories, and removes expired ones."""
 
     @Effect.gen
     async def forget(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> ForgetReceipt:

@@ -1,12 +1,12 @@
-"""What a repository of memories takes and returns: drafts, listings, searches and their candidates, what to forget.
+"""The values that a repository of memories takes and returns: drafts, listings, searches, candidates, requests to forget.
 
-``memory_repository.py`` says what the repository does with them.
+``memory_repository.py`` defines what the repository does with them.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import final
+from typing import Final, final
 
 from attrs import field, fields, frozen
 
@@ -18,25 +18,50 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryFacts,
     MemoryType,
+    Source,
 )
+from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.recall.recall import Coverage
+
+TEXT_READ: Final = 5_000
+"""How many of the newest memories a search reads for the text of a query that shares no word with any memory: 4 ms."""
+
+
+@final
+@frozen
+class Past:
+    """The past of a memory in the store that it comes from.
+
+    Attributes:
+        last_accessed, access_count, superseded_at, superseded_by, version: see ``Memory``.
+        earlier: its content before each correction, oldest first.
+    """
+
+    last_accessed: datetime | None = None
+    access_count: int = 0
+    superseded_at: datetime | None = None
+    superseded_by: str | None = None
+    version: int = 1
+    earlier: tuple[EarlierContent, ...] = ()
 
 
 @final
 @frozen(slots=False)  # made for every memory, see messages.py
 class MemoryDraft(MemoryFacts):
-    """A checked memory with all that the store needs.
+    """A checked memory with everything that the store needs.
 
     Attributes:
         terms: the words by which it is found, separated by single spaces: letters, digits and bigrams of characters,
-            already folded and stemmed; a backend indexes and compares them as they are.
+            already folded and stemmed; a backend indexes and compares them unchanged.
         dedup_key: 32 bytes.  A memory of the same user and app that is true now and has the same key is a duplicate.
             None: the memory has no duplicates.
         space: the space of *vector*; None when there is no vector.
         vector: the vector of the memory; None when there is no space.
         replaces: the id of the memory that this one replaces; None: it replaces none.
-        replaces_key: replace every memory of exactly this namespace (user and app) and key.
-        again: store it also when it was forgotten: somebody wants it back.
+        replaces_key: whether to replace every memory with exactly this namespace (user and app) and key.
+        again: whether to store it even when it was forgotten, because somebody asks for it.
+        past: its past in another store, which is stored with it.  Its attribute then supersedes nothing, and it is no
+            longer true if it was not true there.  None: the memory is new.
     """
 
     terms: str
@@ -46,11 +71,43 @@ class MemoryDraft(MemoryFacts):
     replaces: str | None = None
     replaces_key: bool = False
     again: bool = False
+    past: Past | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was no longer true in the store that it comes from."""
+        return self.past is not None and self.past.superseded_at is not None
 
     def stored(self) -> Memory:
         """Return the memory that this draft becomes when it is stored."""
         facts = {fact.name: getattr(self, fact.name) for fact in fields(MemoryFacts)}
-        return Memory(**facts, embedding=self.space)
+        past = self.past or Past()
+        return Memory(
+            **facts,
+            embedding=self.space,
+            last_accessed=past.last_accessed,
+            access_count=past.access_count,
+            superseded_at=past.superseded_at,
+            superseded_by=past.superseded_by,
+            version=past.version,
+        )
+
+
+@final
+@frozen
+class WholeMemory:
+    """A memory with everything that is copied with it to another store.
+
+    Attributes:
+        earlier: its content before each correction, oldest first.
+        dedup_key: see ``MemoryDraft``; None: the memory has no duplicates, or is no longer true.
+        vector: its vector in the space that ``memory.embedding`` names; None: it has no vector.
+    """
+
+    memory: Memory
+    earlier: tuple[EarlierContent, ...] = ()
+    dedup_key: bytes | None = None
+    vector: Vector | None = field(default=None, eq=False, repr=False)
 
 
 @final
@@ -62,10 +119,12 @@ class MemoryListing:
         limit: the largest number of memories.
         after: ``(created_at, id)`` of the last memory of the page before; None: the first page.
         key_prefix: only memories whose key begins with this text; ``""``: with any key; None: with or without a key.
-        containing: only memories whose content, key or value contains this text.
-        exact_app: only memories of exactly the app of *namespace*, instead of all that it sees.
+        containing: only memories whose content, key or value contains this text; None: any memories.
+        since: only memories that were created at this time or later, UTC; None: at any time.
+        exact_app: only memories of exactly the app of *namespace*, instead of all memories that it sees.
         has_attribute: only memories that have an attribute.
-        as_of: what was true then; None: what is true now.
+        as_of: memories that were true at this time, UTC; None: memories that are true now.
+        superseded: memories that are no longer true now, or were no longer true at *as_of*, instead.
     """
 
     namespace: Namespace
@@ -77,25 +136,41 @@ class MemoryListing:
     tag: str | None = None
     key_prefix: str | None = None
     containing: str | None = None
+    since: datetime | None = None
     exact_app: bool = False
     has_attribute: bool = False
     as_of: datetime | None = None
+    source: Source | None = None
+    superseded: bool = False
+
+
+@final
+@frozen
+class MemoryCount:
+    """How many memories of a listing have this type, this category and this source; at least one."""
+
+    memory_type: MemoryType
+    category: Category | None
+    source: Source
+    count: int
 
 
 @final
 @frozen
 class MemorySearch:
-    """What a recall searches for, among the long-term memories that *namespace* sees.
+    """The search of a recall among the long-term memories that *namespace* sees.
 
     Attributes:
         text: the query as the caller wrote it.
-        terms: the words of the query, formed as ``MemoryDraft.terms``, without duplicates.
+        terms: the words of the query, in the form of ``MemoryDraft.terms``, without duplicates.
         space: the space of *vector*; None when there is no vector.
         vector: the vector of the query; None: vectors are not compared.
-        category: only memories of this category; None: of any.
+        category: only memories of this category; None: of any category.
         tags: only memories that have all of these tags.
-        as_of: what was true then; None: what is true now.
+        as_of: memories that were true at this time, UTC; None: memories that are true now.
         limit: the largest number of candidates for each way of searching.
+        beside: the number of candidates of each way of searching, the best ones, whose neighbours in their sessions are
+            candidates too.
     """
 
     namespace: Namespace
@@ -107,6 +182,7 @@ class MemorySearch:
     tags: tuple[str, ...] = ()
     as_of: datetime | None = None
     limit: int = 200
+    beside: int = 200
 
 
 @final
@@ -115,8 +191,8 @@ class Candidate:
     """A memory that may become a hit.
 
     Attributes:
-        terms: its words, as they were stored.
-        similarity: the cosine of its vector and the query's; None when they are not of one space.
+        terms: its words, in the form of ``MemoryDraft.terms``.
+        similarity: the cosine of its vector and the query's, -1 to 1; None when they are not in the same space.
     """
 
     memory: Memory
@@ -127,10 +203,11 @@ class Candidate:
 @final
 @frozen
 class Candidates:
-    """The result of a search: every candidate once, in any order.
+    """The result of a search: every candidate once, in any order, with its neighbours in its session.
 
     Attributes:
-        matched_text: no memory shares a word with the query, so the candidates are memories that contain its text.
+        matched_text: True when no memory shares a word with the query, so that the candidates are memories that contain
+            its text; only the newest ``TEXT_READ`` memories that ``coverage`` counts are searched.
         coverage: how many long-term memories the namespace sees that are (or were) true, in any category and with any
             tags, and how many of them have a vector of the space; 0 without a space.
     """
@@ -143,9 +220,9 @@ class Candidates:
 @final
 @frozen
 class Forgetting:
-    """Which memories to remove, of all that *namespace* sees, whether true now or superseded.
+    """Which of the memories that *namespace* sees to remove, whether true now or superseded.
 
-    A memory is removed when it matches everything that is given.  When nothing is given, all memories are removed.
+    A memory is removed when it matches all given attributes.  When none is given, all memories are removed.
 
     Attributes:
         memory_id: this memory, the memories that it has superseded, those that they have superseded, and so on.

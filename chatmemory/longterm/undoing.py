@@ -1,4 +1,4 @@
-"""How one change of a memory is taken back, by what the log and the past of the memory say."""
+"""``Undoing``: undoes one change of a memory, with the events in the log and the earlier contents of the memory."""
 
 from datetime import timedelta
 from typing import Final
@@ -26,16 +26,16 @@ from chatmemory.longterm.memory_rules import namespace_problems
 MOMENT: Final = timedelta(microseconds=1)
 PINNED: Final = {"pinned": False, "unpinned": True}
 TYPES: Final[dict[str, MemoryType]] = {"promoted": "short_term", "demoted": "long_term"}
-"""What is undone by a mark, and the mark that undoes it."""
+"""For each action that changes the type of a memory, the type that undoes it."""
 
-NOT_ON_RECORD: Final = "no such change is on record; the history of the memory has the numbers"
-GONE: Final = "its content was removed, and nothing keeps it; say it again"
+NOT_ON_RECORD: Final = "no change has this number; the history of the memory lists the numbers"
+GONE: Final = "its content was removed and is not stored anywhere else; remember it again"
 NOTHING_BEFORE: Final = "there was nothing before it; forget the memory instead"
-NOT_KEPT: Final = "what it said before is not on record"
+NOT_KEPT: Final = "the earlier content of the memory is not stored"
 
 
 class Undoing(Maintenance):
-    """Takes changes back."""
+    """Undoes changes of memories."""
 
     @Effect.gen
     async def undo(
@@ -93,7 +93,7 @@ class Undoing(Maintenance):
         *,
         instead_of: str | None,
     ) -> Memory:
-        """Restore a memory in the place of its successor, or of none, when that is forgotten by now."""
+        """Restore a memory in the place of its successor; a successor that was forgotten is ignored."""
         if instead_of is not None:
             successor = await do(self.repository.get(namespace, instead_of).alt(GenericMemoryError))
             instead_of = None if successor is None else instead_of
@@ -102,7 +102,7 @@ class Undoing(Maintenance):
 
     @Effect.gen
     async def _said_before(self, do: Do[MemoryUndoError], memory: Memory, earlier: EarlierContent) -> Memory:
-        """Let *memory* say again what it said before its last correction."""
+        """Give *memory* the content again that it had before its last correction."""
         if memory.version != earlier.version + 1:
             do.fail(MemoryChangedError(memory.id, earlier.version + 1, memory.version))
         said = evolve(
@@ -123,7 +123,7 @@ class Undoing(Maintenance):
 
 
 def _number_problems(number: object) -> list[Problem]:
-    """Return what is wrong with the number of an event; numbers of some stores count microseconds."""
+    """Return the problem of the number of an event, if any; it has no maximum, as some stores count microseconds."""
     if number is None or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
         return []
     return [Problem("$.number", "must be a whole number above 0: give that of an event of the history")]

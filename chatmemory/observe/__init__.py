@@ -1,1 +1,1 @@
-"""What an operator sees: counts and spans of every operation."""
+"""Observability: metrics, log records and spans of every operation."""

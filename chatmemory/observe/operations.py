@@ -1,10 +1,8 @@
-"""What an operator sees of a memory: one span and one log record per operation, and never what was said.
+"""``observed``: one span and one log record per operation, without the text of messages and memories.
 
-``observed`` and the layers beside it stand between a service and its users.  Whether anybody looks is decided
-when they are built: with neither a tracer provider of OpenTelemetry set up nor debug records of the logger
-``chatmemory`` wanted, they give the service itself, and cost nothing.  Those of past chats stand in
-``observe_past_chats.py``: a memory is built without them.  Failures of background work are logged where
-they happen, in ``history_work.py``.
+``observed`` and ``observed_long_term`` wrap a service.  When they are built without a tracer provider of OpenTelemetry,
+and the logger ``chatmemory`` writes no debug records, they return the service itself and cost nothing.  The layers for
+past chats are in ``observe/past_chats.py``.  ``history_work.py`` logs the failures of background work itself.
 """
 
 import inspect
@@ -21,6 +19,7 @@ from chatmemory.conversation.messages import (
     Conversation,
     ConversationPage,
     MessagePage,
+    Undone,
 )
 from chatmemory.effect import Context, CurrentSpan, Do, Effect, Exit, Failure, Layer, Outcome
 from chatmemory.effect.outcome import exit_from_exception, exit_from_outcome
@@ -40,7 +39,7 @@ ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsEr
 Facts: TypeAlias = Mapping[str, str | int]
 NumbersOf: TypeAlias = Callable[[object], Facts]
 
-# Of OpenTelemetry's conventions for generative AI.
+# Names of OpenTelemetry's conventions for generative AI.
 CONVERSATION: Final = "gen_ai.conversation.id"
 OPERATION: Final = "gen_ai.operation.name"
 
@@ -60,17 +59,17 @@ CONVENTIONAL: Final = {
     "forget_all": "delete_memory",
     "delete_value": "delete_memory",
 }
-"""The names that the conventions have for operations of ours."""
+"""The names of chatmemory's operations in these conventions."""
 
 log = logging.getLogger(NAME)
 
 
 @final
 class Observed:
-    """Stands in the place of *service*: does what it does, and tells of every effect of it that runs.
+    """Wraps *service*, and records every run of its effects.
 
-    *contract* is the Protocol that it obeys.  What is no effect passes unobserved: how long a stream takes, its reader
-    decides.
+    *contract* is the Protocol of the service.  Streams and plain values are not recorded, because the reader of a stream
+    decides how long it takes.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class Observed:
         self._numbers_of = numbers_of
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
-        """Return the operation of the service, observed."""
+        """Return the wrapped operation of the service."""
         method = getattr(self._service, operation)
 
         @wraps(method)
@@ -109,7 +108,7 @@ class Observed:
     def _conversation_of(
         self, operation: str, args: tuple[object, ...], kwargs: Mapping[str, object]
     ) -> str | None:
-        """Return the id by which operators know what the call is about; users stay unnamed."""
+        """Return the id of the conversation that the call is about; users are never named."""
         signature = inspect.signature(getattr(self._contract, operation))
         arguments = signature.bind(self, *args, **kwargs).arguments
         return next(
@@ -133,7 +132,7 @@ class Observed:
                 _describe(span, operation, conversation_id, facts)
                 span.end(exit_)
 
-        # Left to itself a span would record the text of an exception, which may quote what was said.
+        # By default a span would record the text of an exception, which may quote messages.
         span = None if self._tracer is None else self._tracer.start(f"{NAME}.{operation}", {})
         try:
             outcome = await effect.run_in(context if span is None else context.add(CurrentSpan, span))
@@ -146,7 +145,7 @@ class Observed:
 
 
 def _facts_of(outcome: Outcome[object, ServiceError], numbers_of: NumbersOf) -> Facts:
-    """Return what may be told of an outcome: ``outcome`` (``ok`` or the error's tag), numbers and names of kinds."""
+    """Return the facts of an outcome without private text: ``outcome`` (``ok`` or the error's tag), numbers and kinds."""
     if isinstance(outcome, Failure):
         error = outcome.failure()
         if error.tag == "GenericMemoryError":
@@ -156,13 +155,15 @@ def _facts_of(outcome: Outcome[object, ServiceError], numbers_of: NumbersOf) -> 
 
 
 def numbers_of(value: object) -> Facts:  # noqa: PLR0912  one for each kind of report
-    """Return the numbers of a value, and names of kinds; nothing that somebody said."""
+    """Return the numbers and the names of kinds in a value, but no text of a message or a memory."""
     match value:
         case AddReport(stored, duplicates, version, history):
             counts = {"stored": len(stored), "duplicates": len(duplicates), "version": version}
             return {**counts, "history": history.status}
         case ClearReport(messages, summaries, version):
             return {"messages": messages, "summaries": summaries, "version": version}
+        case Undone(action, version, removed, restored):
+            return {"action": action, "version": version, "removed": removed, "restored": restored}
         case MessagePage(messages, version):
             return {"messages": len(messages), "version": version}
         case ConversationPage(conversations):
@@ -199,11 +200,21 @@ def _describe(span: OpenTelemetrySpan, operation: str, conversation_id: str | No
 
 
 def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:
-    """Return *service*, observed if anybody looks."""
+    """Return *service*, wrapped if a tracer or a debug log is set up.
+
+    Args:
+        service: the service.
+        contract: the Protocol of the service.
+        clock: measures durations.
+        numbers_of: returns the facts of a result that are recorded.
+
+    Returns:
+        an object with every operation of the service.
+    """
     tracer = active_tracer()
     if tracer is None and not log.isEnabledFor(logging.DEBUG):
         return service
-    # It has every operation of the service, which no checker can see.
+    # The wrapper has every operation of the service, but a type checker cannot see that.
     return cast("S", Observed(service, contract, clock, tracer, numbers_of))
 
 
@@ -218,9 +229,9 @@ async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> Lon
 
 
 observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
-"""The chat memory at hand, observed if anybody looks."""
+"""The provided chat memory, observed if a tracer or a debug log is set up."""
 
 observed_long_term = Layer.effect(
     LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
 )
-"""The long-term memory at hand, observed if anybody looks."""
+"""The provided long-term memory, observed if a tracer or a debug log is set up."""

@@ -1,4 +1,4 @@
-"""What an operator sees of past chats: as ``operations.py`` shows it of a memory."""
+"""Spans and log records of the operations on past chats, as ``operations.py`` makes them for memories."""
 
 from typing import Never
 
@@ -13,7 +13,7 @@ from chatmemory.pastchats.past_chats import IndexReport, PastConversationPage, P
 
 
 def past_numbers_of(value: object) -> Facts:
-    """Return the numbers of a value, and names of kinds; nothing that somebody said."""
+    """Return the numbers and the names of kinds in a value, but no text of a message or a memory."""
     match value:
         case PromptSearchResult(hits=hits, mode=mode):
             return {"hits": len(hits), "mode": mode}
@@ -42,9 +42,9 @@ async def _observe_past_chats_index(do: Do[Never, PastChatsIndexService]) -> Pas
 
 
 observed_past_chats = Layer.effect(PastChatsService, _observe_past_chats(), needs=[PastChatsService])
-"""The past chats at hand, observed if anybody looks."""
+"""The provided past chats, observed if a tracer or a debug log is set up."""
 
 observed_past_chats_index = Layer.effect(
     PastChatsIndexService, _observe_past_chats_index(), needs=[PastChatsIndexService]
 )
-"""The index of past chats at hand, observed if anybody looks."""
+"""The provided index of past chats, observed if a tracer or a debug log is set up."""

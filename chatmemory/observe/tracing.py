@@ -1,7 +1,7 @@
-"""``OpenTelemetryTracer``: shows spans to OpenTelemetry, with names and numbers and never what was said.
+"""``OpenTelemetryTracer``: sends spans to OpenTelemetry, with names and numbers but without message text.
 
-``Effect.with_span`` finds it where a ready stack was opened after a tracer provider was set up; ``operations.py`` makes
-the spans of the services by it.
+``Effect.with_span`` uses it in a ready stack that was opened after a tracer provider was set up; ``operations.py`` makes
+the spans of the services with it.
 """
 
 import sys
@@ -18,27 +18,35 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 NAME: Final = "chatmemory"
-ERROR: Final = "error.type"  # of OpenTelemetry's conventions
+ERROR: Final = "error.type"  # a name of OpenTelemetry's conventions
 
 
 @final
 class OpenTelemetryTracer:
-    """Makes spans of OpenTelemetry, each of which is the current one of its task until it ends.
+    """Makes spans of OpenTelemetry; each is the current span of its task until it ends.
 
-    OpenTelemetry itself knows which span is around, also one of a web framework or of the caller.
+    OpenTelemetry itself finds the enclosing span, including that of a web framework or of the caller.
     """
 
     def __init__(self, tracer: "trace.Tracer") -> None:
         self._tracer = tracer
 
     def start(self, name: str, attributes: Attributes, _: Span | None = None, /) -> "OpenTelemetrySpan":
-        """Start a span and make it the current one."""
+        """Start a span and make it the current span.
+
+        Args:
+            name: the name of the span.
+            attributes: the attributes of the span.
+
+        Returns:
+            the span, which the caller must end.
+        """
         return OpenTelemetrySpan(self._tracer.start_span(name, attributes=dict(attributes)))
 
 
 @final
 class OpenTelemetrySpan:
-    """One run of an effect."""
+    """The span of one run of an effect."""
 
     def __init__(self, span: "trace.Span") -> None:
         from opentelemetry import context, trace
@@ -47,11 +55,11 @@ class OpenTelemetrySpan:
         self._before: Token[Context] = context.attach(trace.set_span_in_context(span))
 
     def set_attributes(self, attributes: Attributes) -> None:
-        """Add what is known by now."""
+        """Add *attributes* to the span."""
         self._span.set_attributes(dict(attributes))
 
     def end(self, exit_: Exit[Any, Any], /) -> None:
-        """Tell the kind of the error, if there is one; its text may quote what was said."""
+        """End the span with the kind of the error, if there is one; the text of an error may quote messages."""
         from opentelemetry import context, trace
 
         if type(exit_) is not Success:
@@ -64,8 +72,8 @@ class OpenTelemetrySpan:
 
 
 def active_tracer() -> "trace.Tracer | None":
-    """Return a tracer, if tracing was set up before; None without OpenTelemetry, or with nobody to send spans to."""
-    # Whoever has set it up has imported it; looking there first spares everybody else the import.
+    """Return a tracer, if tracing was set up before; None without OpenTelemetry or without a tracer provider."""
+    # A program that has set up tracing has imported it; this check saves the import in all other programs.
     if "opentelemetry.trace" not in sys.modules:
         return None
     from opentelemetry import trace

@@ -1,6 +1,6 @@
-"""Past chats: the histories of other tools, their turns kept and found again.
+"""Past chats: the histories of other tools, whose turns are stored and can be searched.
 
-``contract.py`` says what past chats promise, ``past_chats.py`` and ``prompt.py`` what they take and give,
-``prompt_repository.py`` what a backend implements; ``formats/`` reads the files of each tool, ``redaction/`` takes secrets
-out, ``indexing/`` stores the turns, ``finding/`` searches and recalls them.
+``contract.py`` defines the services, ``past_chats.py`` and ``prompt.py`` their values, ``prompt_repository.py`` the
+contract of a backend; ``formats/`` reads the files of each tool, ``redaction/`` removes secrets, ``indexing/`` stores
+the turns, ``finding/`` searches and recalls them.
 """

@@ -71,13 +71,13 @@ class PastChats(Protocol):
         tokens: int | None = None,
         without: Sequence[str] = (),
     ) -> Effect[PastRecall, PastChatsError]:
-        """Return what worked and what failed before, as a text block for a model.
+        """Return earlier exchanges about the query as a text block for a model: what worked and what failed.
 
         Args:
             query: any text, usually the task that begins.
             which: search only these turns; all of them by default.
             limit: the largest number of exchanges, 1 or more.
-            tokens: the largest size of the block; None: as configured.
+            tokens: the largest size of the block; None: the configured size.
             without: ids of conversations, and paths of sources, that are left out.  A conversation is named with its
                 format (``claude_code:...``) or without it, as a running session knows its own id.
 
@@ -200,7 +200,7 @@ class PastChatsIndex(Protocol):
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
         """Import the lines that ``PastChats.export`` wrote; turns that are already stored stay unchanged.
 
-        Secrets are taken out as ``index`` does it.
+        Secrets are removed in the same way as in ``index``.
         """
         ...
 

@@ -1,6 +1,6 @@
-"""Values of past chats: what an index run takes and reports, pages of conversations and turns, findings of a check.
+"""Values of past chats: requests and reports of index runs, pages of conversations and turns, findings of a check.
 
-``prompt_hits.py`` has the values of searches and recalls.
+``prompt_hits.py`` defines the values of searches and recalls.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,17 @@ from chatmemory.pastchats.prompt import KEPT_KINDS, Prompt, TurnKind
 @final
 @frozen(kw_only=True)
 class IndexRequest:
-    """What to index.
+    """A request to index histories.
 
     Attributes:
-        inputs: files and folders; empty: the folders in which the known tools keep their histories.
+        inputs: files and folders; empty: the folders in which the known tools store their histories.
         format: the reader to use for every file; None: each file's content decides.
         roles: index only turns of these roles; empty: of all roles.
         kinds: index only turns of these kinds.
         exclude: globs of paths to leave out, in addition to those of the settings.
         is_dry_run: read everything, write nothing.
         is_anew: also read files that have not changed.
+        names_files: whether the report lists each file with its result.
     """
 
     inputs: tuple[str, ...] = ()
@@ -38,12 +39,34 @@ class IndexRequest:
     exclude: tuple[str, ...] = ()
     is_dry_run: bool = False
     is_anew: bool = False
+    names_files: bool = False
+
+
+FileFate: TypeAlias = Literal["read", "unchanged", "no_history", "failed", "moved", "gone"]
+
+
+@final
+@frozen
+class LookedAt:
+    """The result of an index run for one file.
+
+    Attributes:
+        became: moved: another file, which *detail* names, holds all its turns; gone: no file does, and its turns
+            stay.
+        format: the reader of the file; empty: none.
+        detail: the number of turns that were read, or the reason why the file was skipped.
+    """
+
+    path: str
+    became: FileFate
+    format: str
+    detail: str
 
 
 @final
 @frozen(kw_only=True)
 class IndexProgress:
-    """How far an index run has come."""
+    """The progress of an index run."""
 
     files_done: int
     files: int
@@ -57,12 +80,14 @@ class IndexReport:
     """The result of an index run.
 
     Attributes:
-        files: how many files were looked at.
+        files: how many files were examined.
         read: how many files were read, by format.
         unchanged: how many files had not changed.
         not_histories: how many files no reader recognized as a history.
         failed: how many files could not be read.
         missing: how many files were indexed earlier and no longer exist; their turns stay.
+        moved: how many files no longer exist at their path, but were found at another one by their turns.
+        looked_at: the result for each file, if the request asked for it.
         turns: how many turns were new, updated, unchanged and so on.
         redacted: how many secrets were removed.
         unknown_records: how many records of each unknown type were left out, by format and type.
@@ -82,12 +107,14 @@ class IndexReport:
     started_at: datetime
     seconds: float
     is_dry_run: bool = False
+    moved: int = 0
+    looked_at: tuple[LookedAt, ...] = ()
 
 
 @final
 @frozen(kw_only=True)
 class PastChatsStatistics:
-    """How much the index holds."""
+    """The counts of the index."""
 
     prompts: int
     embeddings: int
@@ -179,7 +206,7 @@ _BETWEEN: Final = "|"
 
 
 def cursor_of(last_at: str, conversation_id: str) -> str:
-    """Return the cursor of what follows a conversation; *last_at*: the text of the instant, "" for none.
+    """Return the cursor after a conversation; *last_at*: the text of its latest time, "" for none.
 
     >>> cursor_of("2025-03-14T12:00:00.000000Z", "claude_code:c1")
     '2025-03-14T12:00:00.000000Z|claude_code:c1'
@@ -188,7 +215,7 @@ def cursor_of(last_at: str, conversation_id: str) -> str:
 
 
 def read_cursor(cursor: str) -> tuple[str, str] | None:
-    """Return what ``cursor_of`` was given; None: it is no cursor.
+    """Return the arguments of ``cursor_of`` that made *cursor*; None: it is not a cursor.
 
     >>> read_cursor("|claude_code:c1")
     ('', 'claude_code:c1')

@@ -1,4 +1,4 @@
-"""Which paths are looked at for histories: the globs that leave some out, those of a tool's folder, and folders that hold none."""
+"""Decides which paths may hold histories: globs of excluded paths, globs of a tool's folder, and folders without any."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,16 +32,16 @@ NO_HISTORIES: Final = frozenset(
         "site-packages",
     }
 )
-"""Folders of version control and of package managers: nobody's chats, and very many files."""
+"""Folders of version control and of package managers: they hold very many files and no chats."""
 
 ANY_FOLDERS: Final = "**"
 
 
 def exclusion(globs: Sequence[str]) -> Callable[[str], bool]:
-    """Return what tells whether a path is left out.
+    """Return a function that returns whether a path is excluded.
 
-    ``*`` stands for any characters, ``/`` too.  A glob that does not begin at the root may begin in any folder:
-    ``secret/*.jsonl``.  What matches a folder leaves out all that is in it.
+    ``*`` matches any characters, including ``/``.  A glob that does not begin at the root matches in any folder:
+    ``secret/*.jsonl``.  A glob that matches a folder excludes everything in it.
     """
     if not globs:
         return lambda _: False
@@ -65,11 +65,11 @@ class RelativeGlobs:
     globs: tuple[tuple[str, ...], ...] = field(converter=_parted)
 
     def is_meant(self, parts: tuple[str, ...]) -> bool:
-        """Tell whether a file whose path parts into *parts* is meant."""
+        """Return whether the file with the path components *parts* matches."""
         return any(_matches(glob, parts) for glob in self.globs)
 
     def may_lead(self, parts: tuple[str, ...]) -> bool:
-        """Tell whether a file that is meant may lie in the folder *parts*."""
+        """Return whether the folder *parts* may hold a matching file."""
         return any(_may_begin(glob, parts) for glob in self.globs)
 
 

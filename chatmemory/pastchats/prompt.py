@@ -1,4 +1,4 @@
-"""``Prompt``: a stored turn; ``PromptFilter``: which turns are meant."""
+"""``Prompt``: a stored turn; ``PromptFilter``: selects turns."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,10 +11,11 @@ from chatmemory.input.json_value import JsonObject
 
 TurnKind: TypeAlias = Literal["typed", "command", "summary", "harness", "tool_result", "thinking"]
 """``typed``: a person's or a model's own words.  ``command``: a command of the tool that a person gave (``/init``).
-``summary``: what a tool wrote in the place of older turns.  ``harness``: text that the tool itself added to the user's side."""
+``summary``: the text by which a tool replaced older turns.  ``harness``: text that the tool itself added to the user's
+side."""
 
 KEPT_KINDS: Final[frozenset[TurnKind]] = frozenset({"typed", "command", "summary"})
-"""What is indexed unless the caller includes more."""
+"""The kinds that are indexed by default."""
 
 
 @final
@@ -24,7 +25,7 @@ class Prompt:
 
     Attributes:
         id: the number of its row.
-        is_superseded: whether its source no longer holds it, because it was edited or its branch was left.
+        is_superseded: whether its source no longer holds it, because it was edited or its branch was abandoned.
     """
 
     id: int
@@ -47,7 +48,7 @@ class Prompt:
 @final
 @frozen
 class PromptFilter:
-    """Which turns are meant; an empty field means any.
+    """Selects turns; an empty field selects all.
 
     Attributes:
         projects: names of projects; upper and lower case are the same.
@@ -67,12 +68,12 @@ EVERYTHING: Final = PromptFilter()
 
 
 def source_of(prompt: Prompt) -> str:
-    """Return where *prompt* stands."""
+    """Return the place of *prompt*: source and turn number."""
     return f"{prompt.source}#{prompt.turn_index}"
 
 
 def conversation_of(prompt: Prompt) -> str | None:
-    """Return the other name of *prompt*, where its file may hold several conversations with a turn of this number."""
+    """Return the place of *prompt* by its conversation, for files that hold several conversations."""
     _, _, native = prompt.conversation_id.partition(":")
     own = native.removeprefix(prompt.source)
     return f"{prompt.conversation_id}#{prompt.turn_index}" if own and own not in prompt.source else None

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import TurnKind
 
 MOST_CANDIDATES: Final = 500
-"""That one search looks at."""
+"""The largest number of candidates of one search."""
 
 
 @final
 @frozen
 class PromptSearch:
-    """What to search for.
+    """A query for turns.
 
     Attributes:
         text: the query as the caller wrote it.
@@ -58,8 +58,8 @@ class PromptCandidate:
     """A turn that may become a hit.
 
     Attributes:
-        lexical: the bm25 score of the words that it shares with the query, 0 for none; greater is better.
-        similarity: the cosine with the query, as exact as stored vectors are; None unless both have a vector.
+        lexical: the bm25 score of the words that the turn shares with the query, 0 for none; greater is better.
+        similarity: the cosine with the query, with the precision of stored vectors; None unless both have a vector.
     """
 
     prompt: Prompt
@@ -85,7 +85,7 @@ class PromptCandidates:
 @final
 @frozen(slots=False, kw_only=True)
 class PromptRecord:
-    """A turn with all that belongs to it, for export and import."""
+    """A turn with all its data, for export and import."""
 
     draft: PromptDraft
     created_at: datetime
@@ -157,8 +157,15 @@ class PromptRepository(Protocol):
         """Delete the staged turns."""
         ...
 
-    def mark_missing(self, sources: Sequence[str], /) -> Effect[None, RepositoryError]:
-        """Record that these sources no longer exist; their turns stay."""
+    def mark_missing(self, sources: Sequence[str], /) -> Effect[Mapping[str, str], RepositoryError]:
+        """Record that these sources no longer exist; their turns stay.
+
+        Turns that another source also holds are assigned to that source.  A source that keeps no turn of its own has
+        moved, and is deleted; so is a source whose turns are the beginning of a later source.
+
+        Returns:
+            the new place of each source that has moved.
+        """
         ...
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
@@ -248,7 +255,7 @@ class PromptRepository(Protocol):
     def forget(
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
-        """Delete turns with all that belongs to them, and return how many.
+        """Delete turns with all their data, and return how many.
 
         Forgotten turns are not indexed again, even when their source is read again; an import brings them back.
 
@@ -277,7 +284,7 @@ class PromptRepository(Protocol):
         """Return the rows and contents of turns whose vector is of another model.
 
         Args:
-            model: the embedder that the vectors should be of.
+            model: the wanted embedder of the vectors.
             limit: the largest number of turns.
         """
         ...

@@ -31,7 +31,7 @@ from chatmemory.settings.setting_rules import NOT_NEGATIVE, POSITIVE, SOME_TIME,
 MOST_RECALLED: Final = 200
 """The highest limit of a recall."""
 
-LONGEST_DAYS: Final = 36_525  # a century: an age beyond the calendar would be no date
+LONGEST_DAYS: Final = 36_525  # a century: an older date could be outside the calendar
 MOST_MESSAGES: Final = 1_000_000
 
 
@@ -43,9 +43,9 @@ class StrategySettings:
     Attributes:
         type: ``none`` keeps every message in the model's view; ``summarize`` summarizes after a number of messages,
             ``token_budget`` after a number of tokens.
-        summarize_every_n: how many messages without a summary make a new summary due.  What *keep_last* leaves counts
-            again, so summaries come every *summarize_every_n* - *keep_last* messages after the first: with 20 and 4 when
-            there are 20 messages, 36, 52 ...
+        summarize_every_n: how many messages without a summary make a new summary due.  The messages that *keep_last*
+            keeps count again, so summaries come every *summarize_every_n* - *keep_last* messages after the first:
+            with 20 and 4 when there are 20 messages, 36, 52 ...
         keep_last: how many of the newest messages a summary leaves as they are; less than *summarize_every_n*.
         token_budget: how many tokens the model's view may have before its oldest part is summarized.
         skill_id: the skill that writes summaries.
@@ -139,8 +139,8 @@ class PostgresSettings:
         pool_size: the largest number of connections to each of the two.
         statement_cache_size: prepared statements per connection; 0 behind a PgBouncer older than 1.21 in transaction mode.
         timeout_seconds: the time limit for opening the store, and for one transaction.
-        row_security: the server itself shows and changes only what is granted to who acts; the role that serves must be
-            neither a superuser nor have BYPASSRLS.
+        row_security: the database server itself limits reads and changes to the rights of the principal; the database
+            role must be neither a superuser nor have BYPASSRLS.
     """
 
     dsn: str = field(default="", repr=False)
@@ -193,7 +193,7 @@ class RetrievalSettings:
 @final
 @frozen(kw_only=True, field_transformer=literals_checked)
 class ExtractionSettings:
-    """``memory.extraction``: how memories are found in a text.
+    """``memory.extraction``: how memories are extracted from a text.
 
     Attributes:
         extractor: ``rules`` works offline; ``skill`` calls the skill runner, and uses the rules when that fails.

@@ -14,17 +14,17 @@ from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching
 from chatmemory.settings.token_hash import HASH, AcceptedToken, token_hash
 
 HIGHEST_PORT: Final = 65_535
-SHORTEST_TOKEN: Final = 16  # characters: less can be guessed
+SHORTEST_TOKEN: Final = 16  # characters: a shorter token can be guessed
 LONGEST_AUDIT_DAYS: Final = 36_500
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
-"""What a header brings to the other side as it was."""
+"""Characters that a header transports unchanged."""
 A_HASH: Final = validators.optional(
     Matching(HASH, "'sha256:' and 64 hexadecimal digits, as 'chatmemory token NAME' prints them")
 )
 
 
 def _check_sendable(token: str) -> None:
-    # In words of our own: a validator of attrs would show the secret that it refuses.
+    # A text of our own: a validator of attrs would show the secret that it refuses.
     if not SENDABLE.fullmatch(token):
         msg = "the token must be of letters, digits and signs of ASCII, without spaces around it: no client could send it"
         raise ValueError(msg)
@@ -51,9 +51,9 @@ class SharedSettings:
     """``server.tokens.NAME.shared``: conversations of another user that the client may use, too.
 
     Attributes:
-        user: whose they are.
-        app: the app that they belong to; empty: any.
-        conversations: how their ids begin; empty: all of them.
+        user: the owner of the conversations.
+        app: the app of the conversations; empty: any app.
+        conversations: the prefix of their ids; empty: all conversations.
         rights: what the client may do with them: ``read``, ``write`` (add to them), ``delete`` (clear them).
     """
 
@@ -69,16 +69,18 @@ class TokenSettings:
     """``server.tokens.NAME``: what a client with this token may do.
 
     Attributes:
-        hash: of the token, which the client sends as ``Authorization: Bearer TOKEN``; ``chatmemory token NAME`` makes both.
+        hash: the hash of the token, which the client sends as ``Authorization: Bearer TOKEN``; ``chatmemory token
+            NAME`` makes both.
         expires: the last day of the token, in UTC, or the instant at which it ends.
-        previous_hash: of the token that *hash* replaces, which is valid beside it.
+        previous_hash: the hash of the token that *hash* replaces, which is also valid.
         previous_expires: when the previous token ends.
-        token: the token itself, in the place of *hash*, as earlier versions kept it; at least 16 ASCII characters.
-        user: the client sees the memories and the conversations of this user, and owns what it begins.
-        app: the client sees those of this app; empty: of all apps.
-        conversations: the client sees conversations whose ids begin with this text; empty: all that are the user's.
-        rights: what the client may do with these conversations: ``read``, ``write`` (add to them), ``delete`` (clear them).
-        roles: of the messages that the client may add; ``system`` only where it is written here.
+        token: the token itself, instead of *hash*, as earlier versions stored it; at least 16 ASCII characters.
+        user: the client sees the memories and the conversations of this user, and owns the conversations that it creates.
+        app: the client sees only those of this app; empty: those of all apps.
+        conversations: the client sees conversations whose ids begin with this text; empty: all conversations of the user.
+        rights: what the client may do with these conversations: ``read``, ``write`` (add to them), ``delete`` (clear
+            them).
+        roles: the roles of the messages that the client may add; ``system`` only when it is listed here.
         shared: conversations of other users that the client may use, too.
         past_chats: whether the client may search the histories of other tools.
         read_only: whether the client may only read.
@@ -130,18 +132,18 @@ class ServerSettings:
         host: the address to listen on; a token is required unless it is an address of this machine only.
         port: 0: any free port.
         hosts: other host names under which clients reach the server, such as that of a reverse proxy, separated by commas.
-        user: the user whose memories and conversations a client sees that needs no token, or sends *token*.  Conversations
-            that belong to nobody, because a program stored them without ``acting_as``, are this user's.
+        user: a client that needs no token, or sends *token*, sees the memories and conversations of this user.
+            Conversations without an owner, which a program stored without ``acting_as``, belong to this user.
         app: the app of such a client; empty: all apps.
-        token: the token of that user, as it is sent; empty: programs and browsers of this machine need none.  Better a
-            table in *tokens*, which keeps only its hash.
-        tokens: further tokens by name, each with a user of its own; the name is in the log.
+        token: the token of that user, as it is sent; empty: programs and browsers of this machine need no token.
+            Prefer a table in *tokens*, which stores only the hash.
+        tokens: further tokens by name, each with a user of its own; the log shows the name.
         max_requests: how many requests are answered at the same time; more are asked to try again later.  Requests that
             call models are counted separately.
         max_body_bytes: the largest size of a request body.
         header_seconds: how long the head of a request may take to arrive.
         body_seconds: how long the body of a request may take to arrive.
-        audit_days: how long it stays on record who did what; 0: for ever.
+        audit_days: how many days the log of events is kept; 0: forever.
     """
 
     host: str = field(default="127.0.0.1", validator=validators.min_len(1))

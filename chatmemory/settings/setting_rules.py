@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 POSITIVE: Final = validators.ge(1)
 NOT_NEGATIVE: Final = validators.ge(0)
 SOME_TIME: Final = validators.gt(0.0)
-"""Seconds."""
+"""A number of seconds above 0."""
 
 
 @final
 @frozen
 class OneOf:
-    """The validator of a setting that has one of *choices*."""
+    """The validator of a setting with one of *choices*."""
 
     choices: tuple[object, ...]
 
@@ -32,11 +32,11 @@ class OneOf:
 @final
 @frozen
 class Matching:
-    """The validator of a text that *pattern* fits; unlike that of attrs it does not show a text that it refuses.
+    """The validator of a text that matches *pattern*; unlike that of attrs it does not show a text that it refuses.
 
     Attributes:
         pattern: a regular expression for the whole text.
-        expected: the same in words.
+        expected: the same rule in words.
     """
 
     pattern: str
@@ -50,7 +50,7 @@ class Matching:
 
 
 def literals_checked(_settings: type, fields: "list[Attribute[Any]]") -> "list[Attribute[Any]]":
-    """Add a validator to each field with a ``Literal`` type, for programs that are written without a type checker."""
+    """Add a validator to each field with a ``Literal`` type, for programs without a type checker."""
     return [
         field.evolve(validator=OneOf(get_args(field.type))) if get_origin(field.type) is Literal else field
         for field in fields

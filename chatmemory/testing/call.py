@@ -20,9 +20,9 @@ class Call:
     """One recorded run of one method.
 
     Attributes:
-        service: the name of the contract, ``MessageRepository``.
-        method: the name of the method, ``append``.
-        arguments: the given arguments by name; arguments that were left out are not among them.
+        service: the name of the contract, for example ``MessageRepository``.
+        method: the name of the method, for example ``append``.
+        arguments: the given arguments by name; omitted arguments are not included.
         outcome: ``Success`` with the value, ``Failure`` with the error, ``Die`` with the exception, or ``Interrupt``; None
             while the call is running.
     """

@@ -1,6 +1,6 @@
-"""``Double``: the object that replaces a service, does what scripts say and records the calls.
+"""``Double``: the object that replaces a service, follows scripts and records the calls.
 
-``Stub`` and ``Spy`` make it; ``step.py`` defines what a step is.
+``Stub`` and ``Spy`` make it; ``step.py`` defines a step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Double", "Part"]
 @final
 @frozen(eq=False)
 class Part:
-    """What all doubles of one ``Stub`` or ``Spy`` share.
+    """The data that all doubles of one ``Stub`` or ``Spy`` share.
 
     Attributes:
         name: the name of the contract.
@@ -59,8 +59,11 @@ class Part:
         Args:
             tag: the tag under which it is provided.
             given: scripts by the names of methods, values by the names of attributes.
-            calls: the list to record in, which other parts may share; None: a list of its own.
-            then: what a method does that has no script, or whose script is used up; None: it must not be called.
+            calls: the list to record in, which other parts may share; None: a new list.
+            then: what a method without a script, or with a used-up script, does; None: it must not be called.
+
+        Returns:
+            the part.
 
         Raises:
             AttributeError: the contract has no member with a given name.
@@ -81,7 +84,7 @@ class Part:
 
 @final
 class Double:
-    """Replaces a service; *real* does the work of the steps that pass, and has every member that is not scripted."""
+    """Replaces a service; *real* runs the steps that pass, and provides every member that has no script."""
 
     def __init__(self, part: Part, real: object, clock: Clock | None = None) -> None:
         self._part = part
@@ -89,8 +92,8 @@ class Double:
         self._clock = clock
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the contract calls *name*, or what the real part has besides."""
-        if name.startswith("__"):  # Python itself asks for these, and takes AttributeError for a no
+        """Return the member *name* of the contract, or another attribute of the real part."""
+        if name.startswith("__"):  # Python itself looks these up, and AttributeError means that there is none
             raise AttributeError(name)
         if name in self._part.attributes:
             return self._part.attributes[name]
@@ -99,7 +102,7 @@ class Double:
         return getattr(self._real, name)
 
     def _call(self, member: Member, /, *arguments: Any, **named: Any) -> Any:
-        """Return what the contract promises of a call: an effect, a stream, a coroutine or a value."""
+        """Return the result of a call, of the kind that the contract promises: an effect, a stream, a coroutine or a value."""
         recorded = member.bound(arguments, named)
 
         def run(context: Context[Any]) -> Awaitable[Outcome[Any, Any]]:
@@ -124,7 +127,7 @@ class Double:
             made = getattr(self._real, call.method)(*arguments, **named)
             if isinstance(made, Effect):
                 effect = cast("Effect[object, object, object]", made)
-                return await effect.run_in(context)  # as it came, without the clock of the steps
+                return await effect.run_in(context)  # without the clock of the steps
             return Success(await made if isawaitable(made) else made)
 
         self._part.calls.append(call)
@@ -134,13 +137,13 @@ class Double:
             call.outcome = await step.function(lambda: Effect.in_context(work)).run_in(around)
         except BaseException as exception:
             (reason,) = exit_from_exception(exception).failure().reasons
-            call.outcome = cast("Die | Interrupt", reason)  # an exception is no typed failure
+            call.outcome = cast("Die | Interrupt", reason)  # an exception is not a typed failure
             raise
         return call.outcome
 
 
 async def _stream(begin: Effect[Any, Any]) -> AsyncGenerator[Any]:
-    """Yield what the stream of a success yields; a failure is the only item."""
+    """Yield the items of the stream of a success, or a failure as the only item."""
     match await begin:
         case Success(items) if hasattr(items, "__aiter__"):
             async with aclosing(items) if hasattr(items, "aclose") else nullcontext(items):

@@ -1,4 +1,4 @@
-"""``Member``: what a contract says about one of its methods; ``Contract.of`` reads it from the Protocol of a tag."""
+"""``Member``: a method or an attribute of a contract; ``Contract.of`` reads the members from the Protocol of a tag."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ class Member:
         Args:
             arguments: the positional arguments.
             named: the keyword arguments.
+
+        Returns:
+            the arguments by name, without ``self``; empty for an attribute.
 
         Raises:
             TypeError: the method does not accept these arguments.

@@ -1,4 +1,4 @@
-"""``Script``: what the calls of one method do, one call after the other."""
+"""``Script``: the results of one method of a fake, in the order of its calls."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class ScriptUsedUpError(AssertionError):
 
 @final
 class Script:
-    """The steps of the method *name*.
+    """Gives the next step to each call of the method *name*.
 
     Args:
-        name: ``SkillRunner.run``.
+        name: the name of the method in error texts, such as ``SkillRunner.run``.
         given: a list of steps, outcomes or values, one for each call; or a function of the arguments that returns one.
-        then: the step of calls beyond the list; None: there must be none.
+        then: the step of every call after the end of the list; None: such a call is an error.
 
     Raises:
-        TypeError: *given* is neither, or holds an error that is no outcome.
+        TypeError: *given* is neither, or contains an error instead of a ``Failure`` of it.
     """
 
     def __init__(self, name: str, given: object, *, then: Step | None = None) -> None:
@@ -50,6 +50,9 @@ class Script:
         Args:
             arguments: the positional arguments of the call.
             named: the keyword arguments of the call.
+
+        Returns:
+            the step.
 
         Raises:
             ScriptUsedUpError: no step is left.

@@ -24,34 +24,34 @@ S = TypeVar("S")
 
 @final
 class Spy(Generic[Id, S]):
-    """Wraps the real part: records each call, and does what the script of its method says, or otherwise what the part does.
+    """Wraps the real part: records each call, and follows the script of its method, or lets the real part answer.
 
-        messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third go wrong
+        messages = Spy(MessageRepositoryTag, append=[passes, loses_answer(), hangs])  # the second and third call fail
         stack = stacks.testing().replace(messages.layer)
 
-    The layer needs the service that it gives: ``replace`` wraps that part of a whole stack at any depth, and
+    The layer needs the service that it provides: ``replace`` wraps that part of a whole stack at any depth, and
     ``my_repository >> messages.layer`` wraps one layer.
 
     Attributes:
         calls: every call so far, in the order in which they began.
-        layer: gives the wrapped part; steps wait on the ``Clock`` that is provided where the layer is built.
+        layer: provides the wrapped part; steps wait on the ``Clock`` that is provided where the layer is built.
     """
 
     calls: Calls
     layer: Layer[Id, Never, Id]
 
     def __init__(self, tag: TagOf[Id, S], calls: Calls | None = None, /, **scripts: object) -> None:
-        """Watch the service of *tag*.
+        """Record the calls of the service of *tag*.
 
         Args:
-            tag: whose contract is obeyed.
-            calls: the list to record in, perhaps with others; None: one of its own.
-            scripts: by the names of methods, as those of ``Stub``; calls beyond a script pass.  An attribute of the
-                contract that is given takes the place of the part's.
+            tag: the tag of the contract.
+            calls: the list to record in, which other parts may share; None: a new list.
+            scripts: scripts by the names of methods, as for ``Stub``; the real part answers the calls after the end of a
+                script.  A value under the name of an attribute of the contract replaces that of the real part.
 
         Raises:
             AttributeError: the contract has no member of such a name.
-            TypeError: *tag* is no tag, or what is given for a method is no script.
+            TypeError: *tag* is not a tag, or the value for a method is not a script.
         """
         self._part = Part.of(tag, scripts, calls, then=passes)
 
@@ -66,7 +66,10 @@ class Spy(Generic[Id, S]):
 
         Args:
             service: the real part.
-            clock: the clock on which steps wait; None: that of the effect that calls the service.
+            clock: the clock on which steps wait; None: the clock of the effect that calls the service.
+
+        Returns:
+            an object with every member of the service.
         """
-        # A double has every member of the service, which no checker can see.
+        # A type checker cannot see that a double has these members.
         return cast("S", Double(self._part, service, clock))

@@ -1,7 +1,7 @@
-"""``Step``: what one call of a service does, in a script; and the steps that a plain outcome cannot express.
+"""``Step``: what one call of a service does in a script; and the steps that a plain outcome cannot express.
 
-A step is a function from the work of the real part to the effect that replaces it.  A script holds plain values and
-outcomes as well: ``"a summary"`` and ``Success("a summary")`` succeed, ``Failure(error)`` fails; none of them does the work.
+A step is a function from the work of the real part to the effect that replaces it.  A script may also contain plain values
+and outcomes: ``"a summary"`` and ``Success("a summary")`` succeed, ``Failure(error)`` fails; they do not run the real part.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from chatmemory.errors import RepositoryError
 __all__ = ["Step", "after", "as_step", "forever", "hangs", "loses_answer", "passes", "raises"]
 
 Work: TypeAlias = Callable[[], Effect[Any, Any]]
-"""Makes the effect that the real part does its work in."""
+"""Returns the effect in which the real part does its work."""
 
 
 @final
 @frozen
 class Step:
-    """What one call does.
+    """The behaviour of one call.
 
     >>> backwards = Step(lambda work: work().map(lambda messages: messages[::-1]))
 
     Attributes:
-        function: makes the effect to run from the work of the real part.
+        function: returns the effect to run; its argument is the work of the real part.
         repeats: whether every further call does the same.
     """
 
@@ -38,16 +38,16 @@ class Step:
 
 
 passes: Final = Step(lambda work: work())
-"""Do the work; only a ``Spy`` has any."""
+"""Runs the real part, which only a ``Spy`` has."""
 
 hangs: Final = Step(lambda _: Effect.never())
-"""Do nothing until the call is cancelled."""
+"""Does nothing until the call is cancelled."""
 
 LOST: Final = RepositoryError("the call", "outcome_unknown", "the test lost its answer")
 
 
 def loses_answer(error: object = LOST) -> Step:
-    """Do the work, then fail with *error* whatever the result is, as when a connection breaks before the answer arrives."""
+    """Return a step that runs the real part and then fails with *error*, as when a connection breaks before the answer."""
 
     def lose(_: object) -> Effect[Never, Any]:
         return Effect.fail(error)
@@ -56,7 +56,7 @@ def loses_answer(error: object = LOST) -> Step:
 
 
 def raises(exception: Exception) -> Step:
-    """Raise *exception* as a defect, without doing the work."""
+    """Return a step that raises *exception* as a defect, without running the real part."""
 
     def raise_() -> Never:
         raise exception
@@ -65,18 +65,21 @@ def raises(exception: Exception) -> Step:
 
 
 def after(seconds: float, step: object = passes) -> Step:
-    """Do *step* after *seconds* of the provided ``Clock``; with a ``TestClock`` the test lets them pass.
+    """Return a step that waits on the provided ``Clock`` and then does *step*; a test moves a ``TestClock`` forward.
 
     Args:
-        seconds: how long to wait; 0 lets other tasks run.
+        seconds: how long to wait, in seconds; 0 lets other tasks run.
         step: a step, an outcome or a value.
+
+    Returns:
+        the step.
     """
     then = as_step(step)
     return Step(lambda work: Effect.sleep(seconds).bind(lambda _: then.function(work)))
 
 
 def forever(step: object) -> Step:
-    """Do *step*, a step, an outcome or a value, at this call and at every further one."""
+    """Return a step that does *step* (a step, an outcome or a value) at this call and at every further call."""
     return Step(as_step(step).function, repeats=True)
 
 
@@ -84,7 +87,7 @@ def as_step(given: object) -> Step:
     """Return *given* as a step: it may be a step, an effect, an outcome, or the value of a success.
 
     Raises:
-        TypeError: *given* is an error without an outcome, so it is unclear whether it is meant as a value or a failure.
+        TypeError: *given* is an error without an outcome, so it is not clear whether it is a value or a failure.
     """
     if isinstance(given, Step):
         return given

@@ -40,7 +40,7 @@ class Stub(Generic[Id, S]):
 
     Attributes:
         calls: every call so far, in the order in which they began.
-        layer: gives the service; steps wait on the ``Clock`` that is provided where the layer is built.
+        layer: provides the service; steps wait on the ``Clock`` that is provided where the layer is built.
         service: the service itself, for tests without layers; steps wait on the ``Clock`` of the effect that calls it.
     """
 
@@ -49,16 +49,16 @@ class Stub(Generic[Id, S]):
     service: S
 
     def __init__(self, tag: TagOf[Id, S], calls: Calls | None = None, /, **scripts: object) -> None:
-        """Stand for the service of *tag*.
+        """Make a service of *tag*.
 
         Args:
-            tag: whose contract is obeyed.
-            calls: the list to record in, perhaps with others; None: one of its own.
-            scripts: by the names of methods; the attributes of the contract are given as they are.
+            tag: the tag of the contract.
+            calls: the list to record in, which other parts may share; None: a new list.
+            scripts: scripts by the names of methods, and values by the names of attributes of the contract.
 
         Raises:
             AttributeError: the contract has no member of such a name.
-            TypeError: *tag* is no tag, or what is given for a method is no script.
+            TypeError: *tag* is not a tag, or the value for a method is not a script.
         """
         part = Part.of(tag, scripts, calls)
         nobody = _Nobody(part.name)
@@ -67,14 +67,14 @@ class Stub(Generic[Id, S]):
             return Success(cast("S", Double(part, nobody, context.get(ClockTag))))
 
         self.calls = part.calls
-        # A double has every member of the contract, which no checker can see.
+        # A double has every member of the contract, but a type checker cannot see that.
         self.service = cast("S", Double(part, nobody))
         self.layer = Layer.effect(tag, Effect.in_context(make), needs=())
 
 
 @final
 class _Nobody:
-    """What stands behind a stub."""
+    """The service behind a stub, which has no methods."""
 
     def __init__(self, name: str) -> None:
         self._name = name

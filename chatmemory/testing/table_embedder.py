@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["TableEmbedder"]
 
 USUAL_DIM: Final = 8
-"""Of an embedder whose table is empty."""
+"""The dimension of an embedder whose table is empty."""
 
 
 @final
 @define(eq=False, kw_only=True)
 class TableEmbedder:
-    """Looks up the vectors of texts in *table*.
+    """An embedder that looks up the vectors of texts in *table*.
 
     >>> tea = TableEmbedder(table={"我喜欢喝茶": (1, 0), "什么饮料?": (3, 4)})
     >>> tea.embed(["什么饮料?"]).run_sync().unwrap().tolist()
@@ -47,10 +47,10 @@ class TableEmbedder:
     asked: list[tuple[str, ...]] = field(factory=list[tuple[str, ...]], init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse vectors of two dimensions.
+        """Check that all vectors have the same dimension.
 
         Raises:
-            ValueError: there are some.
+            ValueError: their dimensions differ.
         """
         dims = sorted({len(vector) for vector in self.table.values()})
         if len(dims) > 1:
@@ -61,7 +61,11 @@ class TableEmbedder:
         return None
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Return one row for each text, shape ``(count, dim)``."""
+        """Return one row for each text, shape ``(count, dim)``.
+
+        Fails with:
+            EmbeddingError: a text is not in the table, and *unknown* is ``fails``.
+        """
 
         async def embed() -> Outcome[Matrix, EmbeddingError]:
             import numpy as np
@@ -75,7 +79,11 @@ class TableEmbedder:
         return Effect.from_outcome(embed)
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:
-        """Return the vector of *text*; None for a zero vector."""
+        """Return the vector of *text*, ``dim`` numbers; None for a zero vector.
+
+        Fails with:
+            EmbeddingError: the text is not in the table, and *unknown* is ``fails``.
+        """
 
         async def embed() -> Outcome[Sequence[float] | None, EmbeddingError]:
             match self._rows([text]):

@@ -19,7 +19,7 @@ from chatmemory.pastchats.path_globs import NO_HISTORIES, RelativeGlobs, exclusi
 __all__ = ["TextFiles"]
 
 ABSENT: Final = (-1, -1)
-"""What is noted of a file that was looked for and not found: it may come."""
+"""The recorded size and time of a file that does not exist yet."""
 
 
 @final
@@ -44,7 +44,12 @@ class TextFiles:
     """
 
     def __init__(self, files: Mapping[str, str | bytes] | None = None, *, home: str = "/home/user") -> None:
-        """Hold *files*; *home* is what ``~`` stands for."""
+        """Make a file system.
+
+        Args:
+            files: the contents by path; None: no files.
+            home: the folder that ``~`` means.
+        """
         self._home = home
         self._instants = count(1)
         self._files: dict[str, _File] = {}
@@ -143,7 +148,7 @@ class TextFiles:
         return FoundFiles(tuple(files), issues, tuple(dict.fromkeys(roots)))
 
     def _seen(self, path: str) -> tuple[int, int]:
-        """Return size and time of the last change: a folder changes when a file below it does, as files come and go."""
+        """Return the size and the time of the last change; those of a folder are the number and time of its files."""
         if path in self._files:
             return self._files[path].seen
         below = [self._files[file].modified_ns for file in self._below(path)]

@@ -1,1 +1,1 @@
-"""Text: words, CJK, stop words, the fence, counting tokens."""
+"""Functions on text: search terms, CJK characters, stop words, dates in queries, fences, and shortening."""

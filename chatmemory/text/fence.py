@@ -1,11 +1,11 @@
-"""The fence around recalled text: drawn anew for each block, and taken out again with what stands inside."""
+"""Random fences for recalled text, and the removal of fenced blocks from text that a model or a user repeats."""
 
 import re
 from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-FENCE_BITS: Final = 64  # nobody guesses it, and it costs a model some 10 tokens
+FENCE_BITS: Final = 64  # impossible to guess, and only some 10 tokens
 FENCE_DIGITS: Final = FENCE_BITS // 4
 OPENING: Final = "What follows, up to the closing mark, "
 # A model that repeats a block may quote it, indent it, or write its marks as HTML.
@@ -28,7 +28,12 @@ _LINE_OF_A_BLOCK: Final = re.compile(
 
 
 def fresh_fence(lines: Sequence[str], chance: Random) -> str:
-    """Return a random fence that occurs in none of *lines*: 16 hexadecimal digits."""
+    """Return a random fence of 16 hexadecimal digits that occurs in none of *lines*.
+
+    Args:
+        lines: the lines that the fence will enclose.
+        chance: the source of randomness.
+    """
     while True:
         fence = f"{chance.getrandbits(FENCE_BITS):0{FENCE_DIGITS}x}"
         if not any(fence in line for line in lines):
@@ -36,11 +41,11 @@ def fresh_fence(lines: Sequence[str], chance: Random) -> str:
 
 
 def without_recalled_blocks(text: str) -> str:
-    """Return *text* with line breaks in the place of each character of a block that memory itself put before the model.
+    """Return *text* with every character of a recalled block replaced by a line break.
 
-    It stays as long as it was, so that a place in it is a place in *text*.  Finds blocks quoted, indented and repeated,
-    with anything between the marks; where a mark is missing, the lines that only a block can have.  Takes time in
-    proportion to the text, whoever wrote it.
+    The result has the same length, so that its indices are indices of *text*.  Blocks are found even if they are quoted,
+    indented or repeated, with any text between the marks; if a mark is missing, lines that only a block can have are
+    removed.  The time is linear in the length of the text, even if it was written to be slow.
     """
     closing: dict[str, int] = {}
     end_of: dict[int, int] = {}

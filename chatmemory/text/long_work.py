@@ -1,11 +1,14 @@
-"""``beside_the_loop``: long work in pieces on a worker thread, so that an event loop answers others meanwhile."""
+"""Moves long work to a worker thread, so that the event loop can continue; defines what is long.
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Never, TypeVar
+No operation blocks the loop for more than 5 ms.  Using a thread costs 0.1 ms, so short work stays in the loop.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final, Never, TypeVar, cast
 
 from anyio.lowlevel import RunVar
 
-from chatmemory.effect import Effect, Outcome, Success
+from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.effect.suspended import has_event_loop
 
 if TYPE_CHECKING:
@@ -14,11 +17,52 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
-def beside_the_loop(work: Callable[[], A]) -> Effect[A]:
-    """Run *work* on a worker thread; without an event loop, here.
+SHORT: Final = 2_000
+"""The number of characters that are read, checked and split into words in at most 2 ms."""
 
-    One work runs at a time in each event loop: threads of Python take turns of 5 ms, and a loop that waits for ten of them
-    waits for each.  A single step of *work* that never comes back to Python keeps its turn: split large texts.
+_CHARACTERS_OF_A_MEMBER: Final = (
+    10  # checking a number or a container takes as long as checking this many characters
+)
+
+
+def is_long(value: object, *, short: int = SHORT) -> bool:
+    """Return whether *value* (text, JSON, or a sequence of them) has more than *short* characters; counting stops there."""
+    size = 0
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            size += len(one)
+        elif isinstance(one, Mapping | list | tuple):
+            size += _CHARACTERS_OF_A_MEMBER * len(cast("Collection[object]", one))
+        if size > short:
+            return True
+        if isinstance(one, Mapping):
+            members = cast("Mapping[object, object]", one)
+            waiting += members.keys()
+            waiting += members.values()
+        elif isinstance(one, list | tuple):
+            waiting += cast("Collection[object]", one)
+        size += _CHARACTERS_OF_A_MEMBER
+    return False
+
+
+async def long_or_short(do: Do[Any], value: object, work: Callable[[], A]) -> A:
+    """Run *work* on a worker thread if *value* is long, otherwise in the caller; return its result.
+
+    Args:
+        do: runs a step.
+        value: the input of *work*, whose length decides.
+        work: a function without arguments.
+    """
+    return await do(beside_the_loop(work)) if is_long(value) else work()
+
+
+def beside_the_loop(work: Callable[[], A]) -> Effect[A]:
+    """Run *work* on a worker thread, or in the caller when there is no event loop.
+
+    In each event loop, one work runs at a time: threads of Python take turns of 5 ms, so with ten of them the loop would
+    wait for each.  A long step of *work* in C code does not give up its turn, so split large texts.
     """
 
     async def run() -> Outcome[A, Never]:

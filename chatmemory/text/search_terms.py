@@ -1,76 +1,54 @@
-"""The words by which a text is found: the same on every backend, for what is stored and for what is asked.
+"""Search terms of texts and queries, the same on every backend, and BM25 scores.
 
 A term is letters and digits only (``str.isalnum``), folded, stemmed and at most 64 characters long; terms are separated
-by single spaces.  So an index has nothing to understand: any tokenizer that splits at spaces, and takes for a letter
-whatever is not ASCII, keeps every term whole (FTS5's ``ascii``).  How well texts match the terms of a query is said by
-BM25 (Robertson and Zaragoza, 2009).  The stop words and the character classes of Chinese, Japanese and Korean serve others that read texts too.
+by single spaces.  So an index needs no knowledge of languages: any tokenizer that splits at spaces, and treats
+characters outside of ASCII as letters, keeps every term whole (FTS5's ``ascii``).  BM25 (Robertson and Zaragoza, 2009)
+scores how well texts match the terms of a query.
 """
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from math import fsum, log
 from typing import Final, NamedTuple, cast
 
-from chatmemory.input.json_value import AS_GIVEN, Json
-
-STOP_WORDS: Final = frozenset(
-    """a about above after again all also am an and any are aren't as at be because been before being both but by can
-    can't cannot could couldn't did didn't do does doesn't doing don't down each even ever few for from get gets getting
-    go goes going gonna got had has hasn't have haven't having he he's her here hers him his how i i'd i'll i'm i've if
-    in into is isn't it it's its itself just kind kinda know let let's like ll lot lots made make makes many may maybe me
-    might more most much must my myself need needs no nor not now of off oh ok okay on one only or other our ours out
-    over own please put really re right said same say see she she's should so some something still such sure take
-    than thank thanks that that's the their them then there there's these they they're thing things think this those
-    though through to too try under until up us use ve very want wants was wasn't way we we'd we'll we're we've well
-    were what what's when where which while who why will with won't would wouldn't wow yeah yes yep you you'd you'll
-    you're you've your yours""".split()  # noqa: SIM905  a list of quoted words is hard to read
-)
-
-STOP_CHARACTERS: Final = frozenset(
-    "的了是我你他她它们在有和就不都也很到说要去会着没看好这那个一为与及或之而其吗吧呢啊哦呀嗯么什怎可以能但被把对从让给还更最再又哪谁"
-)
-"""A pair of two of these is a pair of grammar; beside another character they may be half of a word."""
-
-PARTICLES: Final = frozenset("的了吗呢吧啊么什怎哪谁")
-"""A pair with one of these is cut across words, or asks: 时的, 锁了, 怎么."""
-
-# Each is the inside of a character class: re.compile(f"[{HAN}]").
-HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-"""Every block of ideographs, Unicode 16; the hexagrams between the first two are no writing."""
-
-KANA_AND_HANGUL: Final = "\u3040-\u30ff\uac00-\ud7af"
-
-CJK: Final = HAN + KANA_AND_HANGUL
-
-CJK_RUN: Final = f"([{CJK}]+)"
-"""A pattern.  Such a class takes 2 ms to compile: whoever uses this one, as text, shares what ``re`` remembers of it.
-``re.split(CJK_RUN, text)`` has the runs at its odd places."""
-
+from chatmemory.text.stop_words import HAN, STOP_CHARACTERS, STOP_WORDS
 
 READ_CHARACTERS: Final = 65_536
-"""How far a text is read; what stands behind is not found by its words."""
+"""The number of characters of a text that are indexed; words after them are not found."""
 
-MAX_TERM_CHARACTERS: Final = 64  # a longer run is a key, a hash or base64: its beginning tells it apart
-UNSTEMMED_CHARACTERS: Final = 2  # Porter leaves words this short alone; the stemmer would make "" of "s"
+MAX_TERM_CHARACTERS: Final = (
+    64  # a longer run is a key, a hash or base64; its beginning is enough to distinguish it
+)
+MAX_SHORT_CHARACTERS: Final = 16  # longer pieces rarely occur again
+MAX_SHORT_UNSPACED: Final = 4  # likewise in scripts without spaces, where a piece is a part of a sentence
+UNSTEMMED_CHARACTERS: Final = 2  # Porter does not stem shorter words; the stemmer would turn "s" into ""
 MAX_QUERY_TERMS: Final = (
-    256  # who asks with a whole page means its beginning; 65 Chinese characters have 128 terms
+    256  # of a longer text only the beginning is used; 65 Chinese characters have 128 terms
 )
 
-K1: Final = 1.2  # how soon a word said again adds nothing; the usual value, and FTS5's
-B: Final = 0.75  # how much a long text has to say a word more often; the usual value, and FTS5's
-LEAST_SHARE: Final = 0.05
-"""Of the weight of a query's words: with less, a text shares no more than a character that everybody says.
+K1: Final = 1.2  # how fast repetitions of a word stop adding to the score; the usual value, and FTS5's
+B: Final = 0.75  # how strongly the length of a text reduces the score; the usual value, and FTS5's
+FEWEST_WORDS: Final = 2  # a shorter sentence ("Thanks!") says too little to be about anything
+MAX_SENTENCES: Final = 8  # of a query
+MAX_SENTENCE_CHARACTERS: Final = 4096  # of a query that are read for sentences
+PIECE: Final = (
+    0.25  # of a word is a term of an unspaced script: a Chinese word of two characters has some four terms
+)
+PIECE_CHARACTERS: Final = 2
 
-It halves what idle Chinese questions bring up, and loses no answer; 0.08 loses one in twelve (``tests/recall``).
+LEAST_SHARE: Final = 0.05
+"""The least share of the weight of a query's words that a text must have; with less, it shares only very common characters.
+
+It halves the hits of Chinese questions that have no answer, and loses no answer; 0.08 loses one in twelve (``tests/recall``).
 """
 
-_STOP_WORDS: Final = frozenset(word.partition("'")[0] for word in STOP_WORDS)  # as _words cuts them
+_STOP_WORDS: Final = frozenset(word.partition("'")[0] for word in STOP_WORDS)  # split as by _words
 
-# Scripts without spaces between words, or with endings grown to them: Thai and Lao, Myanmar, Khmer, Hangul, kana, Han.
+# Scripts without spaces between words, or with attached endings: Thai and Lao, Myanmar, Khmer, Hangul, kana, Han.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3041-\u318f\u31a0-\u31ff"
     f"\ua960-\ua97f\uac00-\ud7ff{HAN}"
@@ -79,13 +57,16 @@ _HAN: Final = re.compile(f"[{HAN}]")
 _LETTER: Final = rf"[^\W_{_UNSPACED}]"
 _RUN: Final = re.compile(
     rf"((?:(?!\W)[{_UNSPACED}])+)"
-    rf"|({_LETTER}+(?:[-._]{_LETTER}+)*)"  # one word behind a joint: e-mail, node.js, foo_bar, v1.2
+    rf"|({_LETTER}+(?:[-._]{_LETTER}+)*)"  # joined words: e-mail, node.js, foo_bar, v1.2
     rf"(\+\+?(?!{_LETTER})|\#(?!{_LETTER}))?"  # a sign that belongs to a name: C++, C#, Disney+
-    rf"(?:['’](?:d|ll|m|re|s|t|ve)(?!{_LETTER}))?"  # nobody asks for it
+    rf"(?:['’](?:d|ll|m|re|s|t|ve)(?!{_LETTER}))?"  # endings that are not searched for
 )
+_END_OF_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _JOINT: Final = re.compile("[-._]")
 _SPELLED: Final = {"+": "plus", "++": "plusplus", "#": "sharp"}
 _DIACRITICS: Final = re.compile("[\u0300-\u036f]+")  # of Latin, Greek and Cyrillic
+# Text that only needs lower case: ASCII, ideographs that are not composed, and their punctuation.
+_LATIN_AND_HAN: Final = re.compile("[\0-\x7f\u3001\u3002\u4e00-\u9fff\uff01\uff0c\uff1f]*")
 _INVISIBLE: Final = frozenset({"Mn", "Mc", "Me", "Cf"})
 
 
@@ -101,7 +82,7 @@ def search_terms(text: str) -> str:
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return the terms that a query looks for: none twice, at most 256, no stop words unless there is nothing else.
+    """Return the distinct terms of a query, at most 256, without stop words unless it has no other words.
 
     >>> query_terms("What is my favourite language?")
     ('favourit', 'languag')
@@ -113,7 +94,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 
 def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
-    """Return the first distinct terms that a query may have, and look at no word behind them."""
+    """Return the first distinct terms of a query, without reading the remaining words."""
     terms: dict[str, None] = {}
     for word in words:
         terms[_term(word)] = None
@@ -122,40 +103,28 @@ def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def memory_terms(
-    content: str, *, key: str | None = None, value: Json = None, tags: Sequence[str] = ()
-) -> str:
-    """Return the terms of a memory: those of its content, then what its key, tags and value say besides.
+def count_words(terms: Sequence[str]) -> float:
+    """Return about how many words the *terms* of a query are.
 
-    >>> memory_terms("我用Python", key="语言", value="Python")
-    '我用 我 用 python 语言 语 言'
+    >>> count_words(["keyset", "page"])
+    2.0
+    >>> count_words(["端口", "端", "口"])
+    0.75
     """
-    terms = list(_terms(content))
-    said = set(terms)
-    labels = "\n".join([key or "", *tags, *_texts(value)])
-    return " ".join(terms + [term for term in _terms(labels) if term not in said])
+    return sum([1.0 if term.isascii() or len(term) > PIECE_CHARACTERS else PIECE for term in terms])
 
 
-def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: float = 0.0) -> list[float]:
-    """Return how well each of *texts* matches *query*, from 0 to 1, the best match.
+def sentence_terms(query: str) -> list[tuple[str, ...]]:
+    """Return the terms of each sentence of *query* that has enough words, when there are several sentences.
 
-    Args:
-        query: terms, none twice.
-        texts: the terms of each text, separated by single spaces.
-        least_share: the share of the weight of the query's words that a text has to have; one with less gets 0.
-
-    Returns:
-        shape ``(count,)``: the BM25 scores, divided by the best of them, and multiplied by the share of the weight of the
-        query's words that the text has: the best of texts that share one character each with a sentence is no match.
-        The statistics of words are those of *texts*, not of a store: the same on every backend, without a query of their
-        own, and silent about what other users say.
+    >>> sentence_terms("Thanks! Which port do the tests need? Write it down for Tom.")
+    [('port', 'test'), ('write', 'tom')]
     """
-    matches = bm25(query, [text.split() for text in texts])
-    scores = [match.score if match.share >= least_share else 0.0 for match in matches]
-    best = max(scores, default=0.0)
-    if not best:
-        return scores
-    return [score / best * match.share for score, match in zip(scores, matches, strict=True)]
+    parts = _END_OF_SENTENCE.split(query[:MAX_SENTENCE_CHARACTERS])
+    spoken = [part for part in parts if part and not part.isspace()]
+    if len(spoken) == 1:
+        return []
+    return [terms for terms in map(query_terms, spoken[:MAX_SENTENCES]) if count_words(terms) >= FEWEST_WORDS]
 
 
 class Match(NamedTuple):
@@ -163,11 +132,42 @@ class Match(NamedTuple):
 
     Attributes:
         score: BM25, not scaled; 0 without a word in common.
-        share: of the weight of all words of the query, that of those which the text has; 0 to 1.
+        share: the weight of the query words that the text has, divided by the weight of all query words; 0 to 1.
     """
 
     score: float
     share: float
+
+
+def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: float = 0.0) -> list[float]:
+    """Return how well each of *texts* matches *query*: 0 is no match, 1 the best possible score.
+
+    Args:
+        query: distinct terms.
+        texts: the terms of each text, separated by single spaces.
+        least_share: the share of the weight of the query's words that a text must have; a text with less scores 0.
+
+    Returns:
+        shape ``(count,)``: the BM25 scores, divided by the best of them and multiplied by the share of the weight of the
+        query's words that the text has; so a text that shares only one character with a sentence scores low even if it
+        is the best.  The word statistics are those of *texts*, not of a store: they are the same on every backend, need
+        no extra query, and reveal nothing about the texts of other users.
+    """
+    return scaled_scores(bm25(query, [text.split() for text in texts]), least_share=least_share)
+
+
+def scaled_scores(matches: Sequence[Match], *, least_share: float = 0.0) -> list[float]:
+    """Return the scores of *matches*, scaled as by ``lexical_scores``.
+
+    Args:
+        matches: the matches of one query.
+        least_share: as in ``lexical_scores``.
+    """
+    scores = [match.score if match.share >= least_share else 0.0 for match in matches]
+    best = max(scores, default=0.0)
+    if not best:
+        return scores
+    return [score / best * match.share for score, match in zip(scores, matches, strict=True)]
 
 
 def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Match]:
@@ -177,8 +177,8 @@ def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Match]:
     ``idf(word) = ln(1 + (count - df + 0.5) / (df + 0.5))``: always above 0, unlike the one without ``1 +``.
 
     Args:
-        query: terms, none twice.
-        texts: shape ``(count, any)``, the terms of each.
+        query: distinct terms.
+        texts: shape ``(count, any)``, the terms of each text.
 
     Returns:
         shape ``(count,)``.
@@ -197,43 +197,81 @@ def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Match]:
     return matches
 
 
-def _terms(text: str) -> Iterator[str]:
-    return map(_term, _words(text))
+def covered_shares(query: str, matches: Sequence[Match], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Return the share of the weight of the query's words that each text has, or of one sentence's if that is more.
+
+    Args:
+        query: as the caller wrote it.
+        matches: shape ``(count,)``, how each text matches the whole query.
+        texts: shape ``(count, any)``, the terms of each.
+
+    Returns:
+        shape ``(count,)``, 0 to 1.
+    """
+    of_sentences = [bm25(terms, texts) for terms in sentence_terms(query)]
+    return [max([match.share for match in found]) for found in zip(matches, *of_sentences, strict=True)]
+
+
+def _terms(text: str) -> list[str]:
+    # A space ends every run, and most pieces between two spaces are already in the cache.
+    return [
+        term
+        for piece in _folded(text).split()
+        for term in (
+            _terms_of_short(piece)
+            if len(piece) <= MAX_SHORT_UNSPACED or (len(piece) <= MAX_SHORT_CHARACTERS and piece.isascii())
+            else _terms_of(piece)
+        )
+    ]
+
+
+def _terms_of(piece: str) -> Iterator[str]:
+    return map(_term, chain.from_iterable(map(_words_of, _RUN.finditer(piece))))
+
+
+@lru_cache(maxsize=32_768)
+def _terms_of_short(piece: str) -> tuple[str, ...]:
+    return tuple(_terms_of(piece))
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of *text*, folded but not stemmed.
+    """Yield the words of *text*, folded but not stemmed."""
+    return chain.from_iterable(map(_words_of, _RUN.finditer(_folded(text))))
 
-    A run of an unspaced script is taken as its overlapping pairs, and each Han character by itself: 我的狗 shares no pair
-    with 小狗.  Without them 34 instead of 47 of 48 Chinese questions find their memory among the first five.
+
+def _words_of(run: re.Match[str]) -> Iterator[str]:
+    """Yield the words of one run.
+
+    A run of an unspaced script is split into its overlapping pairs, and each single Han character is added, because 我的狗
+    shares no pair with 小狗.  With single characters, 47 of 48 Chinese questions find their memory among the first five;
+    without them, 34.
     """
-    for run in _RUN.finditer(_folded(text)):
-        unspaced, word, sign = run.groups()
-        if unspaced is not None:
-            yield from map("".join, pairwise(unspaced))
-            yield from _HAN.findall(unspaced) if len(unspaced) > 1 else unspaced
-            continue
-        if not word.isalnum():
-            parts = _JOINT.split(word)
-            yield from parts
-            word = "".join(parts)
-        yield word
-        if sign is not None:
-            yield word + _SPELLED[sign]
+    unspaced, word, sign = run.groups()
+    if unspaced is not None:
+        yield from map("".join, pairwise(unspaced))
+        yield from _HAN.findall(unspaced) if len(unspaced) > 1 else unspaced
+        return
+    if not word.isalnum():
+        parts = _JOINT.split(word)
+        yield from parts
+        word = "".join(parts)
+    yield word
+    if sign is not None:
+        yield word + _SPELLED[sign]
 
 
 def _folded(text: str) -> str:
-    """Return the beginning of *text* without the differences that nobody who asks should have to know."""
+    """Return the beginning of *text* in lower case, without accents and other variants of letters."""
     text = text[:READ_CHARACTERS]
-    if text.isascii():
+    if _LATIN_AND_HAN.fullmatch(text):
         return text.lower()
     bare = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text).casefold())
-    # Composed again for Hangul and kana.  What marks remain would split the words of Hindi, Thai or Arabic.
+    # Composed again for Hangul and kana.  The remaining marks would split words of Hindi, Thai or Arabic, so remove them.
     return unicodedata.normalize("NFC", bare).translate(_VISIBLE)[:READ_CHARACTERS]
 
 
 class _Visible(dict[int, int | None]):
-    """For ``str.translate``: a mark or an invisible character goes, any other stays."""
+    """A table for ``str.translate`` that removes marks and invisible characters."""
 
     def __missing__(self, code: int) -> int | None:
         self[code] = None if unicodedata.category(chr(code)) in _INVISIBLE else code
@@ -259,28 +297,8 @@ def _stem(word: str) -> str:
 
 @cache
 def _porter() -> Callable[[str], str]:
-    # Porter's stemmer is frozen, so that every later version finds what this one stored.  It is taken from its module,
-    # because the package prefers PyStemmer where that is installed, and when it is needed, because it takes 15 ms.
+    # Porter's stemmer never changes, so every later version finds what this one stored.  It is imported from its module,
+    # because the package prefers PyStemmer if that is installed, and only here, because the import takes 15 ms.
     from snowballstemmer import porter_stemmer  # type: ignore[import-untyped]  # it says no types
 
     return cast("Callable[[str], str]", porter_stemmer.PorterStemmer().stemWord)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Yield every text and number in *value*, the names of its fields among them, but ``AS_GIVEN``.
-
-    Iterative: depth is an attack.
-    """
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, str):
-            yield here
-        elif isinstance(here, Mapping):
-            told = {name: part for name, part in here.items() if name != AS_GIVEN}
-            waiting.extend(told.keys())
-            waiting.extend(told.values())
-        elif isinstance(here, Sequence):
-            waiting.extend(here)
-        elif isinstance(here, int | float) and not isinstance(here, bool):
-            yield str(here)

@@ -1,6 +1,6 @@
-r"""``shown``: text without anything that cannot be seen; ``shortened``: as much of a text as there is room for.
+r"""``shown``: text without invisible characters; ``shortened`` and ``one_line``: the beginning of a text.
 
-Both prepare text for a model or a terminal.  What is shown is not what is stored: controls and characters without a shape are left out here, and stay in the store.
+Both prepare text for a model or a terminal.  Control characters and invisible characters are left out; the store keeps them.
 """
 
 import re
@@ -8,7 +8,7 @@ from typing import Final
 
 _LINE_BREAK: Final = "\r\n?|[\v\f\x85\u2028\u2029]"
 _WITHOUT_SHAPE: Final = (
-    "[\0-\x08\x0e-\x1f\x7f-\x9f"  # C0 and C1, line breaks and the tabulator aside
+    "[\0-\x08\x0e-\x1f\x7f-\x9f"  # C0 and C1, except line breaks and the tab
     # Default_Ignorable_Code_Point of Unicode 16: bidi controls, zero widths, fillers, selectors, the hidden tag alphabet.
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -18,26 +18,30 @@ _WITHOUT_SHAPE: Final = (
 
 
 def shown(text: str) -> str:
-    r"""Return *text* as it may be shown: line breaks of every kind as one, and nothing that cannot be seen.
+    r"""Return *text* without control and invisible characters, with every kind of line break as ``\n``.
 
     >>> shown("a\u202eb\x1b[31m\u2028c")
     'ab[31m\nc'
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text  # compiling the patterns would take longer than a short command has
+        return text  # for a short command, compiling the patterns would take too long
     return re.sub(_WITHOUT_SHAPE, "", re.sub(_LINE_BREAK, "\n", text))
 
 
 MORE: Final = " [...]"
 FENCE: Final = "```"
 _ENDS: Final = ("\n\n", "\n", ". ", "! ", "? ", "。", "！", "？", "；", "; ", ", ", "，", " ")
-_LEAST_SHARE: Final = 0.6  # of the room: what ends earlier wastes too much of it
+_LEAST_SHARE: Final = 0.6  # of the allowed length: a text that ends earlier wastes too much of it
 
 
 def shortened(text: str, characters: int) -> str:
-    """Return *text*, or its beginning of at most *characters*, ended at a line, a sentence or a word.
+    """Return *text*, or its beginning, cut at the end of a line, a sentence or a word.
 
-    Code that is cut keeps its closing fence, so that what follows is no code.
+    Code that is cut gets a closing fence, so that the text after it is not shown as code.
+
+    Args:
+        text: any text.
+        characters: the greatest length of the result.
 
     >>> shortened("Use WAL. It lets readers read while one writes. Set it once.", 50)
     'Use WAL. It lets readers read while one [...]'
@@ -62,7 +66,11 @@ def shortened(text: str, characters: int) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    r"""Return the beginning of *text* in one line; code within a line needs no fence.
+    r"""Return the beginning of *text* as one line, without code fences.
+
+    Args:
+        text: any text.
+        characters: the greatest length of the result.
 
     >>> one_line("We get this:\n```\nunknown field\n```", 100)
     'We get this: unknown field'

@@ -1,7 +1,7 @@
-"""``Endpoint``: an HTTP endpoint in OpenAI's manner, to which JSON is sent until an answer comes or hope is lost.
+"""``Endpoint``: a client of an OpenAI-compatible HTTP endpoint, which repeats requests after temporary failures.
 
-What is asked, and what the answer means, is for ``skills`` and ``embedding``; what an answer is worth at all, for
-``endpoint_answer.py``.  httpx is imported when the endpoint is opened; the extra ``chatmemory-effect[openai]`` brings it.
+``skills`` and ``embedding`` make the requests and interpret the answers; ``endpoint_answer.py`` checks that an answer is
+one.  httpx is imported when the endpoint is opened; the extra ``chatmemory-effect[openai]`` installs it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     import httpx
 
-FIRST_PAUSE_SECONDS: Final = 0.5  # doubles with every retry; who is overloaded asks for more
-LONGEST_PAUSE_SECONDS: Final = 30.0  # who is asked to wait longer comes back another time
+FIRST_PAUSE_SECONDS: Final = 0.5  # doubles with every retry; an overloaded endpoint asks for more
+LONGEST_PAUSE_SECONDS: Final = 30.0  # if the endpoint asks for a longer wait, the request fails
 PASSING: Final[frozenset[EndpointProblem]] = frozenset({"rate_limited", "unavailable", "timeout"})
 
 log = logging.getLogger(__name__)
 
 
 class EndpointSettings(Protocol):
-    """The settings that each endpoint has."""
+    """The settings of an endpoint."""
 
     @property
     def base_url(self) -> str:
@@ -45,7 +45,7 @@ class EndpointSettings(Protocol):
 
     @property
     def api_key(self) -> str:
-        """The bearer token of each request; ``""``: no token is sent."""
+        """The bearer token of each request; an empty one is not sent."""
         ...
 
     @property
@@ -62,10 +62,10 @@ class EndpointSettings(Protocol):
 @final
 @frozen
 class Endpoint:
-    """Sends requests to one endpoint, over connections that it keeps.
+    """Sends requests to one endpoint over kept-alive connections.
 
     Attributes:
-        longest_answer: the largest size of an answer, in bytes.
+        longest_answer: the largest allowed answer, in bytes.
     """
 
     client: httpx.AsyncClient
@@ -76,8 +76,8 @@ class Endpoint:
         """Post *body*, and repeat it after a temporary failure, at most ``settings.max_retries`` times.
 
         Args:
-            path: of the request, behind ``settings.base_url``.
-            body: is sent as JSON.
+            path: the path of the request below ``settings.base_url``.
+            body: the JSON body of the request.
 
         Returns:
             the JSON object of the answer.
@@ -87,7 +87,7 @@ class Endpoint:
         return (
             Effect.service(ClockTag)
             .bind(lambda clock: Effect.from_outcome(lambda: self._post(path, body, clock)))
-            # One limit around it all: httpx's own start anew with every byte that drips in.
+            # One limit around the whole request: httpx's own time-outs restart with every byte received.
             .timeout(seconds, lambda: too_late)
             .tap_error(lambda failure: _note(path, failure))
             .retry(PAUSES & Schedule.recurs(self.settings.max_retries), while_=_will_pass)
@@ -121,13 +121,13 @@ class Endpoint:
 async def open_endpoint(
     settings: EndpointSettings, *, section: str, chosen_by: str, longest_answer: int
 ) -> AsyncGenerator[Endpoint]:
-    """Hold one client for as long as the layer lives.
+    """Keep one client open for the lifetime of the layer.
 
     Args:
-        settings: where it is, and how long it may take.
-        section: of the configuration, ``memory.skill`` for example; for the error.
-        chosen_by: the setting of the section that asks for an endpoint.
-        longest_answer: bytes.
+        settings: the address and the limits of the endpoint.
+        section: the section of the configuration, such as ``memory.skill``, for the error.
+        chosen_by: the setting of the section that selects an endpoint, for the error.
+        longest_answer: the largest allowed answer, in bytes.
 
     Raises:
         EffectFailed: the settings cannot be used; holds a ``ConfigError``.
@@ -137,7 +137,7 @@ async def open_endpoint(
     import httpx
 
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-    # Redirects stay where they are: followed, they would carry the conversation to whomever the endpoint names.
+    # Redirects are not followed: they would send the conversation to any host that the endpoint names.
     async with httpx.AsyncClient(
         base_url=settings.base_url,
         headers=headers,
@@ -150,14 +150,14 @@ async def open_endpoint(
 
 @cache
 def _trusted() -> SSLContext:
-    """Read the certificates that are trusted: once, as it takes longer than all else that opens an endpoint."""
+    """Read the trusted certificates, once: reading takes longer than everything else in opening an endpoint."""
     import httpx
 
     return httpx.create_ssl_context()
 
 
 def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tuple[InvalidValue, ...]:
-    """Return what keeps a client from being made, without quoting the key, as the client's own exceptions would."""
+    """Describe why no client can be made, without quoting the key, as the client's own exceptions would."""
     try:
         import httpx
     except ImportError:
@@ -178,13 +178,13 @@ def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tu
 
 
 def _as_asked(moment: Moment[EndpointFailure]) -> Run[None, EndpointFailure]:
-    """Wait as long as the endpoint asks for, which may be not at all."""
+    """Wait as long as the endpoint asks for, if it asks."""
     while True:
         moment = yield None, moment.input.retry_after_seconds or 0.0
 
 
 PAUSES: Final = Schedule(_as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()
-"""The longer one of what the endpoint asks for and a growing pause."""
+"""The pause before a retry: the endpoint's ``Retry-After`` or a growing pause, whichever is longer."""
 
 
 def _will_pass(failure: EndpointFailure) -> bool:
@@ -202,7 +202,7 @@ def _note(path: str, failure: EndpointFailure) -> Effect[None]:
 
 
 def _problem_of(exception: httpx.HTTPError) -> EndpointProblem:
-    """Say what an exception of the client means; its text is left out, as it may quote addresses."""
+    """Convert an exception of the client; its text is left out, because it may quote addresses."""
     import httpx
 
     match exception:

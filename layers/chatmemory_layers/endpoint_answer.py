@@ -1,7 +1,7 @@
-"""What an HTTP endpoint answered: a JSON object, or what is wrong with it.
+"""Checks the answer of an HTTP endpoint: returns its JSON object, or what is wrong with it.
 
-No network here: bytes, headers and status codes.  Sending, waiting and trying again are for ``endpoint.py``; what the
-object means, for those who have asked.
+It reads bytes, headers and status codes, and uses no network.  ``endpoint.py`` sends, waits and retries; the callers
+interpret the object.
 """
 
 import json
@@ -27,7 +27,7 @@ EndpointProblem: TypeAlias = Literal[
     "malformed",
     "oversized",
 ]
-"""Each is a problem of a skill and of an embedder, too."""
+"""Each is also a problem of a skill and of an embedder."""
 
 _PROBLEM_OF_STATUS: Final[dict[int, EndpointProblem]] = {
     401: "unauthorized",
@@ -47,7 +47,7 @@ _SECONDS: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*", re.ASCII)
 @final
 @frozen
 class EndpointFailure:
-    """The endpoint gave no JSON object, or one that is an error."""
+    """The endpoint answered with an error, or with something that is no JSON object."""
 
     problem: EndpointProblem
     detail: str
@@ -56,7 +56,7 @@ class EndpointFailure:
 
 
 class EndpointError(Exception):
-    """What the endpoint says about an error: the cause and never the text of ours, since it may quote the conversation."""
+    """The endpoint's own description of an error; it becomes the cause, never our text, since it may quote the conversation."""
 
 
 def read_object(
@@ -65,11 +65,11 @@ def read_object(
     """Return the JSON object in the answer, or what is wrong with it.
 
     Args:
-        status: of HTTP; anything but 2xx is a failure.
-        headers: names in lower case, or a mapping that does not mind.
-        body: as a whole, decoded.
-        now: for a ``Retry-After`` that is a date.
-        secret: what the cause must not quote, should the endpoint repeat it.
+        status: the HTTP status; anything but 2xx is a failure.
+        headers: the headers, with lower-case names or in a case-insensitive mapping.
+        body: the whole decoded body.
+        now: the current time, to which a ``Retry-After`` date is compared.
+        secret: a text that the cause must not quote even if the endpoint repeats it.
     """
 
     def failed(
@@ -97,7 +97,7 @@ def read_object(
 
 
 def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """Return how many seconds a ``Retry-After`` asks for, given as seconds or as a date; None when it says neither."""
+    """Return the seconds that a ``Retry-After`` (seconds or a date) asks for, or None if it is neither."""
     if header is None:
         return None
     if seconds := _SECONDS.fullmatch(header):
@@ -116,7 +116,7 @@ def _problem_of(status: int) -> EndpointProblem:
 
 
 def _said_in_error(error: object) -> tuple[str, str]:
-    """Return the code and the message that an endpoint gives with an error, empty where it gives none."""
+    """Return the code and the message of an endpoint's error; each is empty if absent."""
     if not isinstance(error, dict):
         return "", error if isinstance(error, str) else ""
     said = cast("JsonMapping", error)

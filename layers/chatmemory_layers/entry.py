@@ -1,20 +1,17 @@
-"""The two commands, as their scripts start them: Ctrl-C ends them quietly while their modules are still being loaded.
-
-Once they are loaded they see to it themselves.
-"""
+"""The entry points of both commands: Ctrl-C ends them quietly, also while their modules are still being imported."""
 
 import sys  # and nothing else: what is imported here, Ctrl-C still finds unprepared
 
 INTERRUPTED = 130
-"""As in ``exit_codes.py``, which may not have been loaded yet."""
+"""The same as in ``exit_codes.py``, which may not be imported yet."""
 
 NEW_OBJECTS = 10_000
-"""How many containers are made before the garbage collector looks at them.  At Python's 700 it goes again and again through
-what stays: the modules of a short command, a tenth of its time, and the requests that a server is answering, a quarter."""
+"""The garbage collector's first threshold.  At Python's 700 it repeatedly scans objects that stay alive: this takes a tenth
+of the time of a short command (its modules) and a quarter of a server's (the requests in progress)."""
 
 
 def pastchats_memory() -> None:
-    """Be the command ``pastchats-memory``."""
+    """Run the command ``pastchats-memory``."""
     try:
         _collect_seldom()
         from chatmemory_layers.main import main
@@ -25,7 +22,7 @@ def pastchats_memory() -> None:
 
 
 def chatmemory() -> None:
-    """Be the command ``chatmemory``."""
+    """Run the command ``chatmemory``."""
     try:
         _collect_seldom()
         from chatmemory_layers.server.main import main

@@ -1,8 +1,8 @@
-"""What does not outlive a fork: ``PROCESS.generation`` tells whether this process was forked since, ``is_inherited`` from what.
+"""Detects forks: ``PROCESS.generation`` changes in a forked child, ``is_inherited`` names files that its parent had open.
 
-A child of ``os.fork``, or of multiprocessing's "fork", has the memory of its parent and none of its threads.  SQLite's
-table of locks, which is a part of that memory, says that the child holds what its parent holds; the sockets to a server
-are used by both.  So nothing that was open goes on in a child, and no file that was open is opened there again.
+A child of ``os.fork``, or of multiprocessing's "fork", has the memory of its parent but none of its threads.  SQLite's
+lock table, which is part of that memory, claims that the child holds its parent's locks, and both would use the same
+sockets to a server.  So the child must not use anything that was open, nor reopen a file that its parent had open.
 """
 
 import os
@@ -19,11 +19,11 @@ HOW_TO_START = (
 
 @final
 class _Process:
-    """This process, as it knows itself.
+    """The state of this process.
 
     Attributes:
-        generation: how many forks lie between the first process of this program and this one.
-        opened: files that were opened here, by device and number; only a child keeps them.
+        generation: the number of forks between the first process of this program and this one.
+        opened: the files that this process opened, by device and inode; only a child records them.
     """
 
     def __init__(self) -> None:
@@ -38,11 +38,11 @@ class _Process:
 
 
 PROCESS: Final = _Process()
-"""``PROCESS.generation`` has another value in a forked child."""
+"""The process record; ``PROCESS.generation`` differs in a forked child."""
 
 
 def is_inherited(path: Path) -> bool:
-    """Return whether a parent of this process had *path* open when it forked."""
+    """Tell whether a parent of this process had *path* open when it forked."""
     if not PROCESS.generation:
         return False
     try:
@@ -53,14 +53,14 @@ def is_inherited(path: Path) -> bool:
 
 
 def note_opened(path: Path) -> None:
-    """Remember that this process itself has opened *path*."""
+    """Record that this process has opened *path* itself."""
     if PROCESS.generation:
         file = path.stat()
         PROCESS.opened.add((file.st_dev, file.st_ino))
 
 
 def descriptors_of(file: os.stat_result) -> Iterator[int]:
-    """Yield the descriptors with which this process has *file* open; none where the system cannot list them."""
+    """Yield the descriptors under which this process has *file* open; none if the system cannot list them."""
     with suppress(OSError):
         for name in os.listdir("/dev/fd"):  # noqa: PTH208  names are all that is wanted
             with suppress(OSError):

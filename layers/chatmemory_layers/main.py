@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
+
+from chatmemory_layers.terminal import prepared_arguments
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect, Layer, Outcome
@@ -129,7 +130,7 @@ class CommandHost:
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
         from chatmemory.effect import EffectFailed, ManagedRuntime
-        from chatmemory.programs.pastchats.host import CommandError
+        from chatmemory.programs.shell.command_error import CommandError
         from chatmemory_layers.stacks.past_chats import waits
 
         async def in_a_loop() -> Outcome[A, PastChatsError]:
@@ -152,7 +153,7 @@ class CommandHost:
 
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
     from chatmemory.effect.outcome import Failure, Success
-    from chatmemory.programs.pastchats.host import CommandError
+    from chatmemory.programs.shell.command_error import CommandError
 
     match outcome:
         case Success(value):
@@ -165,23 +166,12 @@ def main() -> None:
     """Be the command ``pastchats-memory``."""
     # A recall makes no cycles worth looking for; from here on: loading its modules is most of its time.
     gc.disable()
-    from chatmemory.programs.pastchats.program import run
+    from chatmemory.programs.pastchats.quick_commands import run_quickly
 
-    if sys.stdin is None:  # closed by the caller
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # Histories are in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    arguments = [_as_typed(argument) for argument in sys.argv[1:]]
-    sys.exit(run(CommandHost(), arguments, is_colourful=not os.environ.get("NO_COLOR")))
+    arguments = prepared_arguments()
+    code = run_quickly(CommandHost(), arguments)
+    if code is None:
+        from chatmemory.programs.pastchats.program import run
 
-
-def _as_typed(argument: str) -> str:
-    """Return *argument* in the place of what Python makes of UTF-8 in a locale that knows none."""
-    if argument.isascii():
-        return argument
-    try:
-        return os.fsencode(argument).decode("utf-8")
-    except UnicodeError:
-        return argument
+        code = run(CommandHost(), arguments, is_colourful=not os.environ.get("NO_COLOR"))
+    sys.exit(code)

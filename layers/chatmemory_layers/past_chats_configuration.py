@@ -1,14 +1,14 @@
 """The settings of past chats, for a command that is over in a moment.
 
-Mostly nothing is set, and nothing needs to be loaded that reads, checks or holds other settings; where something is, it
-is read as ``configuration.py`` reads it, mistakes included.
+Mostly nothing is set, or a file sets past chats alone, and nothing needs to be loaded that reads, checks or holds other
+settings; where more is set, it is read as ``configuration.py`` reads it, mistakes included.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from chatmemory.effect.outcome import Success
 from chatmemory.settings.embedding_settings import EmbeddingSettings
@@ -39,6 +39,8 @@ def read_past_chats_settings(
     environment = os.environ if environment is None else environment
     if path is None and not is_anything_set(environment):
         return Success(PastChatsPart(PastChatsSettings(), EmbeddingSettings()))
+    if path is not None and not is_anything_set(environment) and (plain := _plain(path)) is not None:
+        return Success(PastChatsPart(plain, EmbeddingSettings()))
     from chatmemory_layers.configuration import read_settings
 
     read = read_settings(path, environment=environment)
@@ -46,3 +48,35 @@ def read_past_chats_settings(
         memory = read.unwrap().memory
         return Success(PastChatsPart(memory.past_chats, memory.embedding))
     return read
+
+
+# By its name in the file: the attribute, and the only type that needs no reading.
+_PLAIN: Final[Mapping[str, tuple[str, type]]] = {
+    "path": ("path", str),
+    "redactSecrets": ("redact_secrets", bool),
+    "exclude": ("exclude", str),
+    "recallTokens": ("recall_tokens", int),
+    "hookTokens": ("hook_tokens", int),
+    "busyTimeoutSeconds": ("busy_timeout_seconds", float),
+    "useSqliteVec": ("use_sqlite_vec", bool),
+}
+_ENDLESS: Final = (float("inf"), float("-inf"))
+
+
+def _plain(path: str | os.PathLike[str]) -> PastChatsSettings | None:
+    """Return what a file says that sets past chats alone; None: it says more, or something wrong."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  pathlib takes 4 ms to import
+            table: dict[str, Any] = tomllib.load(file)
+        memory = table.pop("memory", {})
+        given = memory.pop("pastChats", {})
+        is_plain = all(
+            type(value) is _PLAIN[name][1] and value not in _ENDLESS for name, value in given.items()
+        )
+        if table or memory or not is_plain:
+            return None
+        return PastChatsSettings(**{_PLAIN[name][0]: value for name, value in given.items()})
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        return None

@@ -31,6 +31,10 @@ class Api:
                 {"messages": messages[start : start + MOST]},
             )
 
+    def fork(self, conversation_id: str, new_id: str, *, at: str | None = None) -> None:
+        """Begin the branch *new_id* of a conversation, behind its message *at* or at its end."""
+        self._done("POST", f"{_conversation(conversation_id)}/fork", {"newId": new_id, "at": at})
+
     def messages(self, conversation_id: str) -> Sequence[Mapping[str, Any]]:
         """Return the newest messages of a conversation, oldest first."""
         said: Sequence[Mapping[str, Any]] = self._done(

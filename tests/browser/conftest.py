@@ -91,7 +91,7 @@ def serving(folder: Path, configuration: str) -> AbstractContextManager[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Generator[httpx.Client]:
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
         yield client
 
 

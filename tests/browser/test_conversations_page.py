@@ -34,7 +34,7 @@ def conversation(page: Page, api: Api, conversation_id: str, message_id: str | N
 
 
 def messages(shown: Locator) -> Locator:
-    return shown.get_by_role("listitem")
+    return shown.locator(".messages > .message")
 
 
 def test_conversations_are_listed_last_changed_first(visit: Visits, api: Api) -> None:
@@ -61,13 +61,17 @@ def test_a_conversation_is_opened_from_the_list_and_left_again(page: Page, api: 
         PROJECT,
         {"role": "user", "content": "什么时候发布？"},
         {"role": "assistant", "content": "三月底。\n  - 先测试"},
+        {"role": "assistant", "content": "还有：\n  先测试"},
     )
     page.goto(api.url)
     page.get_by_role("link", name="什么时候发布？").click()
     shown = page.get_by_role("region", name=PROJECT)
-    expect(messages(shown)).to_have_count(2)
+    expect(messages(shown)).to_have_count(3)
     expect(messages(shown).nth(0)).to_contain_text("User")
+    expect(messages(shown).nth(1).get_by_role("listitem")).to_have_text("先测试")
+    messages(shown).nth(1).get_by_role("button", name="As written").click()
     expect(messages(shown).nth(1)).to_contain_text("三月底。\n  - 先测试", use_inner_text=True)
+    expect(messages(shown).nth(2)).to_contain_text("还有：\n  先测试", use_inner_text=True)
     page.go_back()
     expect(shown).to_be_hidden()
     expect(page.get_by_role("link", name="什么时候发布？")).to_be_visible()
@@ -183,6 +187,9 @@ def test_clearing_asks_first_and_can_be_left(page: Page, api: Api) -> None:
     expect(question).to_contain_text("Its message is deleted")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
+    expect(question.get_by_role("checkbox")).not_to_be_checked()
+    expect(question.get_by_role("checkbox")).to_be_focused()
+    page.keyboard.press("Tab")
     expect(question.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Enter")
     expect(question).to_be_hidden()
@@ -218,3 +225,19 @@ def test_on_a_phone_a_conversation_takes_the_place_of_the_list(visit: Visits, ap
     expect(page.get_by_role("heading", name="会话", exact=True)).to_be_hidden()
     page.get_by_role("link", name="全部会话").click()
     expect(page.get_by_role("link", name="你好")).to_be_visible()
+
+
+def test_a_branch_is_begun_at_a_message_and_the_list_and_the_receipt_tell_of_it(page: Page, api: Api) -> None:
+    api.say("trip", *({"role": "user", "content": text} for text in ("一", "二", "三")))
+    shown = conversation(page, api, "trip")
+    messages(shown).nth(1).get_by_role("button", name="Branch from here").click()
+    listed = page.get_by_role("region", name="Conversations").get_by_role("link")
+    expect(listed.nth(0)).to_contain_text("branch of trip")
+    expect(listed.nth(0)).to_contain_text("2 messages")
+    branch = page.locator(".pane-detail")
+    expect(messages(branch)).to_have_count(2)
+    shown = conversation(page, api, "trip")
+    expect(messages(shown)).to_have_count(3)
+    shown.get_by_role("button", name="Clear conversation").click()
+    page.get_by_role("dialog").get_by_role("button", name="Clear conversation").click()
+    expect(page.get_by_role("region", name="Notices")).to_contain_text("still in its branch trip~")

@@ -94,7 +94,7 @@ def _all(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def test_folding_loses_no_message_and_shows_none_twice(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100), deadline=None)
+    @settings(max_examples=rounds(15, thorough=100))
     @given(histories())
     def check(history: Sequence[Mapping[str, Any]]) -> None:
         read = [entry["message"]["id"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
@@ -104,7 +104,7 @@ def test_folding_loses_no_message_and_shows_none_twice(page: Page) -> None:
 
 
 def test_what_is_said_is_read_in_its_order_however_it_is_folded(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100), deadline=None)
+    @settings(max_examples=rounds(15, thorough=100))
     @given(histories())
     def check(history: Sequence[Mapping[str, Any]]) -> None:
         read = [entry["message"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
@@ -115,7 +115,7 @@ def test_what_is_said_is_read_in_its_order_however_it_is_folded(page: Page) -> N
 
 
 def test_a_summary_holds_exactly_what_it_stands_for(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100), deadline=None)
+    @settings(max_examples=rounds(15, thorough=100))
     @given(histories())
     def check(history: Sequence[Mapping[str, Any]]) -> None:
         for entry in _all(page.evaluate(FOLD, history)):
@@ -139,7 +139,7 @@ def test_events_are_the_same_in_whatever_pieces_they_arrive(page: Page) -> None:
     assert whole[0]["id"] == "7"
     assert whole[0]["data"] == '{"seq": 7,\n"content": "在老地方见: 12:30"}'
 
-    @settings(max_examples=rounds(15, thorough=100), deadline=None)
+    @settings(max_examples=rounds(15, thorough=100))
     @given(st.sets(st.integers(1, len(STREAM) - 1), max_size=8))
     def check(cuts: set[int]) -> None:
         edges = [0, *sorted(cuts), len(STREAM)]

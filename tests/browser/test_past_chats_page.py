@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
-from tests.browser.visiting import Visits
+from tests.browser.visiting import PHONE, Visits
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, index_of_histories: Path) -
 def found(page: Page, query: str) -> None:
     """Search past chats for *query*."""
     page.get_by_role("searchbox", name="Search past chats").fill(query)
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("search", name="Search past chats").get_by_role("button", name="Search").click()
 
 
 def test_past_chats_are_listed_and_read(visit: Visits) -> None:
@@ -85,3 +85,35 @@ def test_nothing_of_a_past_chat_can_be_changed(visit: Visits) -> None:
 def test_nothing_that_is_found_is_said(visit: Visits) -> None:
     page = visit(language="zh-CN").go("past-chats?q=%F0%9F%A6%84%F0%9F%A6%84")
     expect(page.get_by_text("没有找到。")).to_be_visible()
+
+
+def test_before_a_task_it_says_what_worked_what_failed_and_where(visit: Visits) -> None:
+    page = visit().go("past-chats")
+    page.get_by_role("searchbox", name="What are you about to do?").fill("add retries to the webhook sender")
+    page.get_by_role("region", name="Before a task").get_by_role("button", name="Search").click()
+    exchange = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="Worked")).first
+    expect(exchange).to_be_visible()
+    expect(page.get_by_role("heading", name="Failed").first).to_be_visible()
+    page.get_by_text("The block for a prompt").click()
+    expect(page.get_by_text("# Memory Recall", exact=False)).to_be_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy for a prompt").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# Memory Recall")
+    page.reload()  # the address keeps the task
+    expect(exchange).to_be_visible()
+    exchange.get_by_role("link", name="Where it was said").first.click()
+    expect(page.locator("[aria-current=location]")).to_be_in_viewport()
+
+
+def test_before_a_task_that_nothing_belongs_to_it_says_so(visit: Visits) -> None:
+    page = visit().go("past-chats?view=task&task=bake+sourdough+bread")
+    expect(page.get_by_text("Nothing in the past chats belongs to this task.")).to_be_visible()
+
+
+def test_before_a_task_is_one_step_away_on_a_phone(visit: Visits) -> None:
+    page = visit(size=PHONE).go("past-chats")
+    page.get_by_role("link", name="Before a task").click()
+    expect(page.get_by_role("searchbox", name="What are you about to do?")).to_be_visible()
+    page.get_by_role("link", name="All past chats").click()
+    expect(page.get_by_role("region", name="Past chats")).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Route, expect
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
 from tests.http.served import Server
+from tests.patience import PATIENCE_SECONDS
 
 OWNER = "the token of the owner"
 GUEST = "the token of a guest"
@@ -26,7 +27,9 @@ def configuration() -> str:
 @pytest.fixture(scope="module")
 def client(server: Server) -> Generator[httpx.Client]:
     headers = {"Authorization": f"Bearer {OWNER}"}
-    with httpx.Client(base_url=server.url, headers=headers, trust_env=False) as client:
+    with httpx.Client(
+        base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False
+    ) as client:
         yield client
 
 

@@ -275,3 +275,23 @@ async def test_a_version_that_is_yet_to_come_is_refused_with_the_present_one(mem
     assert (
         await memory.get_page("past", as_of=datetime.now(UTC) + timedelta(days=1)).or_raise()
     ).version == 1
+
+
+async def test_the_newest_messages_are_replaced_at_the_version_at_which_they_were_read(
+    memory: ChatMemory,
+) -> None:
+    await memory.add_messages("c", says("一", "二", "三")).or_raise()
+    page = await memory.get_page("c").or_raise()
+    report = await memory.replace_newest(
+        "c", says("二和三"), count=2, expected_version=page.version
+    ).or_raise()
+    assert await contents(memory, "c") == ["一", "二和三"]
+    assert report.version == (await memory.get_conversation("c").or_raise()).version
+    stale = await memory.replace_newest("c", says("四"), expected_version=page.version)
+    assert isinstance(stale, Failure)
+    assert isinstance(stale.failure(), VersionConflictError)
+    await memory.replace_newest("c", says("全部")).or_raise()
+    assert await contents(memory, "c") == ["全部"]
+    refused = await memory.replace_newest("c", says("五"), count=-1)
+    assert isinstance(refused, Failure)
+    assert isinstance(refused.failure(), DataValidationError)

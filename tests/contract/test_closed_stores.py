@@ -17,6 +17,8 @@ from chatmemory.conversation.message_repository import (
     MessageRepository,
     MessageRepositoryTag,
     PageQuery,
+    Replacement,
+    Undo,
 )
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
@@ -57,7 +59,10 @@ def of_messages(repository: MessageRepository) -> Iterator[tuple[str, Effect[Any
     yield "read messages", repository.page(PageQuery("c", "model"))
     yield "clear messages", repository.clear("c", now=START)
     yield "remove the newest message", repository.remove_newest("c", now=START, threshold=None)
+    yield "replace the newest messages", repository.replace(Replacement(batch("c", said("m")), 1))
+    yield "undo a change of a conversation", repository.undo(Undo("c", START))
     yield "read conversation", repository.conversation("c")
+    yield "read the owner of a conversation", repository.owner("c")
     yield "fork a conversation", repository.fork(Fork("c", "d", None, START))
     yield "list conversations", repository.conversations(ConversationListing(1))
     yield "summarize", repository.summarize(summary)
@@ -76,6 +81,9 @@ def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any,
     yield "restore memory", repository.restore(MEI, "m", now=START)
     yield "read the history of a memory", repository.history(MEI, "m")
     yield "list memories", repository.list(MemoryListing(MEI, 1))
+    yield "count memories", repository.count(MemoryListing(MEI, 1))
+    yield "read whole memories", repository.whole(limit=1)
+    yield "walk through memories", repository.reach(MEI, 1)
     yield "search memories", repository.search(MemorySearch(MEI, "茶", ("茶",)))
     yield "rewrite memory", repository.rewrite(draft, expected_version=1)
     yield "mark memory", repository.mark(MEI, "m", pinned=True)
@@ -90,6 +98,8 @@ def of_items(repository: ItemRepository) -> Iterator[tuple[str, Effect[Any, Any]
     yield "store items", repository.write((ItemPut(NAME, "1"),), now=START)
     yield "change items", repository.change(lambda: iter(()), now=START)  # never begun
     yield "read items", repository.read((NAME,), now=START)
+    yield "undo a change of an item", repository.undo(NAME, now=START)
+    yield "forget items", repository.forget((NAME,))
     yield "search items", repository.search(ItemSearch((), 1), now=START)
     yield "list namespaces", repository.namespaces((), now=START)
     yield "refresh items", repository.refresh((NAME,), now=START)

@@ -119,7 +119,6 @@ async def test_any_text_is_a_row_of_length_1_or_0(runs: Runs, text: str) -> None
 @given(texts=st.lists(st.text(), max_size=5))
 @hypothesis_settings(
     max_examples=rounds(15, thorough=60),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_any_texts_are_embedded_twice_alike(runs: Runs, texts: list[str]) -> None:

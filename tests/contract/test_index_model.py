@@ -140,8 +140,9 @@ class Disk:
             changes = self.model.commit(self.source(name), held, is_whole=whole_turns is None)
             new += changes.new
             superseded += changes.superseded
-        for name in [name for name in self.read_at if name not in self.turns]:
-            self.model.missing.add(self.source(name))
+        gone = [name for name in self.read_at if name not in self.turns]
+        self.model.mark_missing(*map(self.source, gone))
+        for name in gone:
             del self.read_at[name]
         assert (report.turns.new, report.turns.superseded) == (new, superseded)
 
@@ -170,7 +171,7 @@ def suffix(name: str) -> str:
     return Path(name).suffix
 
 
-@settings(max_examples=rounds(10, thorough=100), deadline=None)
+@settings(max_examples=rounds(10, thorough=100))
 @given(steps)
 def test_the_index_holds_what_a_dictionary_would(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_index(Path(folder)) as past:

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import ManagedRuntime
+from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,
     ItemPut,
     ItemRepository,
     ItemRepositoryTag,
+    ItemSearch,
     StoredItem,
 )
 from chatmemory_layers.stacks import embedded, postgres, testing as in_memory
@@ -85,6 +87,24 @@ async def test_a_change_reads_as_often_as_it_likes_and_may_write_nothing(
     (await items.change(counted(), now=NOW)).unwrap()
     assert (await items.change(copied, now=NOW)).unwrap() == "1"
     assert [number(item) for item in (await others.read((COUNT, COPY), now=NOW)).unwrap()] == [0, 1]
+
+
+async def test_a_change_finds_what_it_does_not_know_by_name(
+    stores: tuple[ItemRepository, ItemRepository],
+) -> None:
+    def emptied() -> ItemChange[int]:
+        found = yield ItemSearch(("用户", "安娜"), 100)
+        counts = yield ItemSearch(("用户",), 100, conditions=(Condition("n", "is", 1),))
+        assert [item.value for item in counts if item is not None] == ['{"n": 1}']
+        return tuple([ItemPut(item.name, None) for item in found if item is not None]), len(found)
+
+    items, others = stores
+    neighbour = ItemPut(ItemName(("用户", "安"), "次数"), "1")
+    puts = (ItemPut(COUNT, '{"n": 1}'), ItemPut(COPY, '{"n": 2}'), neighbour)
+    (await items.write(puts, now=NOW)).unwrap()
+    assert (await items.change(emptied, now=NOW)).unwrap() == 2
+    left = (await others.search(ItemSearch(("用户",), 100), now=NOW)).unwrap()
+    assert [item.name for item in left] == [neighbour.name]
 
 
 async def test_changes_of_two_programs_at_once_lose_nothing(

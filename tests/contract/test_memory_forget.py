@@ -8,7 +8,7 @@ import pytest
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import ForgetReceipt, Provenance, Stored
@@ -224,6 +224,34 @@ async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_sum
             receipt = await memories.forget(Forgetting(HONG, memory_id="x")).or_raise()
             assert receipt == ForgetReceipt(1, 0, stale_summaries=stale_summaries)
         assert await stale(repository, "会议") == [*stale_summaries]
+
+
+async def test_summaries_of_shared_messages_are_stale_in_the_whole_tree_and_no_other_one(
+    memories: MemoryRepository, repository: MessageRepository, talk: str
+) -> None:
+    await repository.fork(Fork(talk, "branch", None, START)).or_raise()  # shares all summaries
+    await repository.fork(Fork(talk, "early", "3", START)).or_raise()  # shares 3
+    await repository.append(batch("early", said("4", "another one"), said("6", "own"))).or_raise()
+    await summarize(repository, "early", "3", message_id="of early")
+    await summarize(repository, "early", "4", message_id="of another 4")
+    await repository.fork(Fork("branch", "twig", None, START)).or_raise()
+    await memories.store(
+        (
+            note("a", session_id="twig", provenance=Provenance(("4",))),
+            note("b", session_id="early", provenance=Provenance(("3",))),
+        )
+    ).or_raise()
+    receipt = await memories.forget(Forgetting(MING, memory_id="a")).or_raise()
+    assert receipt.stale_summaries == ("aside",)
+    for name in (talk, "branch", "twig"):
+        assert await stale(repository, name) == ["aside"]
+    other = await repository.summarization("early", "of another 4").or_raise()
+    assert other is not None
+    assert not other.is_stale
+    receipt = await memories.forget(Forgetting(MING, memory_id="b")).or_raise()
+    assert receipt.stale_summaries == ("of early", "outer")
+    for name in (talk, "branch", "twig"):
+        assert await stale(repository, name) == ["outer", "aside"]
 
 
 async def test_summaries_of_what_a_memory_said_before_are_stale_as_well(

@@ -10,7 +10,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import MemoryListing
+from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")
@@ -78,6 +78,9 @@ async def test_a_page_without_room_is_empty(memories: MemoryRepository) -> None:
         ({"key_prefix": "城"}, "1"),
         ({"key_prefix": "%"}, ""),
         ({"category": "fact", "session_id": "会议", "memory_type": "long_term"}, "1"),
+        ({"source": "inferred"}, "42"),
+        ({"source": "user_stated", "category": "fact"}, "31"),
+        ({"superseded": True}, ""),
     ],
 )
 async def test_a_list_holds_what_passes_every_filter(
@@ -86,9 +89,16 @@ async def test_a_list_holds_what_passes_every_filter(
     await memories.store(
         (
             note("1", category="fact", session_id="会议", key="城市", tags=("Work",)),
-            note("2", category="pattern", session_id="会议", memory_type="short_term", tags=("x", "work")),
+            note(
+                "2",
+                category="pattern",
+                session_id="会议",
+                memory_type="short_term",
+                tags=("x", "work"),
+                source="inferred",
+            ),
             note("3", category="fact", key="city", tags=("work",)),
-            note("4", key="c_ty"),
+            note("4", key="c_ty", source="inferred"),
         )
     ).or_raise()
     assert await ids(memories, **filters) == list(listed)
@@ -166,3 +176,64 @@ async def test_a_list_may_be_of_the_very_app(memories: MemoryRepository) -> None
     assert await ids(memories, EXCEL, exact_app=True) == ["2"]
     assert await ids(memories, MING) == ["2", "1"]
     assert await ids(memories, MING, exact_app=True) == ["1"]
+
+
+async def test_a_walk_reaches_so_far_as_it_is_told(memories: MemoryRepository) -> None:
+    """It counts what the namespace sees, true now or not, and says when the last one was created."""
+    drafts = [note(f"{number}", created_at=START + number * DAY) for number in range(4)]
+    other = note("other", namespace=EXCEL, created_at=START + 9 * DAY)
+    await memories.store((*drafts, other)).or_raise()
+    await memories.store((note("new", created_at=START + 4 * DAY, replaces="3"),)).or_raise()
+    reach = partial(memories.reach, Namespace("小明", "word"))
+    assert await reach(1).or_raise() == START + 4 * DAY
+    assert await reach(2).or_raise() == START + 3 * DAY  # which has ended
+    assert await reach(5).or_raise() == START
+    assert await reach(6).or_raise() is None
+    assert await memories.reach(MING, 6).or_raise() == START  # who asks for no app sees them all
+    assert await reach(2, after=(START + 3 * DAY, "3")).or_raise() == START + DAY
+    assert await reach(2, after=(START + 3 * DAY, "\x01")).or_raise() == START + DAY
+
+
+async def test_a_list_ends_at_the_instant_that_it_is_given(memories: MemoryRepository) -> None:
+    drafts = [
+        note(f"{number}", content=f"绿茶 {number}", created_at=START + number // 2 * DAY)
+        for number in range(6)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    assert await ids(memories, since=START + DAY) == ["5", "4", "3", "2"]
+    assert await ids(memories, since=START + DAY, containing="绿茶 3") == ["3"]
+    assert await ids(memories, since=START + DAY, after=(START + DAY, "3")) == ["2"]
+    assert await ids(memories, since=START + DAY, limit=1) == ["5"]
+    assert await ids(memories, since=START + 3 * DAY) == []
+
+
+async def test_what_is_true_no_longer_is_listed_when_it_is_asked_for(memories: MemoryRepository) -> None:
+    await memories.store((note("tea"), note("city"))).or_raise()
+    await memories.store((note("oolong", created_at=START + DAY, replaces="tea"),)).or_raise()
+    assert await ids(memories) == ["oolong", "city"]
+    assert await ids(memories, superseded=True) == ["tea"]
+    assert await ids(memories, superseded=True, as_of=START + DAY) == ["tea"]
+    assert await ids(memories, superseded=True, as_of=START + DAY / 2) == []
+    assert await ids(memories, Namespace("小红"), superseded=True) == []
+
+
+async def test_counts_are_those_of_the_whole_list_whatever_its_page(memories: MemoryRepository) -> None:
+    await memories.store(
+        (
+            note("1", category="fact"),
+            note("2", category="fact"),
+            note("3", category="fact", memory_type="short_term", source="inferred"),
+            note("4", session_id="会议"),
+            note("5", session_id="会议", namespace=EXCEL),
+            note("6", namespace=Namespace("小红")),
+        )
+    ).or_raise()
+    listing = MemoryListing(MING, 1, after=(START - DAY, "0"))
+    assert set(await memories.count(listing).or_raise()) == {
+        MemoryCount("long_term", "fact", "user_stated", 2),
+        MemoryCount("short_term", "fact", "inferred", 1),
+        MemoryCount("long_term", None, "user_stated", 2),
+    }
+    of_session = MemoryListing(EXCEL, 1, session_id="会议", exact_app=True)
+    assert await memories.count(of_session).or_raise() == (MemoryCount("long_term", None, "user_stated", 1),)
+    assert await memories.count(MemoryListing(MING, 1, tag="no such")).or_raise() == ()

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Candidates, MemorySearch
+from chatmemory.longterm.repository_values import TEXT_READ, Candidates, Forgetting, MemoryDraft, MemorySearch
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")
@@ -238,3 +239,126 @@ async def test_a_memory_that_changes_is_found_as_it_is(memories: MemoryRepositor
     assert ids(await query("coffee")) == ["1"]
     await memories.mark(MING, "1", memory_type="short_term").or_raise()
     assert ids(await query("coffee")) == []
+
+
+async def test_a_text_is_looked_for_in_the_newest_memories_only(
+    memories: MemoryRepository,
+) -> None:
+    drafts = [
+        note(f"{number}", content=":-) said", created_at=START + number * DAY / 9)
+        for number in range(TEXT_READ + 2)
+    ]
+    for start in range(0, len(drafts), 1_000):
+        await memories.store(tuple(drafts[start : start + 1_000])).or_raise()
+    await memories.store((note("newest", created_at=START + TEXT_READ * DAY),)).or_raise()
+    found = await search(memories, text=":-)", limit=TEXT_READ + 9)
+    assert found.matched_text
+    assert {"0", "1", "2"}.isdisjoint(ids(found))
+    assert len(found.found) == TEXT_READ - 1
+
+
+# --- Beside what was found ---------------------------------------------------------------------------------------
+
+
+async def test_what_stands_beside_a_candidate_in_its_session_is_found_with_it(
+    memories: MemoryRepository,
+) -> None:
+    def said(number: int, session: str | None, **facts: Any) -> MemoryDraft:
+        at = START + number * timedelta(minutes=1)
+        return evolve(placed(f"{number}", vector=VECTORS[1], **facts), session_id=session, created_at=at)
+
+    drafts = [
+        said(1, "s"),
+        said(2, "s"),
+        said(3, "other"),
+        said(4, "s", terms="tea"),
+        said(5, None),
+        said(6, "s"),
+        said(7, "s"),
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    found = await search(memories, "tea")
+    assert ids(found) == ["2", "4", "6"]
+    alike = (await search(memories, "tea", space=SPACE, vector=VECTORS[1], limit=1)).found
+    similar = {one.memory.id: one.similarity for one in alike}
+    assert {"2", "4", "6"} <= similar.keys()
+    assert all(similarity == pytest.approx(1, abs=1e-6) for similarity in similar.values())
+
+
+async def test_what_stands_beside_is_long_term_true_and_passes_the_filters(
+    memories: MemoryRepository,
+) -> None:
+    def said(number: int, session: str = "s", **facts: Any) -> MemoryDraft:
+        at = START + number * timedelta(minutes=1)
+        return evolve(note(f"{number}"), session_id=session, created_at=at, **facts)
+
+    drafts = [
+        said(1, category="fact", namespace=EXCEL),
+        said(2, memory_type="short_term"),
+        said(3, namespace=WORD),
+        said(4, terms="tea", category="fact", namespace=EXCEL),
+        said(5, category="fact", key="was", namespace=EXCEL),
+        said(6, category="pattern", namespace=EXCEL),
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    now = START + DAY
+    assert await memories.retire(EXCEL, "was", now=now).or_raise()
+    assert ids(await search(memories, "tea", namespace=EXCEL)) == ["1", "4", "6"]
+    # What stands beside is one memory: what the filters leave out is not looked past.
+    assert ids(await search(memories, "tea", namespace=EXCEL, category="fact")) == ["1", "4"]
+    assert ids(await search(memories, "tea", namespace=EXCEL, as_of=now - DAY / 2)) == ["1", "4", "5"]
+    assert ids(await search(memories, "tea", namespace=MING)) == ["3", "4", "6"]
+
+
+async def test_what_stands_beside_the_best_candidates_alone_is_found_when_no_more_is_asked_for(
+    memories: MemoryRepository,
+) -> None:
+    terms = ["", "tea", "", "", "tea green", "", "", "tea", ""]
+    drafts = [
+        evolve(
+            placed(f"{place}", vector=unit(1, abs(place - 7)), terms=words),
+            session_id="s",
+            created_at=START + place * timedelta(minutes=1),
+        )
+        for place, words in enumerate(terms)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    found = ["1", "4", "7"]
+    asked = partial(search, memories, "tea", "green")
+    assert ids(await asked(beside=0)) == found
+    assert ids(await asked(beside=1)) == sorted([*found, "3", "5"])
+    assert ids(await asked()) == ["0", "1", "2", "3", "4", "5", "6", "7", "8"]
+    nearest = {"space": SPACE, "vector": unit(1, 0), "limit": 3}
+    assert ids(await search(memories, **nearest, beside=0)) == ["6", "7", "8"]
+    assert ids(await search(memories, **nearest, beside=1)) == ["6", "7", "8"]
+    assert ids(await search(memories, **nearest)) == ["5", "6", "7", "8"]
+
+
+async def test_memories_of_one_instant_stand_in_the_order_of_their_ids(memories: MemoryRepository) -> None:
+    drafts = [evolve(note(name, terms=name), session_id="s") for name in ("甲", "a", "B", "乙")]
+    await memories.store(tuple(drafts)).or_raise()
+    order = sorted(["甲", "a", "B", "乙"])
+    for place, name in enumerate(order):
+        assert ids(await search(memories, name)) == sorted(order[max(0, place - 1) : place + 2])
+
+
+async def test_nothing_of_another_user_and_nothing_forgotten_stands_beside(
+    memories: MemoryRepository,
+) -> None:
+    def said(number: int, owner: Namespace, terms: str = "") -> MemoryDraft:
+        at = START + number * timedelta(minutes=1)
+        return remembered(f"{number}", namespace=owner, terms=terms, session_id="s", created_at=at)
+
+    other = Namespace("小红")
+    drafts = [
+        said(1, MING),
+        said(2, MING),
+        said(3, other),
+        said(4, MING, "tea"),
+        said(5, other),
+        said(6, MING),
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    assert ids(await search(memories, "tea")) == ["2", "4", "6"]
+    await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
+    assert ids(await search(memories, "tea")) == ["1", "4", "6"]

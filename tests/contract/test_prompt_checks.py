@@ -66,7 +66,7 @@ def test_an_index_in_memory_is_looked_at_too() -> None:
         ),
         (["DELETE FROM prompt_embeddings WHERE prompt_id = 2"], "D004", "re-embed"),
         (["DELETE FROM prompt_codes WHERE prompt_id = 2"], "D004", "re-embed"),
-        (["UPDATE prompt_embeddings SET vector = x'00' WHERE prompt_id = 2"], "D004", "re-embed"),
+        (["UPDATE prompt_vectors SET vector = x'00' WHERE prompt_id = 2"], "D004", "re-embed"),
         (["DROP TRIGGER prompts_remains", "DELETE FROM prompts WHERE id = 1"], "D004", "export"),
         (["DROP TRIGGER prompts_remains", "DELETE FROM prompts WHERE id = 1"], "D005", "export"),
         (["PRAGMA journal_mode = DELETE"], "D007", "index"),
@@ -125,7 +125,7 @@ def test_what_is_gone_is_told_without_alarm(path: Path) -> None:
         index(past, [draft(0, "eins")])
         past.mark_missing([SOURCE]).run_sync().unwrap()
         (finding,) = [each for each in past.check(MODEL).run_sync().unwrap() if each.code == "D009"]
-    assert (finding.severity, "1 sources are gone, 2 turns" in finding.message) == ("ok", True)
+    assert (finding.severity, "1 sources are gone with 1 turns, 2 turns" in finding.message) == ("ok", True)
 
 
 def test_while_somebody_writes_the_words_are_counted(

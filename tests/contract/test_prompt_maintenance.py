@@ -137,7 +137,7 @@ def test_a_vector_for_a_turn_that_is_gone_is_not_kept(past: SqlitePromptReposito
     "statement",
     [
         "DELETE FROM prompt_embeddings WHERE prompt_id = 2",
-        "UPDATE prompt_embeddings SET vector = x'00' WHERE prompt_id = 2",
+        "UPDATE prompt_vectors SET vector = x'00' WHERE prompt_id = 2",
     ],
 )
 def test_a_vector_that_somebody_harmed_is_made_again(

@@ -25,7 +25,7 @@ others = st.tuples(
 )
 
 
-@settings(max_examples=rounds(25, thorough=100), deadline=None)
+@settings(max_examples=rounds(25, thorough=100))
 @given(st.lists(commits | commits | others, max_size=12))
 def test_the_store_holds_what_a_dictionary_would(
     steps: list[tuple[str, str, dict[str, str]]],
@@ -53,7 +53,7 @@ def take_step(
             assert past.forget(EVERYTHING, sources=[of]).run_sync().unwrap() == model.forget(of)
         case "mark_missing":
             past.mark_missing([of]).run_sync().unwrap()
-            model.missing |= {of} & model.seen
+            model.mark_missing(*({of} & model.seen))
         case "prune":
             expected = past.prune(is_dry_run=True).run_sync().unwrap()
             model.seen -= model.missing

@@ -136,11 +136,11 @@ def test_an_edited_turn_is_updated_with_its_words_and_its_vector(
     with closing(sqlite3.connect(path)) as connection:
         found = "SELECT count(*) FROM prompts_fts WHERE prompts_fts MATCH ?"
         assert [connection.execute(found, (word,)).fetchone()[0] for word in ("before", "after")] == [0, 1]
-        kept = connection.execute("SELECT vector, vector_json FROM prompt_embeddings").fetchall()
+        kept = connection.execute("SELECT model, dim, vector_json FROM prompt_embeddings").fetchall()
     fresh = path.with_name("fresh.db")
     with open_past_chats(fresh) as anew, closing(sqlite3.connect(fresh)) as connection:
         index(anew, [draft(0, "after")])
-        assert connection.execute("SELECT vector, vector_json FROM prompt_embeddings").fetchall() == kept
+        assert connection.execute("SELECT model, dim, vector_json FROM prompt_embeddings").fetchall() == kept
 
 
 def test_a_turn_that_its_source_lost_stays_and_is_marked_until_it_is_back(
@@ -199,7 +199,7 @@ def test_equal_texts_are_embedded_once(past: SqlitePromptRepository, path: Path)
     index(past, [draft(0, "ok", conversation="claude_code:c2", source=OTHER)], state(OTHER))
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
-            "SELECT vector, vector_json, code FROM prompt_embeddings JOIN prompt_codes USING (prompt_id)"
+            "SELECT dense, squares, vector, code FROM prompt_vectors JOIN prompt_codes USING (prompt_id)"
         ).fetchall()
     assert rows[0] == rows[2] != rows[1]
 

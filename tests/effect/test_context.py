@@ -27,7 +27,7 @@ def test_error_messages() -> None:
 def test_the_class_of_a_service_is_not_its_tag() -> None:
     class Price: ...
 
-    with pytest.raises(TypeError, match="Price'> is no tag: services are asked for by their tags"):
+    with pytest.raises(TypeError, match="Price'> is not a tag: services are asked for by their tags"):
         Context.of(A, 1).get(Price)
 
 

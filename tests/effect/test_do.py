@@ -119,12 +119,12 @@ def plain(do: Do[str]) -> int:
         (add_keyword, "`async def add_keyword(do: Do[E, R])`"),
         (method, "`async def method(self, do: Do[E, R], count)`"),
         (misnamed, "in a method `self` comes first, and is called so"),
-        (plain, "plain is no coroutine function: write @Effect.gen directly above an `async def`"),
+        (plain, "plain is not a coroutine function: write @Effect.gen directly above an `async def`"),
         (stream, "stream yields values: "),
-        (partial(add, 1), "is no coroutine function"),
+        (partial(add, 1), "is not a coroutine function"),
         (staticmethod(add), "write @staticmethod above @Effect.gen"),
         (classmethod(add), "write @classmethod above @Effect.gen"),
-        (None, "None is no coroutine function"),
+        (None, "None is not a coroutine function"),
     ],
 )
 def test_another_function_is_refused_with_the_cure(function: Any, cure: str) -> None:

@@ -321,7 +321,7 @@ def test_a_program_that_leaves_without_closing_is_closed_at_its_end(end: str) ->
         [sys.executable, "-W", "always", "-c", FORGETFUL + end],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     assert ended.stdout == "released\n"

@@ -47,7 +47,7 @@ given: Any = layer
 wire: Any = kernel.wire
 runtime: Any = kernel.ManagedRuntime
 guest = Layer.succeed(GuestTag, "Ann")
-NEEDS_FUNCTION = "no asynchronous context manager"
+NEEDS_FUNCTION = "not an asynchronous context manager"
 
 
 class SilentGreeter:
@@ -94,7 +94,7 @@ MAKING = [
         "succeed, the wrong way round",
         lambda: make.succeed(greeter, GreeterTag),
         TypeError,
-        "no tag",
+        "not a tag",
         "class ",
     ),
     Wrong(
@@ -111,7 +111,7 @@ MAKING = [
     Wrong("sync, a service", lambda: sync(greeter), TypeError, "takes a function", "lambda: ..."),
     Wrong("sync, a coroutine function", lambda: sync(answer), TypeError, "answer", "promise("),
     Wrong("sync, a misfit", lambda: use(sync(dict)), TypeError, "lacks greet", "Layer.mock("),
-    Wrong("effect, a service", lambda: effect(greeter), TypeError, "no effect", "succeed(value)"),
+    Wrong("effect, a service", lambda: effect(greeter), TypeError, "not an effect", "succeed(value)"),
     Wrong("effect, no call", lambda: effect(greet_layer), TypeError, "greet_layer", "greet_layer()"),
     Wrong("effect, one need", lambda: effect(one, needs=GuestTag), TypeError, "list", "[GuestTag]"),
     Wrong("effect, a misfit", lambda: use(effect(one)), TypeError, "1 is no Greeter", "Layer.mock("),
@@ -149,7 +149,7 @@ MAKING = [
 ]
 
 COMPOSING = [
-    Wrong("| a service", lambda: given | greeter, TypeError, "no layer", "Layer.succeed(Tag, service)"),
+    Wrong("| a service", lambda: given | greeter, TypeError, "not a layer", "Layer.succeed(Tag, service)"),
     Wrong("| a tag", lambda: given | GuestTag, TypeError, "GuestTag", "Layer.succeed(GuestTag, service)"),
     Wrong("| no call", lambda: given | greet_layer, TypeError, "function greet_layer", "greet_layer()"),
     Wrong(">> an effect", lambda: given >> one, TypeError, "an effect", "layer.provide_to(effect)"),
@@ -164,7 +164,7 @@ COMPOSING = [
         "replace, a fake",
         lambda: given.replace(greeter),
         TypeError,
-        "no layer",
+        "not a layer",
         "Layer.succeed(Tag, service)",
     ),
     Wrong(
@@ -177,7 +177,7 @@ COMPOSING = [
     Wrong("provide_to, no call", lambda: given.provide_to(greet_layer), TypeError, "greet_layer", "call it"),
     Wrong("provide", lambda: given.provide(one), AttributeError, "'provide'", "layer.provide_to(effect)"),
     Wrong("build", lambda: given.build, AttributeError, "'build'", "async with ManagedRuntime(layer)"),
-    Wrong("wire, a list", lambda: wire([layer, guest]), TypeError, "no layer", "wire(*layers)"),
+    Wrong("wire, a list", lambda: wire([layer, guest]), TypeError, "not a layer", "wire(*layers)"),
     Wrong(
         "wire, one fake",
         lambda: wire(layer, override=layer),

@@ -45,13 +45,17 @@ RUNNING = [
     ),
     Wrong("runtime, a tag", lambda: runtime(GreeterTag), TypeError, "GreeterTag", "Layer.succeed(GreeterTag"),
     Wrong(
-        "runtime, a service", lambda: runtime(greeter), TypeError, "no layer", "Layer.succeed(Tag, service)"
+        "runtime, a service",
+        lambda: runtime(greeter),
+        TypeError,
+        "not a layer",
+        "Layer.succeed(Tag, service)",
     ),
     Wrong(
         "runtime, a runtime",
         lambda: runtime(runtime(layer)),
         TypeError,
-        "no layer",
+        "not a layer",
         "that the runtime was made of",
     ),
     Wrong(

@@ -107,7 +107,7 @@ MAKING = [
     Wrong(
         "from_outcome, a plain one", lambda: fx.from_outcome(outcome), TypeError, "outcome has", "`async def`"
     ),
-    Wrong("a fiber awaited", awaited_fiber, TypeError, "a fiber is no effect", "await fiber.join()"),
+    Wrong("a fiber awaited", awaited_fiber, TypeError, "a fiber is not an effect", "await fiber.join()"),
     Wrong("coroutine, a plain one", lambda: fx.coroutine(read), TypeError, "read", "above an `async def`"),
     Wrong(
         "coroutine, a value", lambda: fx.coroutine(answer)().run(), TypeError, "42", "return Success(value)"
@@ -120,7 +120,7 @@ MAKING = [
     Wrong("all, a word", lambda: fx.all([one], concurrency="all"), TypeError, "'all'", "concurrency=None"),
     Wrong("all, 0 at once", lambda: fx.all([one], concurrency=0), ValueError, "not 0", "None for all"),
     Wrong("race_all, nothing", lambda: fx.race_all([]), ValueError, "no effects", "give it one effect"),
-    Wrong("race, a value", lambda: made.race(1), TypeError, "1 is no effect", "Effect.succeed(value)"),
+    Wrong("race, a value", lambda: made.race(1), TypeError, "1 is not an effect", "Effect.succeed(value)"),
     Wrong(
         "zip, an outcome", lambda: made.zip(one.run_sync()), TypeError, "Success: 1", "without awaiting it"
     ),
@@ -175,7 +175,11 @@ GOING_ON = [
     Wrong("catch, an effect", lambda: kernel.catch(str, one), TypeError, "not an effect", "lambda error:"),
     Wrong("catch, a value", lambda: failed.pipe(kernel.catch(str, len)), TypeError, "len", "Effect.succeed("),
     Wrong(
-        "catch of a value", lambda: kernel.catch(str, read)(5), TypeError, "5 is no effect", "succeed(value)"
+        "catch of a value",
+        lambda: kernel.catch(str, read)(5),
+        TypeError,
+        "5 is not an effect",
+        "succeed(value)",
     ),
     Wrong("catch as a method", lambda: failed.catch(str, read), AttributeError, "catch", "pipe(catch("),
     Wrong("then", lambda: made.then(str), AttributeError, "then", "bind(function) goes on"),
@@ -198,7 +202,11 @@ RUNNING = [
     Wrong("asyncio.run", lambda: asyncio.Runner().run(made), ValueError, "coroutine", "give effect.run()"),
     Wrong("start_soon", started_soon, TypeError, "awaited and not called", "start_soon(effect.run)"),
     Wrong(
-        "do, a value", lambda: does(lambda do: do(3)), TypeError, "3 is no effect", "Effect.succeed(value)"
+        "do, a value",
+        lambda: does(lambda do: do(3)),
+        TypeError,
+        "3 is not an effect",
+        "Effect.succeed(value)",
     ),
     Wrong("do, a coroutine", lambda: does(lambda do: do(answer())), TypeError, "answer", "Effect.promise("),
     Wrong("do, no call", lambda: does(lambda do: do(program)), TypeError, "function program", "program()"),
@@ -216,7 +224,7 @@ RUNNING = [
         "do.service", lambda: does(lambda do: do.service(Greeter)), TypeError, "Greeter", "write GreeterTag"
     ),
     Wrong("gen without do", lambda: fx.gen(without_do), TypeError, "parameter `do`", "do: Do[E, R], name)"),
-    Wrong("gen, a plain one", lambda: fx.gen(read), TypeError, "read is no coroutine", "an `async def`"),
+    Wrong("gen, a plain one", lambda: fx.gen(read), TypeError, "read is not a coroutine", "an `async def`"),
     Wrong("gen below", lambda: fx.gen(staticmethod(read)), TypeError, "read", "above @Effect.gen, not below"),
 ]
 
@@ -232,8 +240,10 @@ SCHEDULES = [
 
 TAGS = [
     Wrong("a protocol", lambda: fx.service(Greeter), TypeError, "Greeter", "write GreeterTag"),
-    Wrong("a service", lambda: fx.service(greeter), TypeError, "no tag", "class GreeterTag(Tag[Greeter])"),
-    Wrong("a name", lambda: fx.service("GreeterTag"), TypeError, "'GreeterTag' is no tag", "(Tag[Greeter])"),
+    Wrong("a service", lambda: fx.service(greeter), TypeError, "not a tag", "class GreeterTag(Tag[Greeter])"),
+    Wrong(
+        "a name", lambda: fx.service("GreeterTag"), TypeError, "'GreeterTag' is not a tag", "(Tag[Greeter])"
+    ),
     Wrong("a tag that is called", GreeterTag, TypeError, "instantiated", "Layer.succeed(GreeterTag"),
     Wrong("a tag's method", lambda: kernel_tag.greet("Ann"), AttributeError, "'greet'", "service.greet(...)"),
     Wrong("a bare tag", lambda: kernel.Layer.succeed(kernel.Tag, 1), TypeError, "Tag", "class GreeterTag("),

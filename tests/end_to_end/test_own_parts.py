@@ -1,6 +1,7 @@
 """A stranger's backend, strategy, skill, clock, embedder, extractor and ranking are plugged in from outside."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,10 @@ def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path
         },  # the laws need pytest and nothing beside it
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "47 passed" in run.stdout
+    passed = re.search(r"(\d+) passed", run.stdout)
+    assert passed, run.stdout
+    assert int(passed[1]) > 50, "not the whole kit ran"

@@ -28,6 +28,7 @@ COMMANDS = [
     "stats",
     "doctor",
     "watch",
+    "service",
     "hook",
     "forget",
     "prune",
@@ -128,7 +129,7 @@ def test_a_misspelt_command_is_guessed(indexed: Agent) -> None:
 def test_what_export_did_not_write_is_not_imported_silently(fresh: Agent) -> None:
     done = fresh.run(f"pastchats-memory import {HISTORIES}/README.md")
     assert done.returncode == 1
-    assert "histories are for index" in done.stderr
+    assert "use index to read histories" in done.stderr
 
 
 def test_what_import_could_not_read_is_told_by_an_option_that_it_has(fresh: Agent) -> None:
@@ -142,10 +143,10 @@ def test_what_import_could_not_read_is_told_by_an_option_that_it_has(fresh: Agen
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("search retries --project rely", "no turn is of the project 'rely': did you mean 'relay'?"),
-        ("search retries --format 聊天", "no turn is of the format '聊天': there are aider, "),
+        ("search retries --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
+        ("search retries --format 聊天", "no turn has the format '聊天': the formats are aider, "),
         ("recall retries --format claude-code", "the format 'claude-code': did you mean 'claude_code'?"),
-        ("forget --project rely", "no turn is of the project 'rely': did you mean 'relay'?"),
+        ("forget --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
         ("search retries --project RELAY --since 2100-01-01", ""),
     ],
 )
@@ -311,7 +312,7 @@ def test_who_stops_reading_is_not_told_off(indexed: Agent) -> None:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.close()
-        assert running.wait(timeout=60) == 1
+        assert running.wait(timeout=300) == 1
         assert running.stderr.read() == b""
 
 
@@ -326,7 +327,7 @@ def test_ctrl_c_ends_a_watch_quietly(fresh: Agent) -> None:
         assert running.stderr is not None
         assert b"new turns indexed" in running.stdout.readline()
         running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=60) == 130
+        assert running.wait(timeout=300) == 130
         assert b"Traceback" not in running.stderr.read()
 
 
@@ -369,7 +370,7 @@ def test_a_watch_outlives_a_locked_index(fresh: Agent) -> None:
             writer.execute("ROLLBACK")
             assert json.loads(running.stdout.readline())["turns"]["new"] > 50
             running.send_signal(signal.SIGINT)
-            assert running.wait(timeout=60) == 130
+            assert running.wait(timeout=300) == 130
 
 
 # --- JSON: one object, whatever the command -------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from chatmemory.effect import Success
 from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings.memory_settings import Settings
-from tests.readme_programs import PROGRAMS, README, ROOT, skip_without_frameworks
+from tests.readme_programs import PAGES, PROGRAMS, README, ROOT, programs_of, skip_without_frameworks
 
 
-@pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=range(1, len(PROGRAMS) + 1))
+@pytest.mark.parametrize(("program", "output"), PROGRAMS.values(), ids=PROGRAMS)
 def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_path: Path) -> None:
     skip_without_frameworks(program)
     for folder in ("config", "examples"):
@@ -27,39 +27,48 @@ def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_pa
 
 
 def test_the_first_program_is_short_and_matches_on_a_failure() -> None:
-    program, output = PROGRAMS[0]
+    program, output = PROGRAMS["README-1"]
     assert len([line for line in program.splitlines() if line]) <= 15
     assert "case Failure(error)" in program
     assert "ConversationNotFoundError" in output
 
 
 def test_the_configuration_that_it_shows_is_right() -> None:
-    (shown,) = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    text = (ROOT / "docs" / "guides" / "configuration.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert isinstance(structure(Settings, tomllib.loads(shown)), Success)
 
 
 def test_every_command_that_it_names_is_there() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert (
-        {"demo", "test", "check", "bench"}
+        {"demo", "test", "check", "docs"}
         <= set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
         <= targets
     )
 
 
 def test_every_subcommand_that_it_names_is_one() -> None:
-    named = set(re.findall(r"pastchats-memory ([a-z-]+)", README)) - {"hook"}
+    told = README + "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = set(
+        re.findall(
+            r"^(?:\.venv/bin/)?pastchats-memory ([a-z-]+)|`pastchats-memory ([a-z-]+)", told, re.MULTILINE
+        )
+    )
+    named = {first or second for first, second in named} - {"--help"}
     assert {"index", "recall", "search"} <= named
     assert named <= set(COMMANDS)
 
 
-def test_every_link_into_the_repository_leads_somewhere() -> None:
-    links = set(re.findall(r"\]\(([^)#:]+)\)", README))
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
-    anchors = re.findall(r"\]\(#([^)]+)\)", README)
-    headings = {
-        re.sub(r"[^a-z ]", "", title.lower()).replace(" ", "-")
-        for title in re.findall(r"^## (.*)$", README, re.MULTILINE)
-    }
-    assert set(anchors) <= headings
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "README.zh.md", *PAGES], ids=lambda page: page.stem
+)
+def test_every_link_into_the_repository_leads_somewhere(page: Path) -> None:
+    links = set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")))
+    assert [link for link in links if not (page.parent / link).exists() and "/made/" not in link] == []
+
+
+def test_it_is_short_and_its_two_languages_show_the_same_program() -> None:
+    assert len(README.encode()) < 8_192
+    translated = ROOT / "README.zh.md"
+    assert programs_of(translated) == [PROGRAMS["README-1"]]

@@ -114,7 +114,7 @@ def test_the_text_of_a_head_ends_with_a_whole_character(block_bytes: int) -> Non
     assert head(b"a\r\n\xff").text == "a\n\ufffd"
 
 
-@settings(max_examples=rounds(50, thorough=300), deadline=None)
+@settings(max_examples=rounds(50, thorough=300))
 @given(JSON, st.data())
 def test_the_beginning_of_a_value_says_nothing_that_the_value_does_not(
     value: Any, data: st.DataObject

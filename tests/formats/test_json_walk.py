@@ -59,7 +59,7 @@ def test_a_pattern_names_the_containers_that_are_gone_into() -> None:
     ]
 
 
-@settings(max_examples=rounds(50, thorough=300), deadline=None)
+@settings(max_examples=rounds(50, thorough=300))
 @given(JSON, st.integers(0, 4), st.integers(1, 40), st.sampled_from([None, 1]), st.booleans())
 def test_a_walk_yields_every_member_once(
     document: Any, depth: int, block_bytes: int, indent: int | None, is_ascii: bool
@@ -69,7 +69,7 @@ def test_a_walk_yields_every_member_once(
     assert found == list(members(document, depth))
 
 
-@settings(max_examples=rounds(50, thorough=200), deadline=None)
+@settings(max_examples=rounds(50, thorough=200))
 @given(JSON, st.data())
 def test_a_document_that_is_cut_off_keeps_what_came_before(document: Any, data: st.DataObject) -> None:
     text = json.dumps([document, "end"])

@@ -1,6 +1,6 @@
 """A home with a history of every agent: ``index`` without a path names and reads them all, and loses none later."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,55 +8,24 @@ import pytest
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.files.sqlite_archive import forget_copies
 from tests.formats.agent_histories import AGENTS, TALK, THANKED, lines
-from tests.formats.histories import FILES
-from tests.formats.sqlite_histories import make_store
+from tests.formats.every_home import CODEX, ELSEWHERE, ROLLOUT, STORES, make_home, write
 from tests.indexed import Indexed, open_index
 
 zstandard = pytest.importorskip("zstandard")
 
-ROLLOUT = "rollout-2025-09-19T09-02-12-01996135-afde-7911-97f0-d863511eca56.jsonl"
-CODEX = FILES[f"codex_cli/{ROLLOUT}"]
-STORES: Mapping[str, str] = {
-    "cursor_store": ".config/Cursor/User/globalStorage",
-    "goose": ".local/share/goose/sessions",
-    "opencode": ".local/share/opencode",
-}
-COWORK = ".config/Claude/local-agent-mode-sessions/a/b/.claude/projects/-home-lin-shop/5d3c.jsonl"
-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in (
-        "XDG_DATA_HOME",
-        "LOCALAPPDATA",
-        "APPDATA",
-        "CODEX_HOME",
-        "CLAUDE_CONFIG_DIR",
-        "PI_CODING_AGENT_DIR",
-    ):
+    for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "home"
-    monkeypatch.setenv("HOME", str(folder))
-    for files in AGENTS.values():
-        for path, content in files.items():
-            if "!" not in path:
-                write(folder / path, content)
-    for name, place in STORES.items():
-        make_store(name, folder / place)
-    write(folder / ".codex/sessions/2025/09/19" / ROLLOUT, CODEX)
-    write(folder / COWORK, FILES["claude_code/em_short.jsonl"])
-    return folder
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return make_home(tmp_path / "home")
 
 
 @pytest.fixture
 def past(tmp_path: Path) -> Iterator[Indexed]:
     with open_index(tmp_path) as indexed:
         yield indexed
-
-
-def write(path: Path, content: bytes | str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def index(past: Indexed) -> IndexReport:
@@ -81,7 +50,7 @@ def test_every_agent_is_read_and_nothing_is_lost_when_its_files_move_on(past: In
     (home / ".pi").rename(home / ".omp")
     (home / "jan/threads/t1/messages.jsonl").unlink()
     later = index(past)
-    assert (later.turns.new, later.missing) == (1, 3)
+    assert (later.turns.new, later.missing, later.moved) == (1, 1, 2)
     after = past.rows("conversation_id, role, content")
     assert set(before) < set(after)
     assert len(after) == len(before) + 1

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.thorough import thorough
+
 ROOT = Path(__file__).parents[2]
 
 MEGABYTES = 24
@@ -40,7 +42,18 @@ print(json.dumps([lines, members, peak_mib()]))
 """
 
 
-@pytest.mark.parametrize("name", ["claude_code", "chatgpt", "librechat", "copilot_chat", "aider", "sharegpt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude_code",
+        "chatgpt",
+        "copilot_chat",
+        "aider",
+        # Read as chatgpt is: lists of objects in one document.
+        pytest.param("librechat", marks=thorough),
+        pytest.param("sharegpt", marks=thorough),
+    ],
+)
 def test_a_long_conversation_takes_no_more_memory_than_its_ids(name: str) -> None:
     command = [
         sys.executable,

@@ -43,3 +43,12 @@ async def test_a_token_is_told_what_it_may_see(tmp_path: Path) -> None:
     async with client_of(tmp_path / "a.db", READER) as reader:
         told = [(one["target"], one["who"], one["user"]) for one in await followed(reader)]
         assert told == [("tea", "", ""), ("tea", "", "")]
+
+
+async def test_who_follows_the_changes_begins_at_a_cursor_that_is_one(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", MAIN) as owner:
+        assert (await owner.head("/events")).headers["content-type"].startswith("text/event-stream")
+        for wrong in ("yesterday", ""):
+            assert (await owner.get("/events", params={"since": wrong})).status_code == 422
+            assert (await owner.get("/events", headers={"Last-Event-ID": wrong})).status_code == 422

@@ -117,6 +117,38 @@ async def test_a_branch_goes_its_own_way(every_client: httpx.AsyncClient) -> Non
     assert (await every_client.post(at("nowhere", "fork"), json={"newId": "x"})).status_code == 404
 
 
+async def test_the_newest_change_is_taken_back(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "trip", "一")
+    await add(every_client, "trip", "二", "三")
+    stale = await every_client.post(at("trip", "undo"), json={"expectedVersion": 1})
+    assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
+    undone = await every_client.post(at("trip", "undo"), json={})
+    assert undone.json() == {
+        "action": "added",
+        "version": 3,
+        "removed": 2,
+        "restored": 0,
+        "heldBy": None,
+    }
+    again = await every_client.post(at("trip", "undo"), json={})
+    assert (again.status_code, again.json()["tag"]) == (409, "NotUndoableError")
+
+
+async def test_clearing_names_the_branches_that_hold_it_still(every_client: httpx.AsyncClient) -> None:
+    await add(every_client, "trip", "一", "二")
+    for branch in ("by rail", "by air"):
+        await every_client.post(at("trip", "fork"), json={"newId": branch})
+    cleared = (await every_client.delete(at("by air", "messages"))).json()
+    assert (cleared["clearedToo"], cleared["stillSharedBy"]) == ([], [])
+    cleared = (await every_client.delete(at("trip", "messages"))).json()
+    assert (cleared["clearedToo"], cleared["stillSharedBy"]) == ([], ["by rail"])
+    undone = (await every_client.post(at("trip", "undo"), json={})).json()
+    assert (undone["action"], undone["restored"], undone["heldBy"]) == ("cleared", 2, "by rail")
+    both = (await every_client.delete(at("trip", "messages"), params={"withBranches": True})).json()
+    assert (both["clearedToo"], both["stillSharedBy"]) == (["by rail"], [])
+    assert (await every_client.get(at("by rail"))).status_code == 404
+
+
 async def test_a_stale_writer_is_told_so(every_client: httpx.AsyncClient) -> None:
     await add(every_client, "c", "one")
     etag = (await every_client.get(at("c"))).headers["etag"]
@@ -187,3 +219,8 @@ async def test_an_id_that_a_browser_takes_for_a_folder_has_an_equals_sign_before
     await client.post(f"/conversations/{segment}/messages", json=said("hello"))
     found = await client.get(f"/conversations/{segment}")
     assert found.json()["conversationId"] == conversation_id
+
+
+async def test_a_search_in_an_app_whose_name_is_too_long_is_refused(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/messages/search", params={"app": "x" * 513}, json={"query": "tea"})
+    assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "$.query.app")

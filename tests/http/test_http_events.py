@@ -140,6 +140,23 @@ async def test_a_clear_is_an_event_and_the_conversation_may_begin_anew(client: h
         assert await contents(events, 1) == ["anew"]
 
 
+async def test_every_change_arrives_as_it_is_committed_and_who_was_cut_off_misses_none(
+    url: str, client: httpx.AsyncClient, conversation_id: str
+) -> None:
+    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_SECONDS) as whole:
+        async with following(whole) as events:
+            await say(client, "geheim")
+            await client.delete("/messages")
+            added, cleared = await anext(events), await anext(events)
+            told = [(one.event, one.data["action"], one.data["target"]) for one in (added, cleared)]
+            assert told == [("change", action, conversation_id) for action in ("added", "cleared")]
+            assert "geheim" not in str(added)
+        page = (await whole.get("/changes", params={"since": added.data["cursor"]})).json()
+        assert page["events"] == [cleared.data]
+        async with following(whole, added.id) as events:
+            assert (await anext(events)).data == cleared.data
+
+
 async def test_nobody_follows_what_is_not_there(client: httpx.AsyncClient) -> None:
     unknown = await client.get("/events")
     assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chatmemory.longterm.save_form import LEAST_CONFIDENCE
+from chatmemory.longterm.saving.save_form import LEAST_CONFIDENCE
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import ExtractionSettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks

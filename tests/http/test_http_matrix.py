@@ -53,9 +53,12 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "fork_conversation": ("yes", "no", "yes", "token"),
     "clear_messages": ("yes", "no", "no", "token"),
     "get_summary": ("yes", "no", "yes", "token"),
+    "search_conversations": ("yes", "own", "yes", "token"),
+    "get_branches": ("yes", "no", "yes", "token"),
     "follow_conversation": ("yes", "no", "yes", "token"),
     "extract_memory": ("own", "own", "own", "token"),
     "list_memories": ("yes", "own", "own", "token"),
+    "get_memory_facets": ("yes", "own", "own", "token"),
     "remember": ("own", "own", "own", "token"),
     "recall": ("yes", "own", "own", "token"),
     "record_use": ("own", "own", "own", "token"),
@@ -76,9 +79,11 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
     "promote_memory": ("yes", "no", "no", "token"),
     "pin_memory": ("yes", "no", "no", "token"),
     "get_memory_history": ("yes", "no", "no", "token"),
+    "undo_conversation": ("yes", "no", "no", "token"),
     "undo_memory": ("yes", "no", "no", "token"),
     "list_audit_entries": ("no", "no", "no", "token"),  # which is for the token of the server
     "list_changes": ("yes", "own", "yes", "token"),
+    "follow_changes": ("yes", "own", "yes", "token"),
     "build_context": ("yes", "own", "yes", "token"),
     "count_past_chats": ("yes", "no", "no", "token"),
     "list_past_conversations": ("yes", "no", "no", "token"),
@@ -88,6 +93,7 @@ TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
 }
 EVERY_4: Final = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
 SHOWS_THE_SECRET: Final = {
+    "search_conversations",
     "list_conversations",
     "get_messages",
     "list_memories",
@@ -111,6 +117,8 @@ class House:
         request = request_of(operation, **instead)
         if operation.name == "fork_conversation":  # a branch that is one's own
             request["json"] = {"newId": f"branch of {who}"}
+        if operation.name == "search_conversations":
+            request["json"] = {"query": SECRET}
         if operation.is_stream:  # whose end no test would live to see
             request["method"] = "HEAD"
         return await self.clients[who].request(**request)

@@ -1,6 +1,6 @@
 """Requests made of the OpenAPI document, right ones and wrong ones, against a real server: every check of schemathesis.
 
-A few requests of each operation in a brief run; every phase, for minutes, in a thorough one.
+Every phase takes minutes, so a brief run leaves it to ``test_http_matrix.py``.
 """
 
 import os
@@ -19,7 +19,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.stacks.past_chats import indexing
 from tests.http.served import served
 from tests.past_chats_command import HISTORIES
-from tests.thorough import IS_THOROUGH
+from tests.thorough import thorough
 
 HERE = Path(__file__).parent
 TOKEN = "schemathesis-is-let-in"
@@ -37,15 +37,14 @@ SEED = os.environ.get("SCHEMATHESIS_SEED", "1")
 RUNS = {
     # Together the first two phases would take all the time from the others.
     "examples and coverage": ("--phases", "examples,coverage"),
-    "fuzzing and stateful": ("--phases", "fuzzing,stateful", "--max-time", "150"),
+    "fuzzing and stateful": ("--phases", "fuzzing,stateful", "--max-time", "100"),
 }
-if not IS_THOROUGH:
-    RUNS = {"brief": ("--phases", "fuzzing", "--max-examples", "3")}
 
 # The command takes every CHATMEMORY_ variable for a setting.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
 
 
+@thorough
 @pytest.mark.parametrize("options", RUNS.values(), ids=list(RUNS))
 def test_no_request_that_the_document_can_think_of_breaks_a_promise(
     tmp_path: Path, options: tuple[str, ...]

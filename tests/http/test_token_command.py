@@ -142,7 +142,7 @@ def test_the_log_names_tokens_and_addresses_and_shows_no_token(
 
 def test_the_server_says_at_its_start_which_tokens_to_replace(server: Server) -> None:
     log = server.logged()
-    assert "server.tokens.guest.token stands in the configuration as it is sent" in log
+    assert "server.tokens.guest.token is in plain text in the configuration" in log
     assert "'chatmemory token guest'" in log
     assert "the token of former has expired (2020-02-02): 'chatmemory token former' makes another" in log
     assert "the token of phone" not in log

@@ -20,7 +20,7 @@ from attrs import frozen
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 ENOUGH_FAILURES: Final = 6  # to see that something is broken
-PATIENCE_SECONDS: Final = 300
+PATIENCE_SECONDS: Final = 900
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The variable that names the list, for the process that runs the tests."""
 

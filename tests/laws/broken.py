@@ -117,14 +117,28 @@ class ForksByName(Broken):
         )
 
 
+class LooksAwayWhileItForks(Broken):
+    """Between the question whether a branch may be made and its making, others clear what it shares."""
+
+    @Effect.gen
+    async def fork(self, do: Do[ForkRefusal | RepositoryError], fork: Fork, /) -> Forked:
+        forked = await do(self.inner.fork(fork))
+        await checkpoint()
+        if not self.history(fork.conversation_id).entries:
+            self.put(fork.new_id, evolve(self.history(fork.new_id), entries={}))
+        return forked
+
+
 class ClearsBranchesToo(Broken):
     @Effect.gen
-    async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
+    async def clear(
+        self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> ClearReport | None:
         for key, history in self.inner.kept.histories.items():
             origin = history.state.conversation.forked_from
             if origin is not None and origin.conversation_id == conversation_id:
                 self.put(key, History.new(key, now))
-        return await do(self.inner.clear(conversation_id, now=now))
+        return await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
 
 
 class NamesEveryParent(Broken):
@@ -269,12 +283,14 @@ class LetsDriverErrorsEscape(Broken):
 
 class ClearsWithLike(Broken):
     @Effect.gen
-    async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
+    async def clear(
+        self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> ClearReport | None:
         pattern = pattern_of(conversation_id)
-        report = await do(self.inner.clear(conversation_id, now=now))
+        report = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
         for other in list(self.inner.kept.histories):
             if pattern.fullmatch(other):
-                await do(self.inner.clear(other, now=now))
+                await do(self.inner.clear(other, now=now, with_branches=with_branches))
         return report
 
 
@@ -323,10 +339,31 @@ class RemovesTheLatestRow(Broken):
         return latest.handed_out()
 
 
+class HidesWhatADeletedSummaryCovers(Broken):
+    """Leaves what a summary covers out of view, though the summary that deleted that one is gone."""
+
+    @Effect.gen
+    async def remove_newest(
+        self, do: Do[Any], conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+    ) -> ChatMessage | None:
+        before = self.history(conversation_id)
+        removed = await do(self.inner.remove_newest(conversation_id, now=now, threshold=threshold))
+        after = self.history(conversation_id)
+        hidden = {
+            id_: entry
+            for id_, entry in before.entries.items()
+            if entry.message.covered_by not in {None, *before.entries}
+        }
+        self.put(conversation_id, evolve(after, entries={**after.entries, **hidden}))
+        return removed
+
+
 class CountsVersionsAnew(Broken):
     @Effect.gen
-    async def clear(self, do: Do[Any], conversation_id: str, *, now: datetime) -> ClearReport | None:
-        report = await do(self.inner.clear(conversation_id, now=now))
+    async def clear(
+        self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> ClearReport | None:
+        report = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
         self.inner.kept.histories.pop(conversation_id, None)
         return report
 
@@ -418,19 +455,21 @@ class ListsWhatIsOthers(Broken):
 class LetsReadersClear(Broken):
     @Effect.coroutine
     async def clear(
-        self, conversation_id: str, *, now: datetime
+        self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Outcome[ClearReport | None, RemovalError]:
         history = self.history(conversation_id)
         if not history.entries or not history.state.is_seen_by(principal()):
             return Success(None)
         with acting_as(ANYBODY):
-            return await self.inner.clear(conversation_id, now=now)
+            return await self.inner.clear(conversation_id, now=now, with_branches=with_branches)
 
 
 class FreesWhatIsCleared(Broken):
     @Effect.gen
-    async def clear(self, do: Do[RemovalError], conversation_id: str, *, now: datetime) -> ClearReport | None:
-        cleared = await do(self.inner.clear(conversation_id, now=now))
+    async def clear(
+        self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> ClearReport | None:
+        cleared = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
         history = self.history(conversation_id)
         if not history.entries:
             self.put(conversation_id, evolve(history, state=evolve(history.state, owner=UNOWNED)))

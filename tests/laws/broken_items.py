@@ -93,9 +93,12 @@ class ReadsBeforeItLocks(BrokenItems):
     async def change(self, do: Do[Any], steps: Callable[[], ItemChange[Any]], *, now: datetime) -> Any:
         change = steps()
         try:
-            names = next(change)
+            wanted = next(change)
             while True:
-                names = change.send(await do(self.inner.read(names, now=now)))
+                if isinstance(wanted, ItemSearch):
+                    wanted = change.send(await do(self.inner.search(wanted, now=now)))
+                else:
+                    wanted = change.send(await do(self.inner.read(wanted, now=now)))
         except StopIteration as end:
             puts, answer = end.value
         await checkpoint()

@@ -300,6 +300,19 @@ class LooksForDuplicatesTooEarly(BrokenMemory):
         return await do(self.inner.store(tuple(evolve(draft, dedup_key=None) for draft in drafts)))
 
 
+class LooksForTheKeyTooEarly(BrokenMemory):
+    """Whether a key has a value is looked up before the transaction begins."""
+
+    @Effect.gen
+    async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
+        asked = {draft.key for draft in drafts if draft.replaces_key}
+        is_taken = any(row.memory.key in asked for row in self.table.rows.values())
+        await checkpoint()
+        if is_taken:
+            return await do(self.inner.store(drafts))
+        return await do(self.inner.store(tuple(evolve(draft, replaces_key=False) for draft in drafts)))
+
+
 class ReplacesWhatIsGone(BrokenMemory):
     """The memory that is to be replaced is looked up too early."""
 
@@ -439,6 +452,17 @@ class CreatesWhatIsAskedFor(BrokenMemory):
 
 
 # --- Searching ---------------------------------------------------------------------------------------------------
+
+
+class LeavesOutWhatStandsBeside(BrokenMemory):
+    """Finds what has a word of the query, and not the answer behind it."""
+
+    def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
+        def alone(found: Candidates) -> Candidates:
+            sharing = [one for one in found.found if set(search.terms) & set(one.terms.split())]
+            return evolve(found, found=tuple(sharing))
+
+        return self.inner.search(search).map(alone)
 
 
 class FindsMoreThanAsked(BrokenMemory):

@@ -33,7 +33,14 @@ from tests.laws.broken_items import (
     TakesPrefixesForText,
     WritesValuesAnew,
 )
-from tests.thorough import rounds
+from tests.laws.broken_items_past import (
+    ForgetsThePresentAlone,
+    KeepsEverything,
+    ReadsOnlyWhatIsNow,
+    RemovesInsteadOfUndoing,
+    UndoesWhatNobodyKept,
+)
+from tests.thorough import rounds, thorough
 
 # A law that is broken half-way has made questions that it no longer asks.
 pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
@@ -57,6 +64,11 @@ CAUGHT = [
     (CreatesWhatItRefreshes, "test_l11_empty", "L11 empty"),
     (IsNewerAfterARetry, "test_l12_retry", "L12 retry"),
     (LetsDriverErrorsEscape, "test_l11_empty", "L20 errors"),
+    (ReadsOnlyWhatIsNow, "test_l27_past", "L27 past"),
+    (KeepsEverything, "test_l27_past_is_bounded", "L27 past"),
+    (RemovesInsteadOfUndoing, "test_l29_undo", "L29 undo"),
+    (UndoesWhatNobodyKept, "test_l29_undo_is_refused", "L29 undo"),
+    (ForgetsThePresentAlone, "test_l30_forget", "L30 forget"),
     (KeepsOldPassages, "test_l23_remove", "L23 remove"),
     (IsThereUntilItIsSwept, "test_e1_end", "E1 end"),
     (RemembersTheTimeOfWhatIsGone, "test_e1_end", "E1 end"),
@@ -70,8 +82,8 @@ CAUGHT_BY_PROGRAMS = [
     (WritesValuesAnew, "L1 put"),
     (PutsTheFirstOfABatch, "L1 put"),
     (KeepsNothing, "L5 reopen"),
-    (FiltersAPage, "L10 window"),
-    (SweepsWhatWillEnd, "E3 sweep"),
+    pytest.param(FiltersAPage, "L10 window", marks=thorough),
+    pytest.param(SweepsWhatWillEnd, "E3 sweep", marks=thorough),
 ]
 
 

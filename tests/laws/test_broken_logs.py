@@ -16,7 +16,8 @@ from chatmemory.events.event import Change
 from chatmemory.events.event_log import ChangesPage
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.laws import ItemRepositoryLaws, LawBrokenError, MemoryRepositoryLaws, MessageRepositoryLaws
-from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.changes import name_of
+from chatmemory.longterm.memories import ForgetReceipt, SaveOutcome, Skipped
 from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
@@ -150,6 +151,27 @@ class TakesBackByMessage(BrokenMemory):
         return receipt
 
 
+class RefusesWhatExpired(BrokenMemory):
+    """Of what goes with its session it keeps the names, as of what was forgotten."""
+
+    @Effect.gen
+    async def expire(self, do: Do[Any], namespace: Namespace, **which: Any) -> int:
+        before = set(self.table.rows)
+        expired = await do(self.inner.expire(namespace, **which))
+        self.table._forgotten_names |= before - set(self.table.rows)
+        return expired
+
+
+class SkipsTheWholeBatch(BrokenMemory):
+    """With what was forgotten it skips whatever came with it."""
+
+    @Effect.gen
+    async def store(self, do: Do[Any], drafts: tuple[MemoryDraft, ...]) -> tuple[SaveOutcome, ...]:
+        if any(name_of(draft) in self.table._forgotten_names for draft in drafts):
+            return (Skipped("forgotten"),) * len(drafts)
+        return await do(self.inner.store(drafts))
+
+
 class NeverLiftsATombstone(BrokenMemory):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Any, Any]:
         return self.inner.store(tuple(evolve(draft, again=False) for draft in drafts))
@@ -192,6 +214,8 @@ CAUGHT = [
     (TellsOtherUsers, "test_n4_seen", "N4 seen"),
     (TakesBackWhatWasForgotten, "test_n5_tombstone", "N5 tombstone"),
     (TakesBackByMessage, "test_n5_tombstone", "N5 tombstone"),
+    (RefusesWhatExpired, "test_n5_tombstone_of_a_batch", "N5 tombstone"),
+    (SkipsTheWholeBatch, "test_n5_tombstone_of_a_batch", "N5 tombstone"),
     (NeverLiftsATombstone, "test_n5_tombstone_lifted", "N5 tombstone"),
     (KeepsWhatWasForgotten, "test_n6_history", "N6 history"),
     (SweepsWithoutATrace, "test_n1_event", "N1 event"),

@@ -67,6 +67,22 @@ class TakesEverythingForNew(BrokenRanker):
         return super().rank(search, changed(candidates, created_at=how["now"]), **how)
 
 
+class ScoresByHalves(BrokenRanker):
+    def rank(self, search: MemorySearch, candidates: Candidates, /, **how: Any) -> Recall:
+        recall = super().rank(search, candidates, **how)
+        return evolve(recall, hits=tuple([evolve(hit, score=hit.score / 2) for hit in recall.hits]))
+
+
+class WaitsForTheEmbedder(BrokenRanker):
+    """While the embedder fails, what has a vector is left out, although its words can be found."""
+
+    def rank(self, search: MemorySearch, candidates: Candidates, /, **how: Any) -> Recall:
+        if search.vector is None:
+            without = [one for one in candidates.found if one.memory.embedding is None]
+            candidates = evolve(candidates, found=tuple(without))
+        return super().rank(search, candidates, **how)
+
+
 class FindsNothingWithoutAVector(BrokenRanker):
     def rank(self, search: MemorySearch, candidates: Candidates, /, **how: Any) -> Recall:
         recall = super().rank(search, candidates, **how)
@@ -99,9 +115,11 @@ CAUGHT_RANKERS = [
     (LimitsBeforeItRanks, "test_l8_recall", "L8 recall"),
     (WorstFirst, "test_l9_self", "L9 self"),
     (HasNoThreshold, "test_l15_threshold", "L15 threshold"),
+    (ScoresByHalves, "test_l15_threshold_without_decay", "L15 threshold"),
     (ForgetsPins, "test_l15_decay", "L15 decay"),
     (TakesEverythingForNew, "test_l15_decay", "L15 decay"),
     (FindsNothingWithoutAVector, "test_l18_degrade", "L18 degrade"),
+    (WaitsForTheEmbedder, "test_l18_degrade_alike", "L18 degrade"),
 ]
 CAUGHT_REPOSITORIES = [
     (FindsShortTermMemories, "test_l16_filter", "L16 filter"),

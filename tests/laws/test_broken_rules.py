@@ -90,7 +90,7 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
     (f"{CHANGES}:_repeats", answers(False), "test_l12_retry", "L12 retry"),
     (f"{CHANGES}:same_json", answers(True), "test_l2_atomic_batch", "L2 atomic batch"),
     (f"{CHANGES}:same_json", lambda _: operator.eq, "test_l12_retry", "L12 retry"),
-    (f"{HISTORY}:History._known", answers({}), "test_l12_retry", "L12 retry"),
+    (f"{HISTORY}:History.known", answers({}), "test_l12_retry", "L12 retry"),
     (f"{HISTORY}:decide_append", expects_nothing, "test_l2_atomic_batch", "L2 atomic batch"),
     (f"{HISTORY}:decide_append", expects_nothing, "test_l7_race_for_a_version", "L7 race"),
     # What the counts become.
@@ -102,16 +102,16 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
     (f"{CHANGES}:_extended", keeps("open_count"), "test_l25_counts", "L25 counts"),
     (f"{CHANGES}:_extended", keeps("created_at"), "test_l25_counts", "L25 counts"),
     (f"{CHANGES}:_extended", keeps("updated_at"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("version"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("message_count"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("view_count"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("view_tokens"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("open_count"), "test_l25_counts", "L25 counts"),
-    (f"{CHANGES}:_rewritten", keeps("updated_at"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("version"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("message_count"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("view_count"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("view_tokens"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("open_count"), "test_l25_counts", "L25 counts"),
+    (f"{CHANGES}:rewritten", keeps("updated_at"), "test_l25_counts", "L25 counts"),
     # What a summary and a removal may do.
     (f"{HISTORY}:decide_summary", plans_now, "test_l14_coverage_is_guarded", "L14 coverage"),
     (
-        f"{CHANGES}:_rewritten",
+        f"{CHANGES}:rewritten",
         keeps_state("rewritten_at_version"),
         "test_l14_coverage_is_guarded",
         "L14 coverage",
@@ -127,12 +127,12 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
     ),
     # Since when everything is kept.
     (
-        f"{CHANGES}:_rewritten",
+        f"{CHANGES}:rewritten",
         keeps_state("kept_since_version"),
         "test_l27_past_of_what_was_removed",
         "L27 past",
     ),
-    (f"{CHANGES}:_rewritten", keeps_state("kept_since"), "test_l27_past_of_what_was_removed", "L27 past"),
+    (f"{CHANGES}:rewritten", keeps_state("kept_since"), "test_l27_past_of_what_was_removed", "L27 past"),
     (
         f"{HISTORY}:decide_clear",
         becomes(kept_since_version=0),
@@ -144,7 +144,7 @@ WRONG_RULES: list[tuple[str, Callable[[Rule], Rule], str, str]] = [
     (f"{CHANGES}:is_due", answers(True), "test_w1_outbox", "W1 outbox"),
     (f"{CHANGES}:is_due", answers(False), "test_w1_outbox", "W1 outbox"),
     (f"{CHANGES}:_extended", keeps_state("has_work"), "test_w1_outbox", "W1 outbox"),
-    (f"{CHANGES}:_rewritten", keeps_state("has_work"), "test_w1_outbox", "W1 outbox"),
+    (f"{CHANGES}:rewritten", keeps_state("has_work"), "test_w1_outbox", "W1 outbox"),
     (f"{HISTORY}:is_due", answers(True), "test_w3_settle", "W3 settle"),
     (f"{HISTORY}:is_due", answers(False), "test_w3_settle", "W3 settle"),
     (

@@ -115,7 +115,7 @@ def roles(context: ChatContext) -> list[str]:
     return [message.role for message in context.messages]
 
 
-@settings(max_examples=rounds(25, thorough=300), deadline=None)
+@settings(max_examples=rounds(25, thorough=300))
 @given(st.data())
 def test_c1_no_text_decides_about_number_and_roles(data: st.DataObject) -> None:
     shape = data.draw(shapes(largest_budget=25))
@@ -128,7 +128,7 @@ def test_c1_no_text_decides_about_number_and_roles(data: st.DataObject) -> None:
     assert (one.memory_ids, one.left_out, one.tokens) == (other.memory_ids, other.left_out, other.tokens)
 
 
-@settings(max_examples=rounds(25, thorough=300), deadline=None)
+@settings(max_examples=rounds(25, thorough=300))
 @given(st.data())
 def test_c1_at_most_one_system_message_and_at_index_0(data: st.DataObject) -> None:
     shape = data.draw(shapes(largest_budget=5000))
@@ -137,7 +137,7 @@ def test_c1_at_most_one_system_message_and_at_index_0(data: st.DataObject) -> No
         assert "system" not in roles(outcome.unwrap())[1:]
 
 
-@settings(max_examples=rounds(25, thorough=300), deadline=None)
+@settings(max_examples=rounds(25, thorough=300))
 @given(st.data())
 def test_c1_the_fence_never_occurs_inside_the_data(data: st.DataObject) -> None:
     # No free text but in memories and summaries, so that every mark is one of the builder's.
@@ -159,7 +159,7 @@ def test_c1_the_fence_never_occurs_inside_the_data(data: st.DataObject) -> None:
     assert len(lines) == len(shape.entries) + len(context.memory_ids)
 
 
-@settings(max_examples=rounds(40, thorough=500), deadline=None)
+@settings(max_examples=rounds(40, thorough=500))
 @given(st.data(), st.sampled_from([EstimatedTokens(), Compressed(), OneForEach()]))
 def test_c2_the_budget_is_kept_and_the_user_is_heard(data: st.DataObject, tokens: TokenCounter) -> None:
     shape = data.draw(shapes(largest_budget=data.draw(st.sampled_from([20, 200, 2000, 10**6]))))
@@ -178,7 +178,7 @@ def test_c2_the_budget_is_kept_and_the_user_is_heard(data: st.DataObject, tokens
     assert context.tokens == sum(map(tokens.count, counted)) <= shape.settings.tokens
 
 
-@settings(max_examples=rounds(25, thorough=300), deadline=None)
+@settings(max_examples=rounds(25, thorough=300))
 @given(st.data())
 def test_c2_whatever_is_missing_is_told_and_no_tool_call_is_parted(data: st.DataObject) -> None:
     shape = data.draw(shapes(largest_budget=3000))

@@ -21,11 +21,12 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.items import item_repository as sqlite
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds, thorough
+from tests.thorough import IS_THOROUGH, rounds
 
 
 class Laws(ItemRepositoryLaws):
     examples = rounds(6, thorough=100)
+    rounds = 100 if IS_THOROUGH else 40
 
 
 class TestInMemory(Laws):
@@ -52,6 +53,8 @@ def dsn() -> Generator[str]:
 
 
 class TestPostgres(Laws):
+    examples = rounds(6, thorough=40)  # the same decisions as above, and round trips
+
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
@@ -65,9 +68,8 @@ def serving() -> Generator[str]:
         yield store.serving
 
 
-@thorough  # those of messages run each time
 class TestPostgresWithRowSecurity(Laws):
-    examples = rounds(6, thorough=20)
+    examples = rounds(2, thorough=10)
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

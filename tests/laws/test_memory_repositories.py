@@ -32,11 +32,12 @@ from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds, thorough
+from tests.thorough import IS_THOROUGH, rounds, thorough
 
 
 class Laws(MemoryRepositoryLaws):
     examples = rounds(6, thorough=100)
+    rounds = 100 if IS_THOROUGH else 40
 
 
 class TestInMemory(Laws):
@@ -67,6 +68,8 @@ def dsn() -> Generator[str]:
 
 
 class TestPostgres(Laws):
+    examples = rounds(6, thorough=40)  # the same decisions as above, and round trips
+
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
@@ -122,9 +125,9 @@ def _reader(namespace: Namespace) -> Principal:
     return Principal(name="", namespace=namespace, granted=(Granted(UNOWNED, rights=READ),))
 
 
-@thorough  # those of messages run each time
+@thorough  # those of items run each time
 class TestPostgresWithRowSecurity(Laws):
-    examples = rounds(6, thorough=20)
+    examples = 10
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

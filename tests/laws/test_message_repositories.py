@@ -21,11 +21,12 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.messages import message_repository as sqlite
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds
+from tests.thorough import IS_THOROUGH, rounds, thorough
 
 
 class Laws(MessageRepositoryLaws):
     examples = rounds(6, thorough=100)
+    rounds = 100 if IS_THOROUGH else 40
 
 
 class TestInMemory(Laws):
@@ -52,6 +53,8 @@ def dsn() -> Generator[str]:
 
 
 class TestPostgres(Laws):
+    examples = rounds(6, thorough=40)  # the same decisions as above, and round trips
+
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
@@ -65,8 +68,9 @@ def serving() -> Generator[str]:
         yield store.serving
 
 
+@thorough  # those of items run each time
 class TestPostgresWithRowSecurity(Laws):
-    examples = rounds(6, thorough=20)
+    examples = 10
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

@@ -16,13 +16,14 @@ from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepos
 from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
 from chatmemory_layers.sqlite.prompts.prompt_store import connect_writer
+from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector, cosines, packed_rows
 from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import (
     code_of,
     quantised,
     quantised_rows,
     query_code,
 )
-from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName, cosines
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName
 from tests.searched import keep, rows_of, said, search_of
 
 WORDS = [
@@ -130,7 +131,7 @@ def test_the_nearest_by_vector_are_among_the_nearest_by_code() -> None:
     codes = code_of(rows)
     own = int.from_bytes(query_code(query), "big")
     near = sorted(range(3000), key=lambda row: (int.from_bytes(codes[row], "big") ^ own).bit_count())[:600]
-    similar = cosines(query, {row: rows[row].tobytes() for row in range(3000)})
+    similar = cosines(query, dict(enumerate(packed_rows(rows))))
     best = sorted(similar, key=similar.__getitem__, reverse=True)[:10]
     assert best[0] == near[0] == 5
     assert len(set(best) & set(near)) >= 8
@@ -138,7 +139,9 @@ def test_the_nearest_by_vector_are_among_the_nearest_by_code() -> None:
 
 def test_cosines_are_the_same_with_numpy_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = quantised_rows(np.random.default_rng(3).standard_normal((20, 768)).astype(np.float32))
-    vectors = {row: rows[row].tobytes() for row in range(20)} | {20: bytes(768), 21: b"short"}
+    rows[3:9, 200:] *= np.random.default_rng(4).random((6, 568)) < 0.3  # as hashed words are
+    vectors = dict(enumerate(packed_rows(np.vstack([rows, np.zeros((1, 768), np.int8)]))))
+    vectors[21] = PackedVector(0, 1, b"short")
     with_numpy = cosines(rows[0].tobytes(), vectors)
     monkeypatch.delitem(sys.modules, "numpy")
     assert cosines(rows[0].tobytes(), vectors) == with_numpy

@@ -22,10 +22,10 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import DataValidationError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import NewMemory
-from chatmemory.longterm.memory_drafts import MemoryDrafts
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.recall.recall_ranking import WeightedRanking
 from chatmemory.longterm.repository_values import Candidates, MemorySearch
+from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.embedding.static import THRESHOLD

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from attrs import frozen
@@ -124,6 +125,24 @@ def test_a_prompt_is_told_unasked_of_its_own_subject_alone(language: str, at_mos
 
 def _payload(text: str) -> bytes:
     return json.dumps({"session_id": "s", "prompt": text}).encode()
+
+
+# Measured 35 and 37 of 40.
+@pytest.mark.parametrize(("name", "silent"), [("tuned on", 34), ("fresh", 36)])
+def test_a_recall_says_nothing_to_a_prompt_that_nothing_answers(
+    past: SqlitePromptRepository, name: str, silent: int
+) -> None:
+    chats = PastChatsLive(searching(past), past, EstimatedTokens(), model=MODEL, recall_tokens=4_000)
+    prompts = unanswered(name)
+    assert len(prompts) == 40
+    assert sum(not chats.recall(asked).run_sync().unwrap().exchanges for asked in prompts) >= silent
+
+
+def unanswered(name: str) -> list[str]:
+    """Return the prompts of one part of ``unanswered.txt``."""
+    text = (Path(__file__).parent / "unanswered.txt").read_text("utf-8")
+    _, _, part = text.partition(f"=== {name}\n")
+    return [line for line in part.partition("\n===")[0].splitlines() if line]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -21,8 +21,9 @@ HELD = (
     FROM prompts ORDER BY content_hash
     """,
     """
-    SELECT prompts.content_hash, model, dim, vector, vector_json
-    FROM prompt_embeddings JOIN prompts ON prompts.id = prompt_id ORDER BY prompts.content_hash
+    SELECT prompts.content_hash, model, dim, dense, squares, vector
+    FROM prompt_vectors JOIN prompts ON prompts.id = prompt_id JOIN prompt_models USING (model_key)
+    ORDER BY prompts.content_hash
     """,
     """
     SELECT prompts.content_hash, model, dim, code

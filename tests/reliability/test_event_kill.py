@@ -9,16 +9,17 @@ import pytest
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import ManagedRuntime, Success
 from chatmemory.events.event import Event
-from chatmemory.events.event_log import EventLogTag, changes
+from chatmemory.events.event_log import EventLogTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory_layers.embedding.hashed import hashed
 from tests.empty_store import empty_store
+from tests.reliability.feed import every_change
 from tests.reliability.killed import killed_at_random
 from tests.reliability.store import chat_store
 from tests.reliability.turns import TURNS
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=6)
+KILLS = rounds(1, thorough=6)
 LEAVING = {"forgotten", "expired"}
 
 
@@ -35,7 +36,7 @@ async def test_each_version_of_a_conversation_has_one_event(address: str) -> Non
     for kill in range(KILLS):
         await killed_at_random("append_for_ever", address, f"run{kill}", "inline", life=range(30, 100))
         async with ManagedRuntime(chat_store(address)) as runtime:
-            events = await changes(await runtime.service(EventLogTag)).run_collect().or_raise()
+            events = await every_change(address, await runtime.service(EventLogTag))
             memory = await runtime.service(ChatMemoryService)
             versions = defaultdict[str, list[int | None]](list)
             for event in events:
@@ -51,7 +52,7 @@ async def test_each_memory_that_is_there_and_no_other_was_stored_by_an_event(add
         user = f"用户{kill}"
         await killed_at_random("remember_for_ever", address, user, life=range(30, 100), writers=len(TURNS))
         async with ManagedRuntime(chat_store(address, embedder=hashed)) as runtime:
-            events = await changes(await runtime.service(EventLogTag)).run_collect().or_raise()
+            events = await every_change(address, await runtime.service(EventLogTag))
             memory = await runtime.service(LongTermMemoryService)
             assert events
             for (owner, memory_id), told in by_memory(events).items():

@@ -62,7 +62,7 @@ def test_runs_over_parts_make_together_what_one_makes_over_all(
 ) -> None:
     database = tmp_path / "past.db"
     parts = sorted(histories.iterdir())
-    runs = rounds(4, thorough=len(parts))
+    runs = rounds(2, thorough=len(parts))
     assert len(parts) >= runs
     assert ends([start(database, *parts[first::runs]) for first in range(runs)]) == [0] * runs
     assert ends([start(database, histories)]) == [0]

@@ -6,21 +6,24 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from attrs import frozen
 
+from tests.formats.every_home import ELSEWHERE, make_home
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(1, thorough=8)
+KILLS_OF_A_HOME = rounds(2, thorough=20)
 SIGKILL = -9
+SELECT_LAST_TABLE = "SELECT 1 FROM sqlite_schema WHERE name = 'prompt_vectors'"
 
 
 @frozen
@@ -43,10 +46,16 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     return Undisturbed(histories, seconds, held(folder / "past.db"))
 
 
-def index(histories: Path, database: Path, *, kill_after_seconds: float = PATIENCE_SECONDS) -> int:
-    """Run the command, kill it after a while unless it has ended, and return what it returns."""
-    command = [PROGRAM, "index", "--db", database, histories]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def index(
+    histories: Path | None,
+    database: Path,
+    *,
+    kill_after_seconds: float = PATIENCE_SECONDS,
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Run the command, kill it after a while unless it has ended, and return what it returns; None: over the whole home."""
+    command = [PROGRAM, "index", "--db", database, *([] if histories is None else [histories])]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         return child.wait(kill_after_seconds)
     except subprocess.TimeoutExpired:
@@ -55,11 +64,11 @@ def index(histories: Path, database: Path, *, kill_after_seconds: float = PATIEN
 
 
 def is_begun(database: Path) -> bool:
-    """Tell whether the tables are there, which come with one commit."""
+    """Tell whether the tables are there; the last step brings the one that is looked for."""
     if not database.exists():
         return False
     with closing(sqlite3.connect(database)) as connection:
-        return connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() != (0,)
+        return connection.execute(SELECT_LAST_TABLE).fetchone() is not None
 
 
 def check_and_complete(undisturbed: Undisturbed, database: Path) -> None:
@@ -107,3 +116,24 @@ def test_a_log_that_lost_its_end_leaves_the_index_of_a_moment_before(
     shutil.copy(f"{logged}-wal", log)
     os.truncate(log, random.randrange(log.stat().st_size))
     check_and_complete(undisturbed, database)
+
+
+def test_everything_at_once_killed_again_and_again_becomes_what_one_run_makes(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    environment = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    environment["HOME"] = str(home)
+    clean, killed = tmp_path / "clean.db", tmp_path / "killed.db"
+    started = time.perf_counter()
+    assert index(None, clean, environment=environment) == 0
+    seconds = time.perf_counter() - started
+    made = held(clean)
+    assert sum(map(len, made)) > 0
+    for kill in range(KILLS_OF_A_HOME):
+        # Each time a little later, or none would come behind the first file.
+        killed_after = random.uniform(0.3, 1) * seconds * (kill + 1) / KILLS_OF_A_HOME
+        assert index(None, killed, kill_after_seconds=killed_after, environment=environment) in {SIGKILL, 0}
+        if is_begun(killed):
+            assert disagreement(killed) == ""
+            assert set(held(killed)) <= set(made)
+    assert index(None, killed, environment=environment) == 0
+    assert (held(killed), disagreement(killed)) == (made, "")

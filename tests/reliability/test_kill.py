@@ -11,10 +11,10 @@ from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing
 from tests.reliability.store import finish_history_work, open_store
-from tests.thorough import rounds
+from tests.thorough import rounds, thorough
 
 LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(1, thorough=8)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -46,7 +46,15 @@ async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
                 await check_run(memory, run, acknowledged)
 
 
-@pytest.mark.parametrize("case", ["inline", "inline deleting", "background", "background deleting"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "inline",
+        "background deleting",
+        pytest.param("inline deleting", marks=thorough),
+        pytest.param("background", marks=thorough),
+    ],
+)
 async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_message_once(
     address: str, case: str
 ) -> None:

@@ -12,10 +12,10 @@ from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
 
 ROWS = 2000
-KILLS = rounds(4, thorough=24)
+KILLS = rounds(2, thorough=12)
 MOST_SECONDS = 0.05  # from a moment that can be seen to the kill
 PROCESSES = 4
-FILES = rounds(1, thorough=4)
+FILES = rounds(1, thorough=2)
 
 OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type, ''), embedding"
 

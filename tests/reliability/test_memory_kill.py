@@ -13,7 +13,7 @@ from tests.reliability.store import open_memories
 from tests.reliability.turns import TURNS, check_turns, disagreements
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(1, thorough=8)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -7,7 +7,7 @@ from tests.reliability.indexed import check_part_of_round, check_round, index_ro
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.thorough import rounds
 
-KILLS = rounds(2, thorough=12)
+KILLS = rounds(1, thorough=8)
 
 
 async def test_a_killed_run_leaves_whole_sources_and_the_next_one_completes(tmp_path: Path) -> None:

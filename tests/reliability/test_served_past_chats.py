@@ -109,7 +109,7 @@ async def test_what_another_process_indexes_meanwhile_is_found_again_and_again(t
     settings = PastChatsSettings(path=str(agent.db))
     async with ManagedRuntime(served_past_chats(settings)) as runtime:
         chats = await runtime.service(PastChatsService)
-        for number in range(4):
+        for number in range(2):
             chat = [
                 ("user", f"question {number} about the lighthouse 灯塔"),
                 ("assistant", f"answer {number}"),

@@ -1,7 +1,8 @@
 """Numbered turns: what programs do with memories while they are killed or cancelled, and how a test finds a flaw in it.
 
-A turn is one thing that an agent does: it remembers, forgets, supersedes, retires, puts, re-embeds or uses.  Ids and contents say
-whose turn it was, and which, so that what is stored tells by itself whether one is torn, lost or back again.
+A turn is one thing that an agent does: it remembers, forgets, supersedes, retires, corrects, undoes, restores, puts, re-embeds or
+uses.  Ids and contents say whose turn it was, and which, so that what is stored tells by itself whether one is torn, lost or back
+again.
 """
 
 import random
@@ -15,7 +16,8 @@ from typing import Final
 import asyncpg
 import pytest
 
-from chatmemory import Embedding, LongTermMemory, Memory, Namespace, NewMemory
+from chatmemory import Embedding, LongTermMemory, Memory, MemoryChanges, Namespace, NewMemory
+from chatmemory.effect import Success
 from chatmemory_layers.embedding.hashed import MODEL
 
 ASKED: Final = 30  # memories of a run that are recalled when it is checked
@@ -87,7 +89,64 @@ async def retire(memory: LongTermMemory, user: Namespace, number: int) -> None:
     await memory.remember(user, [said]).or_raise()
 
 
-TURNS: Final[tuple[Turn, ...]] = (remember, forget, supersede, retire, put, re_embed, use)
+async def forget_one(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    first, newer = (NewMemory(one.content, id=one.id) for one in batch(user, "forget_one", number)[:2])
+    await memory.remember(user, [first]).or_raise()
+    await memory.supersede(user, first.id or "", newer).or_raise()
+    await memory.forget(user, newer.id or "").or_raise()
+
+
+def of_all(user: Namespace) -> Namespace:
+    """Return the namespace of what is forgotten as a whole."""
+    return Namespace(f"{user.user} forget_all")
+
+
+async def forget_all(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    await memory.remember(of_all(user), batch(user, "forget_all", number)).or_raise()
+    await memory.forget_all(of_all(user)).or_raise()
+
+
+async def correct(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    said, corrected = word("correct", number), id_of(user, "correct", 0)
+    if number == 0:
+        await memory.remember(user, [NewMemory(said, id=corrected)]).or_raise()
+    else:
+        await memory.update(user, corrected, MemoryChanges(content=said)).or_raise()
+
+
+async def undo(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    undone = id_of(user, "undo", 0)
+    if number == 0:
+        await memory.remember(user, [NewMemory(word("undo", 0), id=undone)]).or_raise()
+    else:
+        await memory.update(user, undone, MemoryChanges(content=word("undo", number))).or_raise()
+        await memory.undo(user, undone).or_raise()
+
+
+async def restore(memory: LongTermMemory, user: Namespace, number: int) -> None:
+    restored, newer = id_of(user, "restore", 0), id_of(user, "restored", number)
+    if number == 0:
+        await memory.remember(user, [NewMemory(word("restore", 0), id=restored)]).or_raise()
+    else:
+        replacement = NewMemory(word("restored", number), id=newer)
+        await memory.supersede(user, restored, replacement).or_raise()
+        await memory.restore(user, restored, instead_of=newer).or_raise()
+
+
+TURNS: Final[tuple[Turn, ...]] = (
+    remember,
+    forget,
+    forget_one,
+    forget_all,
+    supersede,
+    retire,
+    correct,
+    undo,
+    restore,
+    put,
+    re_embed,
+    use,
+)
 
 CHECK_WORDS = "INSERT INTO memory_fts (memory_fts, rank) VALUES ('integrity-check', 1)"
 # A vector belongs to a memory, which names its space, and has a number while it can be searched.
@@ -101,7 +160,7 @@ UNION ALL
 SELECT 'use', memory_key FROM memory_use WHERE memory_key NOT IN (SELECT id FROM atomic_memory)
 UNION ALL
 SELECT 'number', user_key FROM memory_user
-    WHERE next_seq <= (SELECT max(seq) FROM memory_embedding JOIN memory_space USING (space_key)
+    WHERE next_vector <= (SELECT max(seq) FROM memory_embedding JOIN memory_space USING (space_key)
         WHERE memory_space.user_key = memory_user.user_key)
 """
 POSTGRES_DISAGREEMENTS = """
@@ -170,6 +229,9 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
                 assert older.superseded_by == id_of(user, writer, number + 1)
         assert superseding or not acknowledged[writer]
 
+    await check_forgotten(memory, user, acknowledged, memories)
+    await check_changed(memory, user, acknowledged, memories)
+
     value = await memory.get_value(user, COUNTER).or_raise()
     assert (0 if value is None else value.value + 1) in counts("put")
     if value is not None and value.value:
@@ -195,3 +257,51 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
         assert hit.signals.lexical == 1
         if one.key is None and one.embedding is not None and one.embedding.model == MODEL:
             assert hit.signals.similarity == pytest.approx(1, abs=1e-4)
+
+
+async def check_forgotten(
+    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: dict[str, Memory]
+) -> None:
+    """Assert that of what was forgotten nothing is there, neither true nor superseded, but what is on its way, whole."""
+    all_there = await true_now(memory, of_all(user))
+    assert set(numbers(all_there, "forget_all")) <= {acknowledged["forget_all"]}
+    assert len(all_there) in {0, BATCH_SIZE}
+    assert set(numbers(memories, "forget_one")) <= {acknowledged["forget_one"]}
+    for number in range(acknowledged["forget_one"] + 1):
+        older, newer = (id_of(user, "forget_one", number, part) for part in range(2))
+        kept = [isinstance(await memory.get(user, id_), Success) for id_ in (older, newer)]
+        if number < acknowledged["forget_one"]:
+            assert kept == [False, False]
+        elif kept[1]:  # what a memory has superseded goes with it
+            assert (await memory.get(user, older).or_raise()).superseded_by == newer
+
+
+async def check_changed(
+    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: dict[str, Memory]
+) -> None:
+    """Assert that each correction has its version and what was said before, and that what was undone is as it was."""
+    for writer in ("correct", "undo"):
+        changed = memories.get(id_of(user, writer, 0))
+        if changed is None:
+            assert not acknowledged[writer]
+            continue
+        history = await memory.history(user, changed.id).or_raise()
+        assert [event.version for event in history.events] == [*range(1, changed.version + 1)]
+        said = [one.content for one in history.earlier] + [changed.content]
+        assert len(said) == changed.version
+        if writer == "correct":
+            assert said == [word("correct", number) for number in range(changed.version)]
+            assert changed.version in {acknowledged[writer], acknowledged[writer] + 1}
+        else:
+            for number, content in enumerate(said):
+                assert content == word("undo", (number + 1) // 2 if number % 2 else 0)
+            assert changed.version - 2 * acknowledged[writer] in {-1, 0, 1}
+
+    older = memories.get(id_of(user, "restore", 0))
+    (newer,) = numbers(memories, "restored") or (None,)
+    assert not (older and newer)
+    assert older or newer or not acknowledged["restore"]
+    assert newer in {None, acknowledged["restore"]}
+    for number in range(1, acknowledged["restore"]):
+        restored = await memory.get(user, id_of(user, "restored", number)).or_raise()
+        assert restored.superseded_by == id_of(user, "restore", 0)

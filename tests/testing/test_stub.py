@@ -204,7 +204,7 @@ WRONG = [
     (lambda: Stub(SkillRunnerTag, run=[TOO_SLOW]), TypeError, r"is an error: Failure\(.*\) fails with it"),
     (lambda: Stub(SkillRunnerTag, run=[OSError()]), TypeError, r"raises\(OSError\(\)\) raises it"),
     (lambda: Stub(SkillRunnerTag, run=[forever("a"), "b"]), TypeError, r"goes on after forever"),
-    (lambda: Stub(SkillRunner), TypeError, r"SkillRunner.*is no tag"),
+    (lambda: Stub(SkillRunner), TypeError, r"SkillRunner.*is not a tag"),
     (lambda: stub("a").service.run("summary"), TypeError, r"missing a required argument: 'request'"),
     (
         lambda: Stub(SkillRunnerTag).service.run("s", REQUEST),

@@ -1,4 +1,4 @@
-"""What docs/testing.md shows passes, as a test run of a project that has installed chatmemory."""
+"""What docs/guides/testing.md shows passes, as a test run of a project that has installed chatmemory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import chatmemory.testing
 
 pytest_plugins = ["pytester"]
 
-TEXT = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "guides" / "testing.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 OWN_RUN = (
     "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"

@@ -22,12 +22,15 @@ EXPECTED = re.compile(r"# type error(?: in (?P<checker>\w+))?: .+")
 # Strict checkers refuse it, wherever it lies.
 UNTYPED = "def ask(client):\n    return client.ask()\n"
 
+
+def file_of(name: str) -> str:
+    return f"readme_{name.replace('-', '_')}.py"
+
+
 # Reading a framework takes a checker ten times as long as all the rest.
 README_PROGRAMS = [
-    pytest.param(
-        f"readme_{number}.py", program, id=str(number), marks=[thorough] if needs_framework(program) else []
-    )
-    for number, (program, _) in enumerate(PROGRAMS, start=1)
+    pytest.param(file_of(name), program, id=name, marks=[thorough] if needs_framework(program) else [])
+    for name, (program, _) in PROGRAMS.items()
 ]
 
 # What a framework leaves untyped, its users cannot mend: Memory.from_defaults of llama_index takes a bare List.
@@ -44,9 +47,9 @@ def problems(checker: str, tmp_path_factory: pytest.TempPathFactory) -> list[Pro
     """Check everything in one run: most of its time goes into what the programs import."""
     readme = tmp_path_factory.mktemp("readme")
     (readme / "untyped.py").write_text(UNTYPED, encoding="utf-8")
-    for number, (program, _) in enumerate(PROGRAMS, start=1):
+    for name, (program, _) in PROGRAMS.items():
         if IS_THOROUGH or not needs_framework(program):
-            (readme / f"readme_{number}.py").write_text(program, encoding="utf-8")
+            (readme / file_of(name)).write_text(program, encoding="utf-8")
     return CHECKERS[checker](FOLDER, readme)
 
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 EXTRA_OF = {
     "chatmemory.integrations.agent_framework": ("agent_framework", "agent-framework"),
     "chatmemory.integrations.anthropic": ("anthropic", "anthropic"),
+    "chatmemory.integrations.claude_agent_sdk": ("claude_agent_sdk", "claude-agent-sdk"),
     "chatmemory.integrations.google_adk": ("google", "google-adk"),
     "chatmemory.integrations.langgraph": ("langgraph", "langgraph"),
     "chatmemory.integrations.llama_index": ("llama_index", "llama-index"),
@@ -72,7 +73,15 @@ def test_every_extra_that_is_named_can_be_installed() -> None:
 
 def test_every_adapter_has_its_extra_in_this_list() -> None:
     folder = ROOT / "chatmemory" / "integrations"
-    shared = {"__init__", "raising", "recalled_text", "stored_messages", "to_its_end"}
+    shared = {
+        "__init__",
+        "changed_messages",
+        "labels",
+        "raising",
+        "recalled_text",
+        "stored_messages",
+        "to_its_end",
+    }
     adapters = {path.stem for path in folder.iterdir()} - shared - {"__pycache__"}
     assert {f"chatmemory.integrations.{name}" for name in adapters} <= set(EXTRA_OF)
 

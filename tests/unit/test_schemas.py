@@ -21,6 +21,7 @@ from chatmemory.conversation.messages import (
     MessagePage,
     SummarizationMetadata,
     TimestampRange,
+    Undone,
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Success
@@ -44,7 +45,20 @@ from chatmemory.longterm.memories import (
     Skipped,
     Stored,
 )
+from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
+from chatmemory.programs.archive.import_report import Arrived, ImportIssue, ImportReport
+from chatmemory.programs.archive.records import (
+    ConversationRecord,
+    DeletedRecord,
+    ExportEnd,
+    ExportHeader,
+    ForkRecord,
+    ItemRecord,
+    MemoryRecord,
+    MessageRecord,
+    SummaryRecord,
+)
 from chatmemory.programs.schemas.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
 from tests.service_errors import SERVICE_ERRORS
 
@@ -71,16 +85,51 @@ MEMORY = Memory(
     embedding=EmbeddingSpace("e", 2),
 )
 HIT = RecallHit(MEMORY, 0.5, Signals(None, 1.0, 0.0, 1.0))
+RECORDS = (
+    ExportHeader(),
+    ConversationRecord(id="c", owner=MEMORY.namespace, created_at=NOON, updated_at=NOON, forked_from=None),
+    MessageRecord(conversation_id="c", id="m", role="user", content="好", timestamp=NOON, metadata={"a": 1}),
+    DeletedRecord(conversation_id="c", ids=("d",), timestamp=NOON),
+    SummaryRecord(
+        conversation_id="c", id="s", content="短", timestamp=NOON, metadata=None, metadata_id="x", covers=("m",),
+        starts_at=NOON, ends_at=NOON, skill_id="k", messages_deleted=False, is_stale=True, created_at=NOON,
+    ),
+    ForkRecord(conversation_id="c", id="b", at="s", owner=MEMORY.namespace, created_at=NOON),
+    MemoryRecord(
+        memory=MEMORY,
+        earlier=(EarlierContent(1, NOON, "我用 C", None, None, None, (), 1.0, "user_stated", Provenance()),),
+        dedup_key="00" * 32,
+        vector=None,
+    ),
+    ItemRecord(namespace=("langgraph",), key="k", value=[1, None], created_at=NOON, updated_at=NOON),
+    ExportEnd(conversations=1),
+)  # fmt: skip
 
 EXAMPLES = [
     ("add_report", AddReport(("m1",), ("m0",), 2, HistoryReport("done", ("s1",)))),
     ("chat_message", MESSAGE),
     ("clear_report", ClearReport(3, 1, 9)),
+    ("undone", Undone("cleared", 10, 0, 3, "by rail")),
     ("conversation", Conversation("c", 2, 2, 1, 30, 1, NOON, NOON)),
     ("conversation_page", ConversationPage((Conversation("会", 2, 2, 1, 30, 1, NOON, NOON),), None)),
     *(("error", error) for error in SERVICE_ERRORS),
     ("chat_context", ChatContext((ContextMessage("user", "好", {"a": 1}, "m1"),), ("x",), 9)),
     ("extraction", Extraction((PROPOSED,), "rules", "the skill was slow")),
+    *(("export_record", record) for record in RECORDS),
+    (
+        "import_report",
+        ImportReport(
+            9,
+            *[Arrived(1, 2)] * 5,
+            ("tea",),
+            ("mei",),
+            {"password": 1},
+            (ImportIssue(3, "no JSON"),),
+            1,
+            is_whole=True,
+            is_dry_run=False,
+        ),
+    ),
     ("forget_receipt", ForgetReceipt(2, 1, ("s1",))),
     ("memory", MEMORY),
     ("memory_page", MemoryPage((MEMORY,), "2025-03-14T12:00:00+00:00 x")),

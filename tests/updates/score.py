@@ -1,6 +1,6 @@
 """How well memory knows what is true now, on small conversations: current and alone, and what was wrongly retired.
 
-``updates.jsonl``, ``tuned_on.jsonl`` and ``fresh.jsonl`` are what the rules were tuned on; ``held_out.jsonl`` was written before them, and no rule was changed for it.
+``updates.jsonl``, ``tuned_on.jsonl``, ``fresh.jsonl``, ``everyday.jsonl`` and ``plain.jsonl`` are what the rules were tuned on; ``held_out.jsonl`` was written before them, and no rule was changed for it.
 See ``README.md`` for a line.
 """
 
@@ -74,7 +74,7 @@ class Judged:
     said: str
 
 
-def pairs(name: Literal["updates", "tuned_on", "fresh", "held_out"]) -> list[Pair]:
+def pairs(name: Literal["updates", "tuned_on", "fresh", "everyday", "plain", "held_out"]) -> list[Pair]:
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [read_json(line, Pair).unwrap() for line in lines]
 

@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 HERE: Final = Path(__file__).parent
 PAIRS: Final[list[dict[str, Any]]] = [
     json.loads(line) for line in (HERE / "updates.jsonl").read_text("utf-8").splitlines()
@@ -40,8 +38,6 @@ FIELDS: Final = {
 }
 HAN: Final = re.compile(r"[\u4e00-\u9fff]")
 
-every_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
-
 
 def turns_with(pair: dict[str, Any], part: str) -> list[dict[str, str]]:
     """Return the turns of *pair* in which *part* stands, upper and lower case being the same."""
@@ -70,42 +66,38 @@ def test_each_id_is_there_once() -> None:
     assert len({pair["id"] for pair in PAIRS}) == len(PAIRS)
 
 
-@every_pair
-def test_a_line_has_the_fields_that_are_described(pair: dict[str, Any]) -> None:
-    assert pair.keys() == FIELDS
-    assert pair["language"] in pair["id"].split("-")
-    assert pair["attribute"]
-    assert pair["question"]
-    assert 2 <= len(pair["turns"]) <= 4
-    for turn in pair["turns"]:
-        assert {"role", "content"} <= turn.keys() <= {"role", "content", "app", "at"}
-        assert turn["role"] in {"user", "assistant", "tool"}
-        assert turn["content"].strip()
-    at = [datetime.fromisoformat(turn["at"]) for turn in pair["turns"] if "at" in turn]
-    assert at == sorted(at)
-    assert all(one.tzinfo is not None for one in at)
+def test_a_line_has_the_fields_that_are_described() -> None:
+    for pair in PAIRS:
+        assert pair.keys() == FIELDS
+        assert pair["language"] in pair["id"].split("-"), pair["id"]
+        assert pair["attribute"], pair["id"]
+        assert pair["question"], pair["id"]
+        assert 2 <= len(pair["turns"]) <= 4, pair["id"]
+        for turn in pair["turns"]:
+            assert {"role", "content"} <= turn.keys() <= {"role", "content", "app", "at"}, pair["id"]
+            assert turn["role"] in {"user", "assistant", "tool"}, pair["id"]
+            assert turn["content"].strip(), pair["id"]
+        at = [datetime.fromisoformat(turn["at"]) for turn in pair["turns"] if "at" in turn]
+        assert at == sorted(at), pair["id"]
+        assert all(one.tzinfo is not None for one in at), pair["id"]
 
 
-@every_pair
-def test_a_line_is_in_its_language(pair: dict[str, Any]) -> None:
-    assert bool(HAN.search(pair["question"])) == (pair["language"] == "zh")
+def test_a_line_is_in_its_language() -> None:
+    for pair in PAIRS:
+        assert bool(HAN.search(pair["question"])) == (pair["language"] == "zh"), pair["id"]
 
 
-@every_pair
-def test_a_trap_retires_nothing_and_every_other_line_something(pair: dict[str, Any]) -> None:
-    is_trap = pair["kind"] == "trap"
-    assert is_trap == (pair["trap"] is not None) == (pair["stale"] is None)
-    if is_trap:
-        assert pair["kept"]
-    if pair["kind"] == "update":
-        assert pair["current"] is not None
+def test_a_trap_retires_nothing_and_every_other_line_something() -> None:
+    for pair in PAIRS:
+        is_trap = pair["kind"] == "trap"
+        assert is_trap == (pair["trap"] is not None) == (pair["stale"] is None), pair["id"]
+        assert pair["kept"] or not is_trap, pair["id"]
+        assert pair["current"] is not None or pair["kind"] != "update", pair["id"]
 
 
-@every_pair
-def test_each_part_stands_where_it_is_said_to_stand(pair: dict[str, Any]) -> None:
-    if pair["current"] is not None:
-        assert turns_with(pair, pair["current"])
-    for part in (pair["stale"], *pair["kept"]):
-        if part is not None:
-            (turn,) = turns_with(pair, part)
-            assert turn["role"] == "user"
+def test_each_part_stands_where_it_is_said_to_stand() -> None:
+    for pair in PAIRS:
+        assert pair["current"] is None or turns_with(pair, pair["current"]), pair["id"]
+        for part in (pair["stale"], *pair["kept"]):
+            if part is not None:
+                assert [turn["role"] for turn in turns_with(pair, part)] == ["user"], pair["id"]

@@ -1,1 +1,1 @@
-"""History strategies: when a summary is due, what it covers, and the durable work that writes it."""
+"""History strategies, which decide when a summary is due and what it covers, and the durable work that writes it."""

@@ -13,11 +13,12 @@ class HistoryStrategy(Protocol):
 
     @property
     def threshold(self) -> WorkThreshold | None:
-        """The size at which a conversation has work for the strategy; None: it never has.  A plain attribute is enough.
+        """The size from which on a conversation has work for the strategy; None: it never has work.
 
-        The repository compares it with the size of the conversation in the transaction of each change.  A strategy that
-        decides by something else (the time of day, what was said) returns ``WorkThreshold()``, which every conversation
-        reaches, and answers ``HistoryReport("idle")`` when there is nothing to do.
+        A plain attribute is enough.  The repository compares it with the size of the conversation in the transaction of
+        each change.  A strategy that decides by something else (the time of day, the content of messages) returns
+        ``WorkThreshold()``, which every conversation reaches, and returns ``HistoryReport("idle")`` from ``after_add``
+        when there is nothing to do.
         """
         ...
 
@@ -29,7 +30,7 @@ class HistoryStrategy(Protocol):
         It may be called again after any failure, and by two processes at the same time.
 
         Fails with:
-            VersionConflictError: the conversation was rewritten meanwhile.
+            VersionConflictError: the history was rewritten in the meantime.
             GenericMemoryError: the store or the skill failed.
         """
         ...

@@ -1,6 +1,6 @@
 """The history strategies by their names, and the layer that chooses one by configuration.
 
-A strategy of a user's own is a layer that provides ``HistoryStrategyTag`` in this one's place.
+To use your own strategy, replace this layer by one that provides ``HistoryStrategyTag``.
 """
 
 from typing import Final, Never, assert_never, final

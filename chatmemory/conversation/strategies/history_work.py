@@ -1,8 +1,8 @@
-"""Sees to it that due history work is done: at once, in the background, after a failure, and after a crash.
+"""``HistoryKeeper``: does queued history work at once or in the background, and retries it after a failure or a crash.
 
-An add writes the work into the store in its own transaction (an outbox).  Whoever does it holds a lease on it, and what
-the strategy commits is guarded by version; so work that is done twice changes the history once, and work that nobody
-finished is claimed again when its lease expires.
+An append queues the work in its own transaction (an outbox).  A worker takes a lease on the work, and the strategy commits
+only if the version is still the expected one.  So work that is done twice changes the history once, and work that was not
+finished is claimed again after its lease has expired.
 """
 
 import logging
@@ -26,14 +26,14 @@ from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutio
 from chatmemory.settings.memory_settings import StrategySettings
 
 LEASE_MARGIN_SECONDS: Final = (
-    30.0  # beyond the time that the work may take: for its commit, on a slow machine
+    30.0  # added to the time that the work may take, for its commit on a slow machine
 )
-POLL_SECONDS: Final = 5.0  # how soon work of other processes is noticed, and leases that have expired
-WORKERS: Final = 4  # conversations at once, so that a slow model delays no other conversation
+POLL_SECONDS: Final = 5.0  # the longest time until work of other processes and expired leases are noticed
+WORKERS: Final = 4  # conversations at the same time, so that a slow model does not delay other conversations
 
 IDLE: Final = HistoryReport("idle")
 QUEUED: Final = HistoryReport("queued")
-OVERTAKEN: Final = HistoryReport("queued")  # somebody else has rewritten the history meanwhile
+OVERTAKEN: Final = HistoryReport("queued")  # another process has rewritten the history in the meantime
 
 StrategyExit: TypeAlias = Exit[HistoryReport, VersionConflictError | GenericMemoryError]
 
@@ -43,10 +43,10 @@ log = logging.getLogger(__name__)
 @final
 @define
 class _Bell:
-    """Wakes every waiting worker; once closed, nobody waits any more.
+    """Wakes every waiting worker; after it is closed, no worker waits any more.
 
     Attributes:
-        strokes: how often it was rung.  Who remembers the number misses no stroke while looking for work.
+        strokes: how often it was rung.  A worker compares this number, so that it misses no ring while it looks for work.
     """
 
     strokes: int = 0
@@ -63,7 +63,7 @@ class _Bell:
         self.ring()
 
     async def wait(self, clock: Clock, seconds: float, *, heard: int) -> None:
-        """Return when it rings, at once if it has since *heard* strokes, or after *seconds* of *clock*."""
+        """Wait until it rings, or for *seconds* of *clock*; return at once when it has rung more than *heard* times."""
         if self.strokes > heard:
             return
         with anyio.CancelScope() as sleep:
@@ -77,9 +77,9 @@ class _Bell:
 @final
 @frozen
 class HistoryKeeper:
-    """Claims history work, runs the strategy on it within its time, and settles it.
+    """Claims history work, runs the strategy on it with a time limit, and settles it.
 
-    It works for the store, not for whoever has added something or has opened the runtime.
+    It has every right, whoever called the append or opened the runtime.
     """
 
     repository: MessageRepository
@@ -91,9 +91,9 @@ class HistoryKeeper:
     _restarts: Iterator[int] = field(factory=lambda: count(1), init=False)
 
     async def after_append(self, appended: Appended) -> HistoryReport:
-        """Do the work that an append has queued, or leave it to the background, as configured.
+        """Do the work that an append has queued, now or in the background, as configured.
 
-        Inline it takes at most the skill's timeout; what is due after that goes on in the background.
+        Work that is done now takes at most the timeout of the skill; the rest continues in the background.
         """
         if not appended.work_is_due:
             return IDLE
@@ -106,7 +106,7 @@ class HistoryKeeper:
         return report
 
     async def _work_on(self, conversation_id: str) -> HistoryReport:
-        """Do all the work of one conversation that fits into the skill's timeout."""
+        """Do the work of one conversation, for at most the timeout of the skill."""
         summary_ids: tuple[str, ...] = ()
         deadline = self.clock.monotonic() + self.settings.timeout_seconds
         while (seconds := deadline - self.clock.monotonic()) > 0:
@@ -118,15 +118,15 @@ class HistoryKeeper:
                     summary_ids += step.summary_ids
                     if step.status != "done" or not step.summary_ids:
                         return evolve(step, summary_ids=summary_ids)
-                case _:  # nothing left, or in the hands of somebody else
+                case _:  # no work is left, or another process has leased it
                     return HistoryReport("done", summary_ids) if summary_ids else QUEUED
         return HistoryReport("queued", summary_ids)
 
     @asynccontextmanager
     async def in_background(self) -> AsyncGenerator[Self]:
-        """Do queued work while the context is open, beginning with what an earlier process has left.
+        """Do queued work while the context is open, beginning with the work that an earlier process did not finish.
 
-        Leaving does what is due by then, within the time that one piece of work may take.
+        When the context closes, it finishes the work that is due, for at most the timeout of the skill.
         """
         async with anyio.create_task_group() as workers:
             for _ in range(WORKERS):
@@ -138,14 +138,14 @@ class HistoryKeeper:
                 workers.cancel_scope.deadline = anyio.current_time() + self.settings.timeout_seconds
 
     async def _keep_working(self) -> None:
-        """Work until nobody rings any more; what ends in a defect is logged, counted, and begun again after a poll."""
+        """Work until the bell is closed; a defect is logged and counted, and the work starts again after a poll."""
         while True:
             heard = self._bell.strokes
             with acting_as(ANYBODY):
                 ended = await Effect.promise(self._work).exit().or_raise()
             match ended:
                 case Failure(Cause((Die(defect), *_))):
-                    # Its text may quote a conversation: the log names its class.
+                    # Its text may quote a conversation, so the log has only the name of its class.
                     facts = {"restarts": next(self._restarts), "defect": type(defect).__name__}
                     log.warning(
                         "a worker of history work ended and begins again: %(defect)s", facts, extra=facts
@@ -157,7 +157,7 @@ class HistoryKeeper:
             await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
 
     async def _work(self) -> None:
-        """Do what is due; when nothing is, wait for the bell or the next poll."""
+        """Do the work that is due; when there is none, wait for the bell or the next poll."""
         seconds = self.settings.timeout_seconds
         while True:
             heard = self._bell.strokes
@@ -165,7 +165,7 @@ class HistoryKeeper:
                 case Success(HistoryWork() as work):
                     await self._do(work, seconds)
                 case Failure(RepositoryError(problem="read_only")):
-                    return  # the work is for those who may write
+                    return  # only a process that may write can do the work
                 case _ if self._bell.is_closed:
                     return
                 case _:
@@ -186,7 +186,7 @@ class HistoryKeeper:
         return claim
 
     def _do(self, work: HistoryWork, seconds: float) -> Effect[HistoryReport]:
-        """Run the strategy and settle the work, whatever happens; a defect of a user's strategy is a failure here."""
+        """Run the strategy and settle the work in any case; a defect of a user's strategy becomes a failure."""
         return (
             self.strategy.after_add(work.conversation_id)
             .timeout(seconds, self._too_slow)
@@ -208,7 +208,7 @@ class HistoryKeeper:
             case Failure(Cause((Fail(GenericMemoryError() as error), *_))):
                 return HistoryReport("failed", failure=error)
             case Failure(Cause((Die(defect), *_))):
-                # Its text may quote the conversation, and this is logged: it stays in the cause.
+                # Its text may quote the conversation, and the error is logged: the text is only in the cause.
                 raised = SkillExecutionError(
                     self.settings.skill_id, "raised", type(defect).__name__, cause=defect
                 )
@@ -228,16 +228,16 @@ class HistoryKeeper:
             }
             log.warning("history work failed: %s", report.failure, extra=facts)
         elif report is OVERTAKEN:
-            # At once, a replica that lags behind would show the same again.
+            # With an immediate retry, a replica that lags behind would return the same conversation again.
             pause = min(self.settings.retry_seconds, LONGEST_WAIT.total_seconds())
-        # A strategy that has changed nothing is not asked again before the next add, or it would be asked for ever.
+        # A strategy that has changed nothing does not run again before the next add; otherwise it would run forever.
         has_changed_nothing = report.status in {"idle", "done"} and not report.summary_ids
         threshold = None if has_changed_nothing else self.strategy.threshold
         retry_at = None if pause is None else self.clock.now() + timedelta(seconds=pause)
         return self.repository.settle_work(work, threshold=threshold, retry_at=retry_at).lash(_leave_to_lease)
 
     def _pause(self, attempts: int, failure: GenericMemoryError) -> float:
-        """Return the seconds until the next attempt: doubling, or as long as the endpoint asks for; an hour at most."""
+        """Return the seconds until the next attempt: twice the last pause, or what the endpoint asks for; at most 3,600."""
         doubled = self.settings.retry_seconds * 2.0 ** min(attempts - 1, 30)
         asked = getattr(failure.reason, "retry_after_seconds", None) or 0.0
         return min(max(doubled, asked), LONGEST_WAIT.total_seconds())

@@ -1,7 +1,7 @@
-"""Which messages the next summary covers: the pure part of every summarizing strategy.
+"""The choice of the messages that the next summary covers: the pure part of every summarizing strategy.
 
-``entries`` is always the oldest part of the model's view, oldest first, at least one entry longer than what may be
-taken, so that the cut can be seen from both sides.
+``entries`` is always the oldest part of the model's view, oldest first, and at least one entry longer than the part that
+may be covered, so that the entries on both sides of the cut are known.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,14 +20,14 @@ def is_open(message: ChatMessage) -> bool:
 @final
 @frozen
 class Stretch:
-    """How much of a view the next summary is to cover.
+    """How much of a view the next summary should cover.
 
     Attributes:
-        size: of one message, in the unit of *needed*.
-        needed: what the covered messages should add up to.
-        most: open messages that may be covered; those behind them are to be kept.
-        entries: how many entries of the view to look at.
-        max_characters: of the summary.
+        size: returns the size of one message, in the unit of *needed*.
+        needed: the size that the covered messages together should reach.
+        most: how many open messages may be covered; those after them are kept.
+        entries: how many entries of the view to read.
+        max_characters: the largest number of characters of the summary.
     """
 
     size: Callable[[ChatMessage], int]
@@ -40,19 +40,19 @@ class Stretch:
 def summary_range(
     entries: Sequence[ChatMessage], stretch: Stretch, *, rolling: bool
 ) -> tuple[ChatMessage, ...]:
-    """Choose what the next summary covers, in the order of the view.
+    """Choose the entries that the next summary covers.
 
-    Takes open messages from the oldest on until their sizes add up to what is needed.  A tool's result stays on the
-    side of its call: where the cut would part them it moves before the call, or, when nothing would be left to cover,
-    behind the last result.
+    It takes open messages from the oldest on until their sizes add up to ``stretch.needed``.  A tool result is never
+    separated from its call: a cut between them moves before the call, or, when nothing would be left to cover, after the
+    last result.
 
     Args:
-        entries: see the module.
+        entries: the oldest part of the model's view, see the module.
         stretch: how much to cover.
         rolling: whether earlier summaries before the cut are covered too.
 
     Returns:
-        The covered entries; empty when nothing may be covered.
+        The covered entries, in the order of the view; empty when nothing may be covered.
     """
     open_entries = [entry for entry in entries if is_open(entry)]
     end = taken = 0
@@ -69,7 +69,7 @@ def summary_range(
 
 
 def _beside_tool_calls(messages: Sequence[ChatMessage], end: int) -> int:
-    """Move a cut before ``messages[end]`` so that it parts no tool result from the message that called the tool."""
+    """Move a cut before ``messages[end]`` so that it does not separate a tool result from the message with its call."""
     start = end
     while 0 < start < len(messages) and messages[start].role == "tool":
         start -= 1

@@ -1,6 +1,6 @@
-"""Writes one summary: the model call outside any transaction, then one commit of all that it changes.
+"""``SummaryWriter``: writes one summary: it calls the model outside of any transaction, then commits all changes at once.
 
-Which messages it covers is the strategy's business; how the commit stays whole, the repository's.
+The strategy decides which messages the summary covers; the repository makes the commit atomic.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,10 +55,21 @@ class SummaryWriter:
         threshold: WorkThreshold,
         stretch_of: Callable[[Conversation], Stretch],
     ) -> HistoryReport:
-        """Put a summary in the place of the oldest stretch of the view, if the conversation is due for one.
+        """Replace the oldest stretch of the view by a summary, if the conversation has reached *threshold*.
 
-        Fails with ``VersionConflictError`` when the history is rewritten meanwhile, and with the skill's error when
-        its text is missing, empty or too long; then nothing has changed.
+        Args:
+            do: runs a step; the caller does not pass it.
+            conversation_id: the id of the conversation.
+            threshold: the size from which on the conversation needs a summary.
+            stretch_of: returns how much of a conversation the summary covers.
+
+        Returns:
+            ``done`` with the id of the summary, or ``idle`` when there was nothing to summarize.
+
+        Fails with:
+            VersionConflictError: the history was rewritten in the meantime; nothing has changed.
+            GenericMemoryError: the store failed, or the skill failed or its text is empty, too long or not valid; nothing
+                has changed.
         """
         conversation = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
         if conversation is None or not threshold.is_reached_by(conversation):
@@ -125,7 +136,7 @@ class SummaryWriter:
     async def _starts_at(
         self, do: Do[GenericMemoryError], conversation_id: str, covers: Sequence[ChatMessage]
     ) -> datetime:
-        """Return the earliest instant that is covered, through earlier summaries too: they bear the time of their end."""
+        """Return the earliest covered time; a covered summary has the time of its end, so its metadata is read."""
         starts = [covered.timestamp for covered in covers]
         for covered in covers:
             if covered.role == "summary":

@@ -1,1 +1,1 @@
-"""What is refused where it is made: arguments that do not fit, and the sentences that say what to write instead."""
+"""Checks of arguments at the call that receives them, and error messages that say what to write instead."""

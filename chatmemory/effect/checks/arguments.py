@@ -1,4 +1,4 @@
-"""What the constructors of effects, layers and schedules refuse when they are called, so that running need not look."""
+"""The argument checks of the constructors of effects, layers and schedules; running an effect need not repeat them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def require_coroutine(function: object, where: str) -> None:
 
 
 def require_exceptions(exceptions: tuple[object, ...], verb: str) -> None:
-    """Refuse what ``except`` could not name, which Python tells when something else has gone wrong."""
+    """Raise ``TypeError`` for anything but classes; Python would report it only when another exception is raised."""
     for exception in exceptions:
         if not isinstance(exception, type):
             msg = f"Effect.{verb} takes the classes of exceptions, not {exception!r}: write {type(exception).__name__}"
@@ -64,25 +64,25 @@ def require_exceptions(exceptions: tuple[object, ...], verb: str) -> None:
 
 
 def require_seconds(seconds: object) -> None:
-    """Refuse what is no number."""
+    """Raise ``TypeError`` for a value that is not a number."""
     if not isinstance(seconds, float | int) and not hasattr(seconds, "__float__"):
         raise no_seconds(seconds)
 
 
 def require_count(number: object, *, example: str) -> None:
-    """Refuse what is no whole number; *example* shows what to write."""
+    """Raise ``TypeError`` for a value that is not a whole number; *example* shows a correct call."""
     if not isinstance(number, int):
         raise TypeError(f"a whole number is wanted, not {shown(number)}: write {example}")
 
 
 def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
-    """Return *made*, unless the *function* that has made it is a plain one."""
+    """Return *made*; raise ``TypeError`` if it cannot be awaited, because *function* is a plain function."""
     require_awaitable(made, function, instead)
     return made
 
 
 def require_awaitable(made: object, function: object, instead: str) -> None:
-    """Refuse what cannot be awaited; *function* has made it."""
+    """Raise ``TypeError`` if *made*, which *function* returned, cannot be awaited."""
     if not hasattr(made, "__await__"):
         msg = f"{shown(function)} has returned {shown(made)}, which cannot be awaited: write {instead}"
         raise TypeError(msg)

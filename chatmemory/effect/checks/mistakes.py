@@ -1,7 +1,7 @@
-"""What is said of a thing in the wrong place: what it is, and what to write instead.
+"""Error messages for a wrong value: what the value is, and what to write instead.
 
-These functions return the exception, or the end of its text, and are called when it is too late.  What is wrong with a
-graph of layers is defined in ``layers/wiring_errors.py``; that a service is missing, in ``key.py``.
+These functions return the exception, or the end of its text, and are called when the mistake is already found.
+Mistakes in a graph of layers are defined in ``layers/wiring_errors.py``, a missing service in ``key.py``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ __all__ = [
     "shown",
 ]
 
-LONGEST: Final = 80  # characters of a value in a message: enough to know it by
+LONGEST: Final = 80  # the most characters of a value that a message shows: enough to recognize it
 
 
 def shown(found: object) -> str:
-    """Return how a message shows *found*: functions and classes by their names, values shortened."""
+    """Return the text for *found* in a message: a function or class by its name, any other value shortened."""
     if hasattr(type(found), "run_in"):
         return "an effect"
     name = _name(found)
@@ -53,13 +53,14 @@ def calling(function: object) -> str:
     name = _name(function).replace("<lambda>", "function") or "it"
     package, _, _ = str(getattr(function, "__module__", "")).rpartition(".")
     home = sys.modules.get(package)
-    if home is not None and vars(home).get(name) is function:  # what a package gives is found there
+    # A name that the package exports is written with the package.
+    if home is not None and vars(home).get(name) is function:
         name = f"{package.rpartition('.')[2]}.{name}"
     return f"{name}()"
 
 
 def no_effect(found: object, *, made_by: object = None) -> TypeError:
-    """Say that *found*, which the function *made_by* has returned if that is given, is no effect."""
+    """Return the error for *found*, which is not an effect; *made_by* is the function that returned it, if there is one."""
     who = "" if made_by is None else _name(made_by) or repr(made_by)
     text = f"{who} has returned {shown(found)}, which" if who else shown(found)
     if _is_coroutine(found):
@@ -79,7 +80,7 @@ def no_effect(found: object, *, made_by: object = None) -> TypeError:
         cure = "return Effect.succeed(value), or use map where a function returns a plain value"
     else:
         cure = "Effect.succeed(value) is one that gives a value"
-    return TypeError(f"{text} is no effect: {cure}")
+    return TypeError(f"{text} is not an effect: {cure}")
 
 
 INSTEAD: Final[Mapping[str, str]] = {
@@ -96,14 +97,20 @@ INSTEAD: Final[Mapping[str, str]] = {
     "provide_layer": "layer.provide_to(effect) runs it with a layer",
     "provide_service": "effect.provide(Context.of(Tag, service)) gives it a service",
 }
-"""What to write for what an outcome, a task, or an effect elsewhere has."""
+"""What to write instead of an attribute that an outcome, a task, or an effect of another library has."""
 
 
 def no_attribute_of_effect(name: str, known: Iterable[str]) -> AttributeError:
-    """Say that an effect has no attribute of that *name*."""
+    """Return the error for an effect without an attribute *name*."""
     cure = INSTEAD.get(name, f"it has not run yet; (await effect.or_raise()).{name} is of its value")
-    like = "" if name in INSTEAD else did_you_mean(name, known).replace(":", ",")
+    like = "" if name in INSTEAD else _like(name, known)
     return AttributeError(f"'Effect' object has no attribute {name!r}{like}: {cure}", name=name)
+
+
+def _like(name: str, known: Iterable[str]) -> str:
+    # No suggestion for private names and dunders: programs ask for them, and test runners ask every layer for dozens
+    # of them.
+    return "" if name.startswith("_") else did_you_mean(name, known).replace(":", ",")
 
 
 INSTEAD_OF_LAYER: Final[Mapping[str, str]] = {
@@ -116,16 +123,16 @@ INSTEAD_OF_LAYER: Final[Mapping[str, str]] = {
 
 
 def no_attribute_of_layer(name: str, known: Iterable[str]) -> AttributeError:
-    """Say that a layer has no attribute of that *name*."""
+    """Return the error for a layer without an attribute *name*."""
     cure = INSTEAD_OF_LAYER.get(
         name, "a layer is a recipe; async with ManagedRuntime(layer) as runtime has its services"
     )
-    like = "" if name in INSTEAD_OF_LAYER else did_you_mean(name, known).replace(":", ",")
+    like = "" if name in INSTEAD_OF_LAYER else _like(name, known)
     return AttributeError(f"'Layer' object has no attribute {name!r}{like}: {cure}", name=name)
 
 
 def no_layer(found: object) -> TypeError:
-    """Say that *found* is no layer."""
+    """Return the error for *found*, which is not a layer."""
     text = shown(found)
     if _is_tag(found):
         cure = f"Layer.succeed({cast('type', found).__name__}, service) gives its service"
@@ -145,11 +152,11 @@ def no_layer(found: object) -> TypeError:
         cure = "Layer.scoped(Tag, open_) gives what the context manager gives that open_() returns"
     else:
         cure = "Layer.succeed(Tag, service) makes one of a service"
-    return TypeError(f"{text} is no layer: {cure}")
+    return TypeError(f"{text} is not a layer: {cure}")
 
 
 def no_tag(found: object) -> TypeError:
-    """Say that *found* is no tag."""
+    """Return the error for *found*, which is not a tag."""
     if _is_tag(getattr(found, "__origin__", found)):  # Tag, or Tag[Greeter]
         return TypeError(
             f"{found!r} names no service: define a tag, class GreeterTag(Tag[Greeter]): ..., and give that"
@@ -158,14 +165,14 @@ def no_tag(found: object) -> TypeError:
         cure = f"write {' or '.join(tags)}"
     else:
         cure = "ChatMemoryService is one; define one for your own, class GreeterTag(Tag[Greeter]): ..."
-    return TypeError(f"{found!r} is no tag: services are asked for by their tags: {cure}")
+    return TypeError(f"{found!r} is not a tag: services are asked for by their tags: {cure}")
 
 
 def require_tag(found: object) -> None:
-    """Raise if *found* is no tag, or one that leaves open what it names, as ``Tag`` itself.
+    """Raise unless *found* is a tag that names a service; ``Tag`` itself names none.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not such a tag.
     """
     if not _is_tag(found) or cast("Any", found).__parameters__:
         raise no_tag(found)
@@ -224,20 +231,20 @@ def no_manager(found: object, *, layer: str) -> TypeError:
     """Return the error for a function of ``Layer.scoped`` that returned *found*, not an asynchronous context manager."""
     _is_coroutine(found)
     return TypeError(
-        f"layer {layer}: its function has returned {shown(found)}, which is no asynchronous context manager: "
+        f"layer {layer}: its function has returned {shown(found)}, which is not an asynchronous context manager: "
         "write @asynccontextmanager above an `async def` that yields the service, "
         "or Layer.sync(Tag, make) where there is nothing to close"
     )
 
 
 def no_member(owner: str, name: str, known: Iterable[str]) -> str:
-    """Return the sentence that *owner* has nothing of that *name*, with the nearest of what it has."""
+    """Return the sentence that *owner* has no member *name*, with the most similar of its members."""
     names = sorted(known)
     return f"{owner} has no {name!r}{did_you_mean(name, names)} (it has {', '.join(names) or 'nothing'})"
 
 
 def _name(found: object) -> str:
-    """Return the name of a class or a function, without those that it is defined in."""
+    """Return the name of a class or a function, without the names of the scopes in which it is defined."""
     owner = getattr(found, "__self__", None)
     if isinstance(owner, type):  # a class method, perhaps of a subclass
         return f"{owner.__name__}.{getattr(found, '__name__', '')}"
@@ -245,7 +252,7 @@ def _name(found: object) -> str:
 
 
 def _is_coroutine(found: Any) -> bool:
-    """Tell whether *found* is one, and close it: nobody will await it."""
+    """Return whether *found* is a coroutine, and close it, because it will not be awaited."""
     if type(found) is not CoroutineType:
         return False
     found.close()

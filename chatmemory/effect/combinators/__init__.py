@@ -1,1 +1,1 @@
-"""The work behind the methods of ``Effect``: running effects together, again, within a time, in a scope and in a span."""
+"""The implementation of the methods of ``Effect``: concurrency, retries, time limits, scopes and spans."""

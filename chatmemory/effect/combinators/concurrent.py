@@ -28,7 +28,7 @@ async def run_all(
     defects: list[Exception] = []
 
     async def work_off(run: Callable[[Runs[A, E, R]], Awaitable[Outcome[A, E]]]) -> None:
-        # The workers share one iterator: whoever is free takes the next effect.
+        # The workers share one iterator: a free worker takes the next effect.
         for place, effect in waiting:
             outcome = await run(effect)
             if type(outcome) is not Success:
@@ -48,7 +48,7 @@ async def run_all(
         async def work_until_trouble() -> None:
             try:
                 await work_off(lambda effect: effect.run_supervised(context))
-            except BaseException as raised:  # raised below, bare: a task group would wrap it in a group
+            except BaseException as raised:  # raised below, outside the task group, which would wrap it
                 if (defect := defect_of(raised)) is None:
                     raise
                 defects.append(defect)

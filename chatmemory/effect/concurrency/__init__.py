@@ -1,4 +1,4 @@
-"""What fibers share: ``Ref``, ``Deferred``, ``Queue`` and ``Semaphore``.
+"""Values that fibers share: ``Ref``, ``Deferred``, ``Queue`` and ``Semaphore``.
 
-Each belongs to one event loop.  It needs none as long as nothing has to wait.
+Each value belongs to one event loop.  It needs no event loop as long as nothing has to wait.
 """

@@ -36,14 +36,15 @@ R = TypeVar("R")
 class Deferred(Generic[A, E]):
     """A value or an error that is set once: ``Deferred[int, str]()``.
 
-    Only the first call of a method that completes it counts.  Each of these methods succeeds with True when it was the first.
+    Only the first call that completes it counts.  Each method that completes it succeeds with True when its call was
+    the first.
     """
 
     __slots__ = ("_completed", "_exit")
 
     def __init__(self) -> None:
         self._exit: Exit[A, E] | None = None
-        self._completed: anyio.Event | None = None  # made by the first who waits
+        self._completed: anyio.Event | None = None  # made by the first waiter
 
     def succeed(self, value: A) -> Effect[bool]:
         """Complete it with *value*: the fibers that wait succeed with it."""
@@ -58,12 +59,12 @@ class Deferred(Generic[A, E]):
         return Effect.sync(lambda: self._done(Failure(Cause((Interrupt(),)))))
 
     def complete(self, effect: Effect[A, E, R]) -> Effect[bool, Never, R]:
-        """Run *effect*, and complete it with how the effect ended, a defect or an interruption included."""
+        """Run *effect*, and complete it with the exit of *effect*: a value, an error, a defect or an interruption."""
 
         async def run(context: Context[R]) -> Outcome[bool, Never]:
             try:
                 exit_: Exit[A, E] = exit_from_outcome(await effect.run_in(context))
-            except Exception as defect:  # noqa: BLE001  those who wait are told
+            except Exception as defect:  # noqa: BLE001  the fibers that wait receive it
                 exit_ = exit_from_exception(defect)
             except BaseException as interruption:
                 self._done(exit_from_exception(interruption))
@@ -73,7 +74,7 @@ class Deferred(Generic[A, E]):
         return Effect.in_context(run)
 
     def await_(self) -> Effect[A, E]:
-        """Wait until it is completed, and end in the same way."""
+        """Wait until it is completed, then succeed, fail or raise as it was completed."""
 
         async def wait() -> Outcome[A, E]:
             while (exit_ := self._exit) is None:
@@ -84,7 +85,7 @@ class Deferred(Generic[A, E]):
         return Effect.from_outcome(wait)
 
     def poll(self) -> Exit[A, E] | None:
-        """Return how it was completed; None while it is not."""
+        """Return the exit with which it was completed; None while it is not completed."""
         return self._exit
 
     def is_done(self) -> bool:

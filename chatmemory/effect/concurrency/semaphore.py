@@ -75,7 +75,7 @@ class Semaphore:
         except BaseException:
             if place in self._waiting:
                 self._waiting.remove(place)
-                self._give_back(0)  # it may have stood in front of one who asks for less
+                self._give_back(0)  # the next waiter may need fewer permits
             else:
                 self._give_back(permits)
             raise

@@ -1,1 +1,1 @@
-"""Settings as values: where they are read from, how raw data becomes classes, and what can be wrong with them."""
+"""Settings: where they are read from, how raw data becomes classes, and which problems they can have."""

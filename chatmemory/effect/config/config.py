@@ -1,4 +1,4 @@
-"""Settings as values: ``Config`` says what to read and which type it must have, a ``ConfigProvider`` where it comes from.
+"""Settings: ``Config`` says what to read and of which type it must be; a ``ConfigProvider`` is the source.
 
 ``chatmemory.settings.memory_settings`` defines the settings, ``chatmemory_layers.configuration`` which files and
 variables are read, ``structuring.py`` how raw data becomes classes.
@@ -76,7 +76,7 @@ class MappingProvider:
 class EnvironmentProvider:
     """Reads environment variables: ``MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` for ``memory.chat.strategy.summarizeEveryN``.
 
-    An empty variable counts as absent: a shell or a compose file leaves a setting alone in this way.
+    An empty variable counts as absent, because a shell or a compose file may set it without a value.
     """
 
     variables: Mapping[str, str]
@@ -207,7 +207,7 @@ def _split(key: str) -> Path:
 
 
 def _gather(type_: Any, provider: ConfigProvider, path: Path) -> Outcome[object, ConfigError]:
-    """Return the raw data for a *type_*, or None where there is nothing: what is at *path*, then field by field."""
+    """Return the raw data for a *type_*: the value at *path*, overridden field by field; None when there is nothing."""
     loaded = provider.load(path)
     if type(loaded) is not Success:
         return loaded

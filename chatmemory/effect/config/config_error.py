@@ -1,4 +1,4 @@
-"""What can be wrong with a configuration, as values: every problem with its path, and all of them in one error."""
+"""The problems that a configuration can have, as values: each problem has its path, and one error holds all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ConfigError", "ConfigProblem", "InvalidValue", "MissingKey", "Unread
 @final
 @frozen
 class MissingKey:
-    """There is no value at *path*, and it has no default."""
+    """No value is configured at *path*, and the setting has no default."""
 
     path: str
     tag: Literal["MissingKey"] = "MissingKey"

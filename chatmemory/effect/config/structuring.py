@@ -1,8 +1,7 @@
-"""Raw data to classes, with every problem named at once: ``structure``.  The problems are those of ``config_error.py``.
+"""``structure``: converts raw data to classes and reports all problems at once, as the classes of ``config_error.py``.
 
-The classes are attrs classes, whose fields are written in camelCase outside: ``summarize_every_n`` is read from
-``summarizeEveryN``.  cattrs does the work, and is imported when there is work.  Where data comes from is left to
-``config.py``.
+The classes are attrs classes, and the raw data writes their fields in camelCase: ``summarize_every_n`` is read from
+``summarizeEveryN``.  cattrs converts the data, and is imported on first use.  ``config.py`` reads the data.
 """
 
 import math
@@ -50,9 +49,11 @@ A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
 MOST_PROBLEMS = 50
-"""That are told of one list or one table: to name each of a million would take minutes."""
+"""The largest number of problems that are reported for one list or table: to name each of a million would take
+minutes."""
 ALSO = "also"
-"""Under which the metadata of a field has another name that it is read by: ``field(metadata={ALSO: "should_store"})``."""
+"""The key in the metadata of a field for a second name under which it is read: ``field(metadata={ALSO:
+"should_store"})``."""
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -119,13 +120,16 @@ def named_tables_of(cls: Any) -> Any:
 
 
 def other_keys_of(cls: Any) -> Mapping[str, str]:
-    """Return the keys of the fields of an attrs class that are read by another one, too, by that other key (see ``ALSO``)."""
+    """Return the second keys of the fields of an attrs class, each mapped to the field's own key (see ``ALSO``)."""
     fields = attrs.fields(cls) if attrs.has(cls) else ()
     return {field.metadata[ALSO]: key_of(field.name) for field in fields if ALSO in field.metadata}
 
 
 def by_own_keys(given: Mapping[str, A], others: Mapping[str, str]) -> dict[str, A]:
-    """Return *given* with own keys in the place of *others*; what is given by both keeps the other one, which is refused."""
+    """Return *given* with the second keys of *others* replaced by the fields' own keys.
+
+    A field that is given under both keys keeps both, and is then refused.
+    """
     return {key if others.get(key, key) in given else others[key]: value for key, value in given.items()}
 
 
@@ -135,7 +139,7 @@ def key_of(name: str) -> str:
 
 
 def _problems(error: Exception, path: str) -> list[ConfigProblem]:
-    """Flatten the tree of exceptions that cattrs raises; its notes tell where each one belongs."""
+    """Return the problems in the tree of exceptions that cattrs raises, with paths from its notes."""
     from cattrs.errors import (
         AttributeValidationNote,
         BaseValidationError,
@@ -170,18 +174,18 @@ def _problems(error: Exception, path: str) -> list[ConfigProblem]:
         case ValueError() | TypeError():
             return [InvalidValue(path, str(error))]
         case _:
-            raise error  # a class that cattrs cannot make is a mistake in the program
+            raise error  # a class that cattrs cannot build is a programming error
 
 
 def _below(path: str, key: int | str) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
-    shown = key.encode(errors="backslashreplace").decode()  # half a surrogate pair could be told to nobody
+    shown = key.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be printed
     return f"{path}.{shown}" if path else shown
 
 
 def new_converter() -> "Converter":
-    """Return a converter that is as strict as ``structure`` says; further types may be added to it."""
+    """Return a converter that is as strict as ``structure`` describes; further types may be added to it."""
     from cattrs import Converter
     from cattrs.gen import make_dict_structure_fn, override
 
@@ -199,7 +203,8 @@ def new_converter() -> "Converter":
         return make
 
     def hook_for_class(cls: Any) -> Callable[[object, Any], object]:
-        # Validators run here, field by field: in __init__ the first to fail would hide the others.
+        # Validators run here, field by field: in __init__ the first validator that fails would hide the other
+        # problems.
         overrides: dict[str, Any] = {
             field.name: override(rename=key_of(field.name), struct_hook=validated(field))
             for field in attrs.fields(attrs.resolve_types(cls))
@@ -278,7 +283,10 @@ def _number(raw: object, _: Any) -> float:
 
 
 def _date(raw: object, _: Any) -> date:
-    """Return *raw* as a date or, since Python takes an instant for one, as an instant, however exact it is."""
+    """Return *raw* as a date, or as an instant if it has a time.
+
+    Python counts an instant as a date, so an instant is returned unchanged.
+    """
     if isinstance(raw, date):
         return raw
     if isinstance(raw, str):
@@ -296,6 +304,6 @@ def _choice(raw: object, type_: Any) -> object:
 
 
 def _unfit(expected: str, raw: object, *, hint: str = "") -> ValueError:
-    # The content of a whole table is nobody's business: there may be a secret in it.
+    # The content of a whole table is not shown, because it may contain a secret.
     shown = repr(raw) if isinstance(raw, str | int | float) else type(raw).__name__
     return ValueError(f"expected {expected}, not {shown}{hint}")

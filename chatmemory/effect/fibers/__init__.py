@@ -1,1 +1,1 @@
-"""Effects that run in tasks of their own, as ``fork`` and ``race`` need them.  It knows an effect only as ``Runs``."""
+"""Effects that run in tasks of their own, for ``fork`` and ``race``.  This package uses effects only through ``Runs``."""

@@ -53,11 +53,11 @@ class Forked(Generic[A, E]):
     __slots__ = ("_cancel_scope", "_is_observed", "_leave", "_over", "_task", "exit")
 
     def __init__(self, leave: Callable[[Forked[A, E]], object]) -> None:
-        """Expect that ``begin`` starts it; *leave* is called at its end, and takes it from the place where it lives."""
+        """Make a fiber for ``begin`` to start; *leave* is called at its end, and removes it from its family or scope."""
         self.exit: Exit[A, E] | None = None
         self._leave = leave
         self._is_observed = False
-        self._over: anyio.Event | None = None  # made by the first who waits
+        self._over: anyio.Event | None = None  # made by the first waiter
         self._cancel_scope: anyio.CancelScope | None = None
         self._task: object = None
 
@@ -81,25 +81,25 @@ class Forked(Generic[A, E]):
             self._end(exit_from_outcome(run_without_waiting(effect.run_supervised(context))))
         except SuspendedError:
             raise
-        except Exception as defect:  # noqa: BLE001  whoever joins is told
+        except Exception as defect:  # noqa: BLE001  raised in the effect that joins
             self._end(exit_from_exception(defect))
 
     async def _run(self, effect: Runs[A, E, R], context: Context[R], cancel_scope: anyio.CancelScope) -> None:
         exit_: Exit[A, E] = INTERRUPTED
         try:
             with cancel_scope:
-                if not cancel_scope.cancel_called:  # interrupted before it could begin
+                if not cancel_scope.cancel_called:  # not interrupted before it began
                     exit_ = exit_from_outcome(await effect.run_supervised(context))
         except BaseException as exception:
             if defect_of(exception) is None:
                 raise
-            exit_ = exit_from_exception(exception)  # whoever joins is told
+            exit_ = exit_from_exception(exception)  # raised in the effect that joins
         finally:
             self._end(exit_)
 
     def _end(self, exit_: Exit[A, E]) -> None:
         self.exit = exit_
-        if self._defect() is None:  # with one, it stays at its place until somebody has looked
+        if self._defect() is None:  # with a defect, it stays registered until a caller has seen the defect
             self._leave(self)
         if self._over is not None:
             self._over.set()
@@ -115,7 +115,7 @@ class Forked(Generic[A, E]):
         return exit_
 
     async def ended(self) -> Exit[A, E]:
-        """Wait for its end, and return how it ended."""
+        """Wait until the fiber has ended, and return its exit."""
         exit_ = await self._until_over()
         if not self._is_observed:
             self._is_observed = True
@@ -123,7 +123,7 @@ class Forked(Generic[A, E]):
         return exit_
 
     async def outcome(self) -> Outcome[A, E]:
-        """Wait for its end, and end in the same way: a defect is raised.
+        """Wait until the fiber has ended, and return its outcome; a defect is raised.
 
         Raises:
             EffectInterrupted: it was interrupted.
@@ -136,7 +136,7 @@ class Forked(Generic[A, E]):
             self._cancel_scope.cancel()
 
     async def interrupt(self) -> Exit[A, E]:
-        """Cancel it, wait for its finalizers, and return how it ended."""
+        """Cancel it, wait for its finalizers, and return its exit."""
         self.cancel()
         return await self.ended()
 
@@ -148,9 +148,9 @@ class Forked(Generic[A, E]):
             while self.exit is None:
                 try:
                     await self._until_over()
-                except GeneratorExit:  # the event loop is gone, and nothing will ever end
+                except GeneratorExit:  # the event loop is closed, so nothing can end any more
                     raise
-                except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: it may not leave a fiber behind
+                except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: no fiber may be left running
                     interruption = exception
         defect = self._defect()
         if defect is not None and not self._is_observed:

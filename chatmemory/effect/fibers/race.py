@@ -51,7 +51,7 @@ async def run_race(
         except BaseException as exception:
             if defect_of(exception) is None:
                 raise
-            exit_ = exit_from_exception(exception)  # it may be that another one succeeds
+            exit_ = exit_from_exception(exception)  # kept, because another effect may still succeed
         exits.append(exit_)
         if winner is None and (first_exit_wins or type(exit_) is Success):
             winner = exit_
@@ -62,7 +62,8 @@ async def run_race(
         async with anyio.create_task_group() as tasks:
 
             async def compete(place: int) -> None:
-                # Each starts the next one, because trio starts tasks in any order: from left to right on both.
+                # Each task starts the next one: trio starts the tasks of a group in any order, and the effects shall
+                # start from left to right on both backends.
                 if place + 1 < len(effects):
                     tasks.start_soon(compete, place + 1)
                 await run(place)

@@ -65,7 +65,8 @@ class _Asyncio:
         self._scope_class: type[anyio.CancelScope] | None = None
 
     def cancel_scope(self) -> anyio.CancelScope:
-        # The class itself: the one that anyio exports looks for the backend, and then initializes the scope twice.
+        # Use the backend's own class: the class that anyio exports looks up the backend, and then initializes the
+        # scope twice.
         if self._scope_class is None:
             self._scope_class = type(anyio.CancelScope())
         return self._scope_class()
@@ -99,7 +100,7 @@ _TRIO = _Trio()
 
 @final
 class _FutureSignal:
-    """An event for one waiter: a third of the price of ``asyncio.Event``, and an eighth of that of ``anyio.Event``."""
+    """An event for one waiter; it takes a third of the time of ``asyncio.Event``, an eighth of that of ``anyio.Event``."""
 
     __slots__ = ("_is_set", "_waiter")
 

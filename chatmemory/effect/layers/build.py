@@ -1,4 +1,4 @@
-"""Building: carries out a plan, step by step, or by a crew (``crew.py``) where there is an event loop to work in."""
+"""Building: carries out a plan, with a crew (``crew.py``) if there is an event loop, otherwise step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ A = TypeVar("A")
 
 
 class LayerFailed(Exception):  # noqa: N818  private: how a typed failure travels through a build
-    """Carries the typed failure of a layer to whoever catches or reports it."""
+    """Carries the typed failure of a layer to the code that catches or reports it."""
 
     def __init__(self, error: Any) -> None:
         super().__init__(str(error))
@@ -38,7 +38,7 @@ class LayerFailed(Exception):  # noqa: N818  private: how a typed failure travel
 
 
 def exit_of_layer(exception: BaseException) -> Exit[Any, Any]:
-    """Tell a typed failure from a defect and an interruption."""
+    """Return *exception* as an ``Exit``: a typed failure, a defect or an interruption."""
     if isinstance(exception, LayerFailed):
         return Failure(Cause((Fail(exception.error),)))
     return exit_from_exception(exception)
@@ -51,26 +51,26 @@ async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...]
 
     Args:
         shape: what to build.
-        place: the services at hand, and what is built already.
-        scope: where the finalizers go.
-        path: the leaves that are being built and asked for this.
+        place: the services that are available, and the layers that are built already.
+        scope: receives the finalizers.
+        path: the leaves that are being built, each inside the one before it; the last one asked for *shape*.
 
     Raises:
-        MissingServiceError: nobody gives what a leaf is known to need; nothing was acquired.
+        MissingServiceError: no layer gives a service that a leaf needs; nothing was acquired.
         LayerCycleError: *shape* needs itself.
-        ShadowedServiceError, UnknownReplacementError: it is wired so that a layer is ignored; nothing was acquired.
+        ShadowedServiceError, UnknownReplacementError: the wiring would ignore a layer; nothing was acquired.
         LayerFailed: a leaf failed with a typed error.
     """
     plan = make_plan(shape, place)
     own_scope = scope.fork()
     try:
         if has_event_loop():
-            # Imported here: see suspended.py.
+            # Imported here for the reason that suspended.py gives.
             from chatmemory.effect.layers.crew import Crew
             from chatmemory.effect.layers.hosting import host
 
             await Crew(plan, _Builder(own_scope, path, enter=host)).work_through()
-        else:  # without tasks, in an order that works
+        else:  # without tasks, in the order of the plan
             builder = _Builder(own_scope, path, enter=_enter)
             for point in plan.points:
                 if isinstance(point, Step):
@@ -103,7 +103,7 @@ class _Builder:
         self._enter = enter
 
     async def carry_out(self, step: Step) -> None:
-        """Build the leaf of *step*, or wait for whoever builds it."""
+        """Build the leaf of *step*, or wait for the task that builds it."""
         leaf = step.leaf
         if leaf in self._path:
             raise LayerCycleError([known.name for known in (*self._path[self._path.index(leaf) :], leaf)])
@@ -126,7 +126,7 @@ class _Builder:
             raise
 
     def claim(self, step: Step) -> Claim | None:
-        """Return the right to open the resource of *step*; None if it is none, or is built already."""
+        """Return the right to open the resource of *step*; None if the step opens no resource, or it is built already."""
         opens = step.leaf.acquire
         if not isinstance(opens, Opens) or step.leaf in self._path:
             return None
@@ -136,7 +136,7 @@ class _Builder:
 
 @final
 class Claim:
-    """The right and the duty to open the resource of a step."""
+    """The right and the duty to open the resource of one step."""
 
     __slots__ = ("_entry", "_opens", "step")
 
@@ -146,13 +146,13 @@ class Claim:
         self._opens = opens
 
     def open(self) -> AbstractAsyncContextManager[Any]:
-        """Return the manager."""
+        """Return the context manager of the resource."""
         return _manager(self._opens, self.step)
 
     def keep(self, stay: Stay) -> None:
-        """Keep the resource if it is entered, or raise why it is not."""
+        """Keep the resource if it was entered; otherwise raise the reason."""
         if stay.is_entered:
-            self._entry.stay = stay  # which ends it, also if it does not fit
+            self._entry.stay = stay  # the stay ends the resource, even when the service does not fit the tag
             try:
                 self.step.services = _given(self.step.leaf, stay.value)
             except TypeError as misfit:
@@ -167,7 +167,7 @@ class Claim:
         raise reason
 
     def give_up(self) -> None:
-        """Leave the leaf to whoever else waits for it."""
+        """Let another task that waits for the leaf build it."""
         self._entry.settle()
 
 
@@ -191,7 +191,7 @@ def _name_consumer(missing: MissingServiceError, leaf: Leaf) -> None:
 
 @final
 class _Site:
-    """A ``Site`` of the place where the leaf stands."""
+    """The ``Site`` of a leaf at its place in the graph."""
 
     __slots__ = ("_path", "_place", "context", "scope")
 
@@ -206,7 +206,7 @@ class _Site:
         return self.context.get(tag)
 
     def build(self, shape: Shape) -> Effect[Services, Any]:
-        """Return the effect that builds another shape in the leaf's place."""
+        """Return the effect that builds another shape at the place of the leaf."""
 
         async def run() -> Outcome[Services, Any]:
             try:

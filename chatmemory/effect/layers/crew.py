@@ -1,6 +1,6 @@
 """``Crew``: carries out a plan in parallel where its steps do not depend on each other.
 
-What a step is, and how one is built, is left to ``place.py`` and ``build.py``.
+``place.py`` defines the steps, and ``build.py`` how one is built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Builder", "Claim", "Crew"]
 
 
 class Claim(Protocol):
-    """The right and the duty to open the resource of a step."""
+    """The right and the duty to open the resource of one step."""
 
     @property
     def step(self) -> Step:
@@ -28,33 +28,33 @@ class Claim(Protocol):
         ...
 
     def open(self) -> AbstractAsyncContextManager[Any]:
-        """Return the manager."""
+        """Return the context manager of the resource."""
         ...
 
     def keep(self, stay: Stay, /) -> None:
-        """Keep the resource if it is entered, or raise why it is not."""
+        """Keep the resource if it was entered; otherwise raise the reason."""
         ...
 
     def give_up(self) -> None:
-        """Leave the leaf to whoever else waits for it."""
+        """Let another task that waits for the leaf build it."""
         ...
 
 
 class Builder(Protocol):
-    """What builds the steps of a plan."""
+    """Builds the steps of a plan."""
 
     async def carry_out(self, step: Step, /) -> None:
-        """Build the leaf of *step*, or wait for whoever builds it."""
+        """Build the leaf of *step*, or wait for the task that builds it."""
         ...
 
     def claim(self, step: Step, /) -> Claim | None:
-        """Return the right to open the resource of *step*; None if it is none, or is built already."""
+        """Return the right to open the resource of *step*; None if the step opens no resource, or it is built already."""
         ...
 
 
 @final
 class Crew:
-    """Those who take the steps of a plan as they become ready: workers, and resources that open in their own tasks."""
+    """Takes the steps of a plan as they become ready; worker tasks build them, and resources open in their own tasks."""
 
     def __init__(self, plan: Plan, builder: Builder) -> None:
         self._builder = builder
@@ -75,7 +75,7 @@ class Crew:
         self._ready = [point for point in reversed(plan.points) if not point.after]
 
     async def work_through(self) -> None:
-        """Carry out the whole plan; the first step that fails ends the others, and its exception is raised."""
+        """Carry out the whole plan; the first step that fails cancels the others, and its exception is raised."""
         async with anyio.create_task_group() as self._tasks:
             try:
                 await self._work()
@@ -89,14 +89,14 @@ class Crew:
             raise self._failures[0]
 
     async def _work(self) -> None:
-        """Take steps in order, and call for help when more than one is ready; a step that never waits costs no task."""
+        """Take steps in order, and start another worker when several are ready; a step that never waits costs no task."""
         self._is_help_coming = False
         while (step := self._next()) is not None:
             if self._ready:
                 self._call_help()
             try:
                 await self._builder.carry_out(step)
-            except BaseException as exception:  # raised bare by work_through
+            except BaseException as exception:  # work_through raises it without an exception group
                 if (failure := defect_of(exception)) is None:
                     raise
                 self._fail(failure)
@@ -104,10 +104,10 @@ class Crew:
             self._finish(step)
 
     def _next(self) -> Step | None:
-        """Return a step for a worker, or None if there is none, or a resource has been begun instead.
+        """Return a step for a worker; None if no step is ready, or if the task of a resource was started instead.
 
-        The task of a resource goes on from there when it starts: so independent steps start from left to right on trio
-        too, which begins tasks in any order.
+        When that task starts, it continues with the next step: so independent steps start from left to right on trio
+        too, which starts tasks in any order.
         """
         if self._failures or self._is_giving_up:
             return None
@@ -125,7 +125,8 @@ class Crew:
         return None
 
     def _finish(self, point: Step | Gate) -> None:
-        # On top of the stack: a consumer follows its dependency before what stands to the right of both.
+        # The list is a stack: a consumer is put on top, so it follows its dependency before the steps to the right of
+        # both.
         for follower in reversed(self._followers[point]):
             self._open[follower] -= 1
             if self._open[follower] == 0:
@@ -141,7 +142,7 @@ class Crew:
     def _call_help(self) -> None:
         if not self._is_help_coming:
             self._is_help_coming = True
-            _ = self._context.copy().run(self._tasks.start_soon, self._work)  # the group awaits it
+            _ = self._context.copy().run(self._tasks.start_soon, self._work)  # the task group awaits it
 
     async def _give_up(self) -> None:
         self._is_giving_up = True
@@ -151,10 +152,10 @@ class Crew:
             await stay.until_over()
             opening.claim.give_up()
 
-    # --- called in the tasks of resources ---
+    # --- called in the tasks of the resources ---
 
     def start_next(self) -> None:
-        """Go on from a resource that has started."""
+        """Continue with the next steps, because a resource has started."""
         self._is_starting = False
         self._go_on()
 
@@ -164,13 +165,13 @@ class Crew:
             self._call_help()
 
     def settle(self, opening: _Opening, stay: Stay) -> None:
-        """Keep a resource that is entered, and go on with what has waited for it."""
+        """Keep a resource that was entered, and continue with the steps that waited for it."""
         if self._is_giving_up:
             return
         del self._openings[opening]
         try:
             opening.claim.keep(stay)
-        except Exception as failure:  # noqa: BLE001  raised bare by work_through
+        except Exception as failure:  # noqa: BLE001  work_through raises it without a group
             self._fail(failure)
         else:
             self._finish(opening.claim.step)
@@ -179,7 +180,7 @@ class Crew:
 
 @final
 class _Opening:
-    """The guest that makes a step of the plan."""
+    """The guest of the ``Stay`` that opens the resource of one step."""
 
     __slots__ = ("_crew", "claim", "open")
 
@@ -189,9 +190,9 @@ class _Opening:
         self.open = claim.open
 
     def started(self) -> None:
-        """Let the crew begin what stands to the right."""
+        """Let the crew start the next step."""
         self._crew.start_next()
 
     def settled(self, stay: Stay) -> None:
-        """Let the crew begin what has waited for this."""
+        """Let the crew start the steps that waited for this resource."""
         self._crew.settle(self, stay)

@@ -1,6 +1,6 @@
-"""``fitting``: a service on its way to a tag, refused if it lacks what the tag's Protocol has.
+"""``fitting``: checks that a service has the members of its tag's Protocol.
 
-Type checkers see more, signatures for example; this is for those who run without one, and for fakes.
+Type checkers check more, signatures for example; this check is for users without a type checker, and for fakes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
     """Return *service*.
 
     Raises:
-        TypeError: it lacks a member of the Protocol that *tag* names, or is the class of one that does not.
+        TypeError: *service* lacks a member of the Protocol that *tag* names, or is a class instead of an instance.
     """
-    key: Any = tag  # hashable, being a class
+    key: Any = tag  # hashable, because it is a class
     kind = type(service)
     if hasattr(kind, "__getattr__") and not hasattr(kind, "run_in"):
-        return service  # a double, which has whatever is asked for
+        return service  # a test double, which has every attribute
     for name in (members := _members(key)):
-        # The class first: a property may do something.
+        # Look at the class first, because reading a property of the object may run code.
         if not hasattr(kind, name) and not hasattr(service, name):
             raise _misfit(key, service)
     if isinstance(service, type) and any(
@@ -42,25 +42,21 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
 
 
 def require_members(tag: Any, given: Mapping[str, object]) -> None:
-    """Refuse what a mock for *tag* cannot have.
-
-    Raises:
-        TypeError: the Protocol has no member of such a name, or a method that is given as no function.
-    """
+    """Check that the Protocol of *tag* allows the members of a mock."""
     known = _members(tag)
     for name, member in given.items():
         if known and name not in known:
             raise TypeError(no_member(_interface_name(tag), name, known))
         if known.get(name) and not callable(member):
             raise TypeError(
-                f"{_interface_name(tag)}.{name} is a method, and {shown(member)} is no function: "
+                f"{_interface_name(tag)}.{name} is a method, and {shown(member)} is not a function: "
                 f"write {name}=lambda *_: Effect.succeed({shown(member)})"
             )
 
 
 @cache
 def _members(tag: Any) -> Mapping[str, bool]:
-    """Return the members of the Protocol that *tag* names, and whether each is a method; none if it is no Protocol."""
+    """Return the members of the Protocol that *tag* names, and whether each is a method; empty if it is not a Protocol."""
     interface = interface_of(tag)
     if interface is None or not getattr(interface, "_is_protocol", False):
         return {}

@@ -1,10 +1,10 @@
-"""``Stay``: the time of a resource in a task of its own, in which it is opened, entered and left.
+"""``Stay``: keeps a resource open in a task of its own, which opens, enters and leaves it.
 
 A cancel scope belongs to the task that entered it.  A resource that holds one (a task group, a connection pool) would
-break asyncio and trio alike if it were entered in one task and left in another, as happens when layers are built in
+fail on asyncio and on trio if it were entered in one task and left in another.  That happens when layers are built in
 parallel, or when a test fixture opens a runtime in one task and closes it in another.
 
-The tasks belong to no task group, because that would have the same trouble; a scope ends them instead.
+The tasks belong to no task group, because a task group has the same restriction; a scope ends them instead.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["Guest", "Stay", "host"]
 
 
 class Guest(Protocol):
-    """What a ``Stay`` keeps open; the task of the stay calls its methods."""
+    """The resource that a ``Stay`` keeps open; the task of the stay calls its methods."""
 
     def started(self) -> None:
-        """Note that the task has started; the manager is not entered yet."""
+        """Handle the start of the task; the context manager is not entered yet."""
         ...
 
     def open(self) -> AbstractAsyncContextManager[Any]:
-        """Return the manager to enter."""
+        """Return the context manager to enter."""
         ...
 
     def settled(self, stay: Stay, /) -> None:
-        """Note that the manager is entered, or that it will not be: ``stay.is_entered`` says which."""
+        """Handle the end of entering: ``stay.is_entered`` is false if the context manager was not entered."""
         ...
 
 
@@ -48,8 +48,8 @@ class Stay:
 
     Attributes:
         value: the value of the context manager, once it is entered.
-        is_entered: whether it is, or was, entered.
-        failure: the exception of entering or leaving it.
+        is_entered: whether it has been entered; stays true after leaving.
+        failure: the exception that entering or leaving it raised.
     """
 
     __slots__ = (
@@ -77,23 +77,23 @@ class Stay:
         self._then: Callable[[Exception | None], None] | None = None
         self._shall_end = backend.signal()
         self._backend = backend
-        self._over: Signal | None = None  # made for whoever waits: most are told by a call
+        self._over: Signal | None = None  # made for a task that waits; usually `_then` is called instead
         self._task = backend.start(self._run, context)
 
     def give_up(self) -> None:
-        """Cancel the entering of the manager; a manager that is already entered is left without a cancellation."""
+        """Cancel the entering of the context manager; if it is already entered, leave it without a cancellation."""
         if not self.is_entered:
             self._cancel_scope.cancel()
         self._shall_end.set()
 
     def begin_to_end(self, then: Callable[[Exception | None], None]) -> bool:
-        """Begin to leave the manager; return False when the task has already ended.
+        """Start leaving the context manager; return False when the task has already ended.
 
         Args:
-            then: called when the manager is left, with the exception of leaving it, or None.
+            then: called when the context manager is left, with the exception that leaving it raised, or None.
 
         Raises:
-            Exception: the task has already ended, by this exception.
+            Exception: the task has already ended with this exception.
         """
         if self._is_over:
             if self.failure is not None:
@@ -104,38 +104,38 @@ class Stay:
         return True
 
     async def until_over(self) -> BaseException | None:
-        """Wait until the task has ended, in spite of interruptions; return the last of them."""
+        """Wait until the task has ended, even when interrupted; return the last interruption."""
         interruption: BaseException | None = None
         while not self._is_over:
             try:
                 self._over = self._over or self._backend.signal()
                 await self._over.wait()
-            except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: it may not disturb the order
+            except BaseException as exception:  # noqa: BLE001  asyncio's native cancel: it must not change the order
                 interruption = exception
         return interruption
 
     async def end(self, _: Exit[object, object]) -> None:
-        """Leave the manager, and raise what went wrong."""
+        """Leave the context manager, and raise the exception that leaving it raised."""
         self._shall_end.set()
         if (problem := await self.until_over() or self.failure) is not None:
             raise problem
 
     def reason(self) -> Exception:
-        """Return the exception that kept the manager from being entered."""
+        """Return the exception that prevented entering the context manager."""
         return self.failure or RuntimeError("the event loop was closed while a resource was being opened")
 
     async def _run(self) -> None:
         try:
             self._guest.started()
             with self._cancel_scope:
-                if self._cancel_scope.cancel_called:  # interrupted before it could begin
+                if self._cancel_scope.cancel_called:  # interrupted before the manager was opened
                     return
                 async with self._guest.open() as value:
                     self.value = value
                     self.is_entered = True
                     self._guest.settled(self)
                     await self._shall_end.wait()
-        except BaseException as exception:  # raised by those who wait for it
+        except BaseException as exception:  # stored for the tasks that wait, which raise it
             self.failure = defect_of(exception)
             if self.failure is None:
                 raise
@@ -150,7 +150,7 @@ class Stay:
 
 
 async def host(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any:
-    """Enter *manager* in a task of its own; closing *scope* leaves it there and waits for that."""
+    """Enter *manager* in a task of its own, which leaves it when *scope* is closed; closing waits for that."""
     backend = current_backend()
     guest = _Awaited(manager, backend.signal())
     stay = Stay(guest, backend, copy_context())
@@ -169,7 +169,7 @@ async def host(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any:
 
 @final
 class _Awaited:
-    """A guest for whom one waits."""
+    """A guest for ``host``, which waits until it is settled."""
 
     __slots__ = ("_manager", "has_settled")
 
@@ -178,12 +178,12 @@ class _Awaited:
         self.has_settled = has_settled
 
     def started(self) -> None:
-        """Do nothing."""
+        """Do nothing: ``host`` does not need to know."""
 
     def open(self) -> AbstractAsyncContextManager[Any]:
-        """Return the manager."""
+        """Return the context manager."""
         return self._manager
 
     def settled(self, _: Stay) -> None:
-        """Wake who waits."""
+        """Wake the task that waits in ``host``."""
         self.has_settled.set()

@@ -39,7 +39,7 @@ from chatmemory.effect.layers.shape import (
 )
 from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.subtraction import Difference, Subtractable
+from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
 if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
@@ -81,12 +81,12 @@ class LayerOf(Protocol[Out_co, Err_co, In_co]):
 
     @property
     def shape(self) -> Shape:
-        """The parts of the layer."""
+        """The shape of the layer."""
         ...
 
-    # mypy decides what a layer that is composed in the argument gives by the parameter, were it not for this Any.
+    # Without this Any, mypy would infer the services of a layer that is composed in the argument from the parameter.
     def identity(self, services: Any, /) -> tuple[Out_co, Err_co, In_co]:
-        """Exist for the type checker only."""
+        """For the type checker only; never called."""
         ...
 
 
@@ -104,20 +104,20 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     __slots__ = ("shape",)
 
     def __init__(self, shape: Shape) -> None:
-        """Use the constructors below."""
+        """Make a layer of *shape*; callers use the constructors below."""
         self.shape = shape
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """Refuse, and say what is meant perhaps."""
+            """Raise ``AttributeError`` with a suggestion."""
             raise no_attribute_of_layer(name, dir(Layer))
 
     def identity(self, services: Out_contra, /) -> tuple[Out_contra, Err_co, In_co]:
-        """Exist for the type checker only (see ``LayerOf``)."""
+        """For the type checker only (see ``LayerOf``); never called."""
         raise NotImplementedError
 
-    # --- making one ---
+    # --- constructors ---
 
     @staticmethod
     def succeed(tag: TagOf[Id, S], service: S) -> Layer[Id]:
@@ -158,7 +158,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             tag: the tag of the service.
             effect: makes the service.
             needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them.  ``wire`` finds only tags
-                that are named, and ``replace`` leaves out only layers that surely nothing asks for.
+                that are named, and ``replace`` leaves out only layers that certainly no layer asks for.
         """
         require_effect(effect)
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
@@ -318,13 +318,14 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         name = getattr(make, "__qualname__", repr(make))
         return Layer(Suspend(f"suspend({name})", lambda: shape_of(make())))
 
-    # --- composing ---
+    # --- composition ---
 
     def __or__(self, other: Layer[Out2, E2, In2]) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
-        """Give the services of both; those of *other* win where they meet.
+        """Return a layer that gives the services of both; where both give a service, that of *other* is used.
 
-        They win in what is given, not in what the layers of this side are fed with: that is ``replace``, and where
-        somebody would be left with the old service, building raises ``ShadowedServiceError``.
+        This applies to the services that the result gives, not to those that the layers on the left side receive: use
+        ``replace`` for these.  If a layer of the left side would keep the old service, building raises
+        ``ShadowedServiceError``.
         """
         return Layer(Merge(self.shape, shape_of(other)))
 
@@ -355,11 +356,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def replace(self, *fakes: LayerOf[Any, Any, Any]) -> Layer[Any, Any, Any]:
         """Replace all layers inside this one, at any depth, that give the same services as *fakes*.
 
-        A fake can use the services that the replaced layer can use.  The replaced layer is not built, and neither are layers
-        that fed only it.  A fake that needs the service that it gives (``needs`` says so) wraps the layer instead; then the
-        layer is built.  A fake of a reference (``ClockTag``) also replaces its default.
+        A fake can use the services that the replaced layer can use.  The replaced layer is not built, and neither are
+        layers that fed only it.  A fake that needs the service that it gives (``needs`` says so) wraps the layer
+        instead; then the layer is built.  A fake of a reference (``ClockTag``) also replaces its default.
 
-        ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them all the same.
+        ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them nevertheless.
 
         Args:
             fakes: layers for services that this one has, each for a different service.
@@ -396,7 +397,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         updated = _leaf(tag, lambda site: Effect.sync(lambda: {tag.key: function(site.service(tag))}), (tag,))
         return Layer(Feed(updated.shape, self.shape, keeps=False))
 
-    # --- going on from how it is built ---
+    # --- continuing from the services or the failure ---
 
     def project(
         self, source: TagOf[Out_contra, S], target: TagOf[Id, S2], function: Callable[[S], S2]
@@ -544,7 +545,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
 
 def shape_of(layer: object) -> Shape:
-    """Return the parts of *layer*.
+    """Return the shape of *layer*.
 
     Raises:
         TypeError: it is not a layer.

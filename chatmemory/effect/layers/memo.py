@@ -1,6 +1,6 @@
-"""``MemoMap``: which layers are already built, and what still uses them."""
+"""``MemoMap``: the layers that are already built, and who uses them."""
 
-# ruff: noqa: SLF001  a map looks into its parents
+# ruff: noqa: SLF001  a map reads the entries of its parents
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Entry", "MemoMap"]
 
 @final
 class MemoMap:
-    """Built leaves by identity; each is kept until its last observer leaves.
+    """Built leaves by identity; each is kept until its last user is gone.
 
     Runtimes with the same map share their layers.
     """
@@ -35,11 +35,11 @@ class MemoMap:
         self._parent = parent
 
     def fork(self) -> MemoMap:
-        """Return a map that also uses the leaves of this one, and keeps the leaves that it builds to itself."""
+        """Return a map that also uses the leaves of this one, but does not add the leaves that it builds to this one."""
         return MemoMap(parent=self)
 
     def apart(self, change: Leaf | Replace) -> MemoMap:
-        """Return the map of the layers that are built otherwise because of *change*."""
+        """Return the map for the layers that are built differently because of *change*, a replacement or a wrapped leaf."""
         if self._apart is None:
             self._apart = WeakKeyDictionary()
         apart = self._apart.get(change)
@@ -63,7 +63,7 @@ class MemoMap:
         return entry
 
     def claim(self, leaf: Leaf, scope: Scope) -> Entry | None:
-        """Return a new entry of *leaf*, which the caller makes; None if there is one, or *scope* is closed already."""
+        """Return a new entry of *leaf*, which the caller has to build; None if one exists, or *scope* is closed already."""
         owner: MemoMap | None = self
         while owner is not None:
             if leaf in owner._entries:
@@ -80,7 +80,7 @@ class MemoMap:
 
 @final
 class _Lease(Relay):
-    """What ends the use of an entry by one observer; the last one ends the entry."""
+    """A finalizer that ends the use of an entry by one user; after the last user it ends the entry."""
 
     __slots__ = ("_entries", "_entry", "_leaf")
 
@@ -90,15 +90,15 @@ class _Lease(Relay):
         self._entry = entry
 
     def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[None] | None:
-        """Leave, and end the entry if nobody else uses it."""
+        """End this use, and end the entry if it has no other users."""
         return self._entry.end(exit_) if self._leave() else None
 
     def is_ready(self) -> bool:
-        """Return whether the entry is a resource in a task of its own."""
+        """Return whether the entry is a resource that is open in a task of its own."""
         return self._entry.stay is not None
 
     def begin(self, then: Callable[[Exception | None], None]) -> bool:
-        """Leave; if nobody else uses the resource, end it and let its task call *then*."""
+        """End this use; if the resource has no other users, end it and let its task call *then*."""
         stay = self._entry.stay
         return self._leave() and stay is not None and stay.begin_to_end(then)
 
@@ -112,30 +112,29 @@ class _Lease(Relay):
 
 @final
 class Entry:
-    """One leaf, in the making or made.
+    """One leaf that is being built or is built.
 
     Attributes:
-        observers: how many use it.
-        scope: what ends it.
-        stay: what ends it instead, if a crew has opened it.
-        is_being_made: whether somebody builds it.
+        observers: the number of users.
+        stay: releases the leaf, if a crew has opened it; otherwise None, and a scope of the entry releases it.
+        is_being_made: whether the leaf is being built.
     """
 
-    __slots__ = ("_failure", "_services", "_turn", "is_being_made", "observers", "scope", "stay")
+    __slots__ = ("_failure", "_scope", "_services", "_turn", "is_being_made", "observers", "stay")
 
     def __init__(self) -> None:
         self.observers = 0
-        self.scope = Scope()
+        self._scope: Scope | None = None  # most leaves have a stay
         self.stay: Stay | None = None
         self._services: Services | None = None
         self._failure: Exception | None = None
         self.is_being_made = False
-        self._turn: anyio.Event | None = None  # made by the first who waits: most leaves have nobody waiting
+        self._turn: anyio.Event | None = None  # created by the first task that waits: most leaves have none
 
     async def services(self, acquire: Callable[[Scope], Awaitable[Services]]) -> Services:
-        """Return what the leaf gives: build it, or wait for whoever does.
+        """Return the services of the leaf: build it, or wait for the task that builds it.
 
-        If the builder is cancelled, one of those who wait builds it in its place.
+        If the builder is cancelled, one of the tasks that wait builds it instead.
         """
         while self.is_being_made:
             import anyio
@@ -147,22 +146,25 @@ class Entry:
         if self._failure is not None:
             raise self._failure
         self.is_being_made = True
+        self._scope = scope = Scope()
         try:
-            services = await acquire(self.scope)
+            services = await acquire(scope)
         except BaseException as exception:
-            scope, self.scope = self.scope, Scope()
+            self._scope = None
             await scope.close(exit_from_exception(exception))
             self.settle(failure=exception if isinstance(exception, Exception) else None)
             raise
         self.settle(services)
         return services
 
-    def end(self, exit_: Exit[Any, Any]) -> Awaitable[None]:
-        """End it, in the shield of the scope that is being closed."""
-        return self.scope.close_in_shield(exit_) if self.stay is None else self.stay.end(exit_)
+    def end(self, exit_: Exit[Any, Any]) -> Awaitable[None] | None:
+        """Release the leaf, in the shield of the scope that is being closed; None: there is nothing to release."""
+        if self.stay is not None:
+            return self.stay.end(exit_)
+        return None if self._scope is None else self._scope.close_in_shield(exit_)
 
     def settle(self, services: Services | None = None, *, failure: Exception | None = None) -> None:
-        """Give *services* to those who wait, or *failure*; with neither, one of them builds the leaf instead."""
+        """Give *services* or *failure* to the tasks that wait; with neither, one of them builds the leaf."""
         self._services = services
         self._failure = failure
         self.is_being_made = False

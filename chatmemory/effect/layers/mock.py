@@ -21,7 +21,7 @@ class Mock:
         self.__dict__.update(members)
 
     def __getattr__(self, member: str) -> Callable[..., Never]:
-        if member.startswith("__"):  # Python itself asks for these, and takes AttributeError for a no
+        if member.startswith("__"):  # Python looks these up, and expects AttributeError for a missing one
             raise AttributeError(member)
 
         def unimplemented(*_: object, **__: object) -> Never:

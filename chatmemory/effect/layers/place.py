@@ -1,7 +1,7 @@
-"""``Step``, ``Gate``, ``Place``: what a plan consists of, and what can be seen from where.
+"""``Step``, ``Gate``, ``Place``: the parts of a plan, and the services that are visible at each place.
 
-``plan.py`` makes them out of shapes, ``build.py`` carries them out.  The classes are plain ones: like those of
-``shape.py`` they compare by identity, and attrs takes 0.5 ms to make each, which a short command would wait for.
+``plan.py`` makes them from shapes, ``build.py`` carries them out.  They are plain classes: they compare by identity,
+like those of ``shape.py``, and attrs would take 0.5 ms to make each class, which a short command would notice.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 @final
 class Step:
-    """One leaf to build, after *after*.
+    """One leaf to build, after all the points in *after*.
 
     Attributes:
-        inside: the plan of what the leaf builds itself.
-        memo: where it is kept for others.
-        is_changed: it is, or may take, what stands in for something else.
-        is_unused: it fed only what others stand in for, and is not built.
+        inside: the plan of the layer that the leaf builds itself; None if it builds none.
+        memo: keeps the built leaf, to share it.
+        is_changed: the leaf is a replacement, or may use one.
+        is_unused: the leaf fed only replaced layers, so it is not built.
     """
 
     __slots__ = ("after", "inside", "is_changed", "is_unused", "leaf", "memo", "place", "services")
@@ -46,7 +46,7 @@ class Step:
 
     @property
     def made(self) -> Services:
-        """What the leaf gave; a place looks at the steps that feed it only when they are done."""
+        """The services of the built leaf; a place reads a step that feeds it only after that step is done."""
         if self.services is None:
             raise RuntimeError(f"layer {self.leaf.name} was asked for its services before it was built")
         return self.services
@@ -56,14 +56,14 @@ class Step:
         return next(tag for step in self.givers(key) for tag in step.leaf.gives or () if tag.key == key)
 
     def givers(self, key: str) -> Iterator[Step]:
-        """Go through the steps that give the service: this one, and those that it gets it from by building them."""
+        """Yield the steps that give the service: this one, and the steps inside it from which it gets the service."""
         step: Step | None = self
         while step is not None:
             yield step
             step = None if step.inside is None else step.inside.gives.get(key)
 
     def taken(self) -> Iterator[Step]:
-        """Go through the steps that feed it, as far as is known what it asks for, and else through all in sight."""
+        """Yield the steps that feed it: those that it asks for, or all that it can see if its needs are unknown."""
         fed = self.place.fed
         if self.leaf.needs is None:
             yield from fed.values()
@@ -73,7 +73,7 @@ class Step:
             yield from step.taken()
 
     def held(self) -> Iterator[Step]:
-        """Go through the steps that are built for it; a fake has to say what it asks for, or would open what it replaces."""
+        """Yield the steps that are built for it; a fake has to name its needs, or it would build what it replaces."""
         if self.leaf.needs is not None or not self.place.is_for_fake:
             yield from self.taken()
         else:
@@ -81,12 +81,12 @@ class Step:
                 yield from step.held()
 
     def inner_steps(self) -> Iterator[Step]:
-        """Go through the steps of what it builds itself."""
+        """Yield the steps of the plan inside it."""
         if self.inside is not None:
             yield from (point for point in self.inside.points if isinstance(point, Step))
 
     def keep_apart(self) -> None:
-        """Share it only with those who are fed with the same fakes, if it may have one of them."""
+        """Share it only with places that get the same fakes, if it may use one of them."""
         self.is_changed = (
             any(region.references for region in self.place.regions)
             or any(step.is_changed for step in self.taken())
@@ -108,16 +108,16 @@ class Gate:
 
 @final
 class Place:
-    """Where in the graph a shape stands: what it sees, what it waits for, with whom it shares.
+    """The place of a shape in the graph: the services it sees, the steps it waits for, and how its leaves are shared.
 
     Attributes:
-        given: the services at hand before anything is built.
+        given: the services that are available before anything is built.
         fed: the steps that feed it, by the keys of their services.
-        gates: what it waits for.
-        memo: where its leaves are kept.
-        regions: the fakes that take the place of leaves here, the innermost region first.
-        apart: where those leaves are kept that are fed with a fake: elsewhere the same leaves may go without.
-        is_for_fake: it is in a fake.
+        gates: the gates that it waits for.
+        memo: keeps its leaves.
+        regions: the regions whose fakes replace leaves here, the innermost first.
+        apart: keeps the leaves that are fed with a fake; at other places the same leaves may be built without it.
+        is_for_fake: the place is inside a fake.
     """
 
     __slots__ = ("apart", "fed", "gates", "given", "is_for_fake", "memo", "regions")
@@ -142,58 +142,58 @@ class Place:
         self.is_for_fake = is_for_fake
 
     def fed_by(self, gives: Mapping[str, Step], gate: Gate) -> Place:
-        """Return the place that also sees what *gives* gives, once *gate* is open."""
+        """Return the place that also sees the services of *gives*, after *gate*."""
         fed = {**self.fed, **gives}
         return Place(
             self.given, self.memo, fed, (gate,), self.regions, self.apart, is_for_fake=self.is_for_fake
         )
 
     def settled(self) -> Place:
-        """Return this place for what is planned when all that feeds it is built."""
+        """Return this place for a plan that is made after all the steps that feed it are done."""
         place = copy(self)
         place.gates = ()
         return place
 
     def separate(self) -> Place:
-        """Return this place for what is shared with nobody outside."""
+        """Return this place for a layer that shares nothing with the rest of the graph."""
         place = copy(self)
         place.memo = MemoMap()
         place.apart = place.memo if self.apart is self.memo else MemoMap()
         return place
 
     def replacing(self, region: Region, replace: Replace) -> Place:
-        """Return this place where the fakes of *region* stand in for others, too."""
+        """Return this place with *region* as its innermost region of replacements."""
         place = copy(self)
         place.regions = (region, *self.regions)
         place.apart = self.apart.apart(replace)
         return place
 
     def of_fake(self, regions: Sequence[Region]) -> Place:
-        """Return this place for a fake, in which only *regions* put others."""
+        """Return this place for a fake, inside which only *regions* replace leaves."""
         place = copy(self)
         place.regions = regions
         place.is_for_fake = True
         return place
 
     def around(self, original: Step) -> Place:
-        """Return this place for what goes around *original*; around another step it is built another time."""
+        """Return this place for a wrapper of *original*; the wrapper of another step is built separately."""
         original.is_changed = True
         place = copy(self)
         place.apart = self.apart.apart(original.leaf)
         return place
 
     def service(self, tag: AnyTag) -> Any:
-        """Return the service that *tag* means here."""
+        """Return the service that *tag* has at this place."""
         return self.context().get(tag)
 
     def context(self) -> Context[Any]:
-        """Return all that can be seen from here."""
+        """Return all services that are visible at this place."""
         return Context(_Sight(self))
 
 
 @final
 class _Sight(Mapping[str, Any]):
-    """What can be seen from a place, looked up one by one: to copy it for each of 1,000 leaves takes too long."""
+    """The services that are visible at a place, looked up one by one: copies for 1,000 leaves would take too long."""
 
     __slots__ = ("_place",)
 
@@ -219,12 +219,12 @@ class _Sight(Mapping[str, Any]):
 
 @final
 class Part:
-    """A piece of the plan.
+    """The planned form of one shape.
 
     Attributes:
         gives: the step of each service.
-        ends: what has to be done for the piece to be complete.
-        is_shared: whether the same shape, met again in the same place, is this piece; not if there is ``Fresh`` in it.
+        ends: the points that complete the part.
+        is_shared: whether the same shape at the same place reuses this part; False if it contains ``Fresh``.
     """
 
     __slots__ = ("ends", "gives", "is_shared")
@@ -239,7 +239,7 @@ class Part:
 
 @final
 class Plan:
-    """Steps and gates, each after those that it depends on, and who gives the services in the end."""
+    """Steps and gates, each after those that it depends on, and the steps that give the services of the graph."""
 
     __slots__ = ("gives", "points")
 
@@ -248,10 +248,10 @@ class Plan:
         self.gives = gives
 
     def drop_unused(self, lost: set[Step]) -> None:
-        """Take out the steps that fed nothing but what was replaced.
+        """Remove the steps that fed only replaced layers.
 
         Args:
-            lost: the steps that fed what was replaced; those that fed such a step join them.
+            lost: the steps that fed replaced layers; the steps that fed a removed step are added.
         """
         used = set(self.gives.values())
         for point in reversed(self.points):

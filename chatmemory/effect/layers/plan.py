@@ -1,6 +1,6 @@
-"""``make_plan``: flattens a nested layer into a list of steps, checked before anything is acquired.
+"""``make_plan``: flattens a nested layer into a list of steps, and checks it before anything is acquired.
 
-Finding out who feeds whom happens here, and who stands in for whom; ``build.py`` carries the steps out.
+It determines which layer feeds which, and which replaces which; ``build.py`` carries out the steps.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def make_plan(shape: Shape, place: Place) -> Plan:
     """Return the plan for *shape* at *place*.
 
     Raises:
-        MissingServiceError: a leaf needs what nobody gives.
+        MissingServiceError: a leaf needs a service that no layer gives.
         LayerCycleError: a suspended layer contains itself.
-        ShadowedServiceError: a merge or a feed gives what nobody will use.
-        UnknownReplacementError: a fake gives what no leaf gives.
+        ShadowedServiceError: a merge or a feed gives a service that no part would use.
+        UnknownReplacementError: a fake gives a service that no leaf gives.
     """
     planner = _Planner()
     part = planner.run(shape, place)
@@ -35,16 +35,16 @@ def make_plan(shape: Shape, place: Place) -> Plan:
 
 
 def survey(shape: Shape, region: Region | None = None) -> tuple[Sequence[AnyTag], Sequence[str]]:
-    """Return the tags that *shape* needs from outside, and the keys that it gives, with the fakes of *region* in it."""
+    """Return the tags that *shape* needs, and the keys of the services that it gives, with the fakes of *region* applied."""
     if isinstance(shape, Leaf) and shape.inner is None and shape.gives is not None and region is None:
-        return shape.needs or (), [tag.key for tag in shape.gives]  # most pieces of a bag are single leaves
+        return shape.needs or (), [tag.key for tag in shape.gives]  # most layers of `wire` are single leaves
     needs: dict[str, AnyTag] = {}
     part = _Planner(missing=needs).run(shape, _nowhere(region))
     return tuple(needs.values()), tuple(part.gives)
 
 
 def region_of(fakes: Sequence[Shape]) -> Region:
-    """Return a region in which *fakes* stand in for what they give.
+    """Return a region in which *fakes* replace the services that they give.
 
     Raises:
         AmbiguousServiceError: two of them give the same service.
@@ -52,7 +52,7 @@ def region_of(fakes: Sequence[Shape]) -> Region:
     found: dict[str, Fake] = {}
     for whole in fakes:
         own: dict[str, Fake] = {}
-        for shape in _sides(whole):  # apart, because each is built where its service is given
+        for shape in _sides(whole):  # planned separately, because each is built where its service is given
             needs: dict[str, AnyTag] = {}
             part = _Planner(missing=needs).run(shape, _nowhere())
             for key, step in part.gives.items():
@@ -74,7 +74,7 @@ _Walk: TypeAlias = Generator[tuple[Shape, Place], Part, Part]
 
 @final
 class _Planner:
-    """Plans one shape; what a leaf builds itself is planned by another, which shares the constructor's arguments."""
+    """Plans one shape; another planner with the same collected data plans the layer that a leaf builds itself."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Planner:
         return plan
 
     def run(self, shape: Shape, place: Place) -> Part:
-        # `_walk` reads like a recursion and is run on a list, so that no graph is too deep for it.
+        # `_walk` is written as a recursion but run with a list as its stack, so the depth of a graph is not limited.
         walks: list[tuple[Shape, Place, _Walk]] = []
         while True:
             part = self._at_once(shape, place)
@@ -114,7 +114,7 @@ class _Planner:
                     break
                 except StopIteration as done:
                     whole: Part = done.value
-                    # A graph that is used in several places would otherwise be walked once for every path to it.
+                    # Without this, a graph that is used in several places would be planned once for every path to it.
                     if whole.is_shared:
                         self._graphs[where, graph] = whole
                     walks.pop()
@@ -185,7 +185,7 @@ class _Planner:
 
     def _replace(self, replace: Replace, place: Place) -> _Walk:
         region = region_of(replace.fakes)
-        # A service with a default is there even where no leaf gives it: its fake feeds all that is inside.
+        # A service with a default exists even where no leaf gives it: its fake feeds everything inside.
         references: dict[str, Step] = {}
         ends: tuple[Step | Gate, ...] = ()
         for key in region.references:
@@ -232,14 +232,14 @@ class _Planner:
         return Part(gives, ends, is_shared=is_shared)
 
     def _fakes(self, leaf: Leaf, key: str, place: Place) -> Sequence[tuple[Fake, Sequence[Region]]]:
-        """Return what stands in for, or around, *leaf*, from the inside to the outside, each with the regions around it."""
+        """Return the replacements and wrappers of *leaf*, the innermost first, each with the regions outside its own."""
         found: list[tuple[Fake, Sequence[Region]]] = []
         for depth, region in enumerate(place.regions):
             if (fake := region.fakes.get(key)) is not None:
                 beyond = tuple(outer.without(key) for outer in place.regions[depth + 1 :])
                 found = [*(found if fake.wraps else ()), (fake, beyond)]
         if found and found[0][0].wraps and self._is_wrapper(leaf, key, place):
-            return ()  # what wraps goes around the source, once
+            return ()  # a wrapper is put around the source only, not around other wrappers
         return found
 
     def _is_wrapper(self, leaf: Leaf, key: str, place: Place) -> bool:
@@ -289,7 +289,7 @@ class _Planner:
 
 
 def _sides(shape: Shape) -> Iterator[Shape]:
-    """Go through ``a | b | c`` from left to right; merged two by two, 1,000 layers would be copied 500 times."""
+    """Yield the sides of ``a | b | c`` from left to right; in pairs, each of 1,000 layers would be copied 500 times."""
     sides: list[Shape] = []
     while isinstance(shape, Merge):
         sides.append(shape.right)

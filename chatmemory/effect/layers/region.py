@@ -1,6 +1,6 @@
-"""``Region``: a part of a graph in which fakes take the place of the leaves that give their services.
+"""``Region``: a part of a graph in which fakes replace the leaves that give the same services.
 
-``plan.py`` finds out what a fake gives and puts it there.
+``plan.py`` determines what a fake gives, and puts it in its place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Fake:
     """A layer that replaces a service.
 
     Attributes:
-        shape: what is built in the place of a leaf.
+        shape: the shape that is built instead of a leaf.
         wraps: whether it needs the service that it gives, which it gets from the leaf that it replaces.
         is_reference: whether the service has a default; the fake replaces the default where no leaf gives the service.
     """
@@ -34,11 +34,11 @@ class Fake:
 
 @final
 class Region:
-    """The fakes, by the key of the service, and how far they got.
+    """The fakes by the key of their service, and the keys that were found in the graph.
 
     Attributes:
-        fakes: what stands in for each service.
-        met: the keys of all that the leaves here give.
+        fakes: the replacement of each service.
+        met: the keys of all services that leaves in this region give.
     """
 
     __slots__ = ("fakes", "met")
@@ -49,11 +49,11 @@ class Region:
 
     @property
     def references(self) -> list[str]:
-        """The keys of the services that have a default: a fake of one may reach every leaf, whether it says so or not."""
+        """The keys of the fakes whose service has a default; any leaf may use such a fake, even without naming it."""
         return [key for key, fake in self.fakes.items() if fake.is_reference]
 
     def without(self, key: str) -> Region:
-        """Return this region for a fake of *key*, in whose place it puts no other."""
+        """Return this region without its fake of *key*, for use inside another fake of *key*."""
         return Region({known: fake for known, fake in self.fakes.items() if known != key}, self.met)
 
     def check(self) -> None:

@@ -1,7 +1,8 @@
-"""What a layer is made of: the few shapes that ``layer.py`` composes, ``plan.py`` flattens and ``build.py`` builds.
+"""The shapes that layers are made of: ``layer.py`` composes them, ``plan.py`` flattens them, ``build.py`` builds them.
 
-Types of services are left behind here; ``layer.py`` has checked them.  Shapes compare by identity, and that is what
-sharing goes by: one leaf, met twice in a graph, is built once.  They are plain classes: see ``plan.py``.
+Shapes do not carry the types of services; ``layer.py`` has checked them.  Shapes compare by identity, and sharing
+depends on that: one leaf that occurs twice in a graph is built once.  They are plain classes for the reason that
+``place.py`` gives.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Services: TypeAlias = Mapping[str, Any]
 
 
 class Site(Protocol):
-    """What is provided to a leaf while it is built; ``build.py`` makes one for each leaf."""
+    """The view of a graph that a leaf gets while it is built; ``build.py`` makes one for each leaf."""
 
     @property
     def scope(self) -> Scope:
@@ -56,7 +57,7 @@ class Site(Protocol):
         ...
 
     def build(self, shape: Shape, /) -> Effect[Services, Any]:
-        """Return the effect that builds another shape in the leaf's place."""
+        """Return the effect that builds another shape at the place of the leaf."""
         ...
 
 
@@ -82,7 +83,7 @@ class Leaf:
         acquire: the effect that builds it, or the context manager that builds and releases it.
         gives: the tags of its services; None: those of *inner*.
         needs: the tags that it asks for; None: unknown, so it may ask for any service that it sees.
-        inner: the layer that it builds itself; only looked at when planning.
+        inner: the layer that it builds itself; used only for planning.
     """
 
     __slots__ = ("__weakref__", "acquire", "gives", "inner", "name", "needs")

@@ -1,7 +1,7 @@
-"""``Sightings``: which leaf was planned where, so that a layer that would be ignored is noticed.
+"""``Sightings``: the place at which each leaf was planned, to detect a layer that would be ignored.
 
-A service may be given twice: the right side of a merge wins, and a consumer may go around what feeds it.  It is a
-mistake where somebody goes on with the other one.
+A service may be given twice: the right side of a merge is used, and a consumer may wrap the layer that feeds it.  It
+is a mistake when a leaf still uses the other one.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Sightings(list[tuple[Leaf, Place]]):
     def check_merge(
         self, left: Mapping[str, Step], right: Mapping[str, Step], *, begun: int, ended: int
     ) -> None:
-        """Raise if what *right* gives does not reach a leaf that was fed with the same of *left*.
+        """Raise if a leaf was fed with a service of *left* that *right* gives too, because the leaf would ignore that of *right*.
 
         Args:
-            left: what the left sides give.
-            right: what the side to the right of them gives.
-            begun: how many sightings there were before the left sides were planned.
-            ended: how many after that.
+            left: the services of the left sides.
+            right: the services of the next side to the right.
+            begun: the number of sightings before the left sides were planned.
+            ended: the number of sightings after that.
         """
         for key, shadowed in _given_twice(left, right):
             for sighting in self[begun:ended]:
@@ -39,26 +39,26 @@ class Sightings(list[tuple[Leaf, Place]]):
                     raise ShadowedServiceError.merged(key, consumer=sighting[0].name)
 
     def check_feed(self, below: Mapping[str, Step], above: Mapping[str, Step], *, begun: int) -> None:
-        """Raise if the consumer gives itself what feeds it, and nobody in it takes that.
+        """Raise if the consumer gives a service that also feeds it, and no part of it uses the one that feeds it.
 
         Args:
-            below: what feeds.
-            above: what the consumer gives.
-            begun: how many sightings there were before the consumer was planned.
+            below: the services of the dependency.
+            above: the services of the consumer.
+            begun: the number of sightings before the consumer was planned.
         """
         for key, shadowed in _given_twice(below, above):
-            # A leaf that goes on from how another is built sees all and takes hardly anything.
+            # A leaf that builds another layer itself sees all services but uses hardly any.
             inside = [sighting for sighting in self[begun:] if sighting[0].inner is None]
             takers = [leaf for leaf, place in inside if _is_fed((leaf, place), key, shadowed)]
             is_taken = any(leaf.needs is not None or _gives(leaf, key) for leaf in takers)
-            # What others in there are fed with is no mere addition of the consumer's.
+            # If the consumer's own service feeds other parts inside it, the consumer does not only add the service.
             has_its_own = any(_is_fed(sighting, key, above[key]) for sighting in inside)
             if not is_taken and (has_its_own or not takers):
                 raise ShadowedServiceError.fed(key)
 
 
 def _given_twice(first: Mapping[str, Step], second: Mapping[str, Step]) -> Iterator[tuple[str, Step]]:
-    """Go through the services that both give by different leaves, each with the step of *first*."""
+    """Yield the services that both give by different leaves, each with the step of *first*."""
     for key, step in first.items():
         other = second.get(key, step)
         if other is not step and other.leaf is not step.leaf:
@@ -66,7 +66,7 @@ def _given_twice(first: Mapping[str, Step], second: Mapping[str, Step]) -> Itera
 
 
 def _is_fed(sighting: tuple[Leaf, Place], key: str, step: Step) -> bool:
-    """Tell whether the leaf may have the service from *step*, or from what *step* builds itself."""
+    """Return whether the leaf may get the service from *step*, or from a layer that *step* builds itself."""
     leaf, place = sighting
     if leaf.needs is not None and all(tag.key != key for tag in leaf.needs):
         return False

@@ -1,7 +1,7 @@
-"""``wire``: connects layers automatically, by what each needs and gives.
+"""``wire``: connects layers automatically, by the services that each needs and gives.
 
-It writes the ``|`` and ``>>`` that one would write by hand, and nothing else.  It cannot check types: a missing layer is
-reported when ``wire`` is called.
+It combines the layers with ``|`` and ``>>`` as one would by hand, and does nothing else.  It cannot check types: a
+missing layer is reported when ``wire`` is called.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def wire(
     Raises:
         MissingServiceError: a layer, or *expose*, needs a service that no layer gives.
         AmbiguousServiceError: two layers, or two overrides, give the same service.
-        LayerCycleError: layers need each other in a circle.
+        LayerCycleError: layers need each other in a cycle.
         UnknownReplacementError: an override gives a service that no layer gives.
     """
     if hasattr(override, "provide_to"):
@@ -63,7 +63,7 @@ def wire(
 
 @final
 class _Piece:
-    """A layer of the bag."""
+    """One of the layers to connect."""
 
     __slots__ = ("gives", "name", "needs", "shape")
 
@@ -89,9 +89,9 @@ def _providers(pieces: Iterable[_Piece]) -> dict[str, _Piece]:
 def _in_order(
     wanted: Iterable[_Piece], providers: dict[str, _Piece]
 ) -> Iterator[tuple[_Piece, Sequence[_Piece]]]:
-    """Go through the pieces to build, each with those that feed it and after them.
+    """Yield the pieces to build, each after the pieces that feed it and together with them.
 
-    ``graphlib`` sorts too, in five times as many steps as this walk down and up again.
+    ``graphlib`` sorts too, but takes five times as many steps as this depth-first walk.
     """
     path: dict[_Piece, Sequence[_Piece]] = {}
     done: set[_Piece] = set()
@@ -100,7 +100,7 @@ def _in_order(
         piece = waiting[-1]
         if piece in done:
             waiting.pop()
-        elif piece in path:  # back from those that feed it
+        elif piece in path:  # all the pieces that feed it are done
             done.add(piece)
             yield piece, path.pop(piece)
         else:

@@ -1,4 +1,4 @@
-"""What can be wrong with a graph of layers: defects of the wiring, raised before anything is acquired.
+"""The errors in a graph of layers: defects of the wiring, raised before anything is acquired.
 
 ``MissingServiceError`` is defined in ``key.py``, because an effect can raise it too.
 """

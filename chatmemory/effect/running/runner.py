@@ -1,4 +1,4 @@
-"""``Runner``: the contract of whatever runs effects with the services that they need."""
+"""``Runner``: the protocol of objects that run effects with the services that they need."""
 
 from typing import Protocol
 

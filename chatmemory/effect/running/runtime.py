@@ -1,6 +1,6 @@
 """``ManagedRuntime``: builds a layer, runs effects with its services, and releases it."""
 
-# ruff: noqa: SLF001  a child asks its parent
+# ruff: noqa: SLF001  a child uses private members of its parent
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class ManagedRuntime(Generic[R_contra]):
     )
 
     def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
-        """Share with other runtimes what *memo* holds; without one, share with nobody."""
+        """Share the services in *memo* with other runtimes; without it, share nothing."""
         shape_of(layer)
         self._layer = layer
         self._memo = memo or MemoMap()
         self._scope = Scope()
-        self._parent: ManagedRuntime[Any] | None = None  # gives a child its own services, and ends it
+        self._parent: ManagedRuntime[Any] | None = None  # provides services to a child, and closes it
         self._is_entered = False
         self._context: Context[R_contra] | None = None
         self._is_closed = False

@@ -38,7 +38,7 @@ U = TypeVar("U", bound=UnderWay[Any])
 R_contra = TypeVar("R_contra", contravariant=True)
 
 LEAVE_SECONDS: Final = (
-    10.0  # how long a program that forgot to close waits at its end for the layers to be released
+    10.0  # how long the end of the program waits for the layers of a runtime that was not closed
 )
 
 
@@ -53,7 +53,7 @@ class ThreadRuntime(Generic[R_contra]):
     """
 
     def __init__(self, layer: Layer[R_contra, Any, Never], *, name: str = "chatmemory") -> None:
-        """Be ready; *name* is the thread's, which begins with the first effect."""
+        """Make the runtime; its thread, called *name*, starts with the first effect."""
         shape_of(layer)
         self._layer = layer
         self._name = name
@@ -78,7 +78,7 @@ class ThreadRuntime(Generic[R_contra]):
             return await stay.run(effect)
         try:
             here = asyncio.get_running_loop()
-        except RuntimeError:  # trio: a thread waits for it, whoever is cancelled
+        except RuntimeError:  # trio: a thread waits for it even when the caller is cancelled
             import anyio
 
             return await anyio.to_thread.run_sync(stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait)
@@ -192,7 +192,7 @@ _NOTHING: Final[Effect[None]] = Effect.succeed(None)
 
 @final
 class _Stay(Generic[R_contra]):
-    """One life of the layer, from the start of its thread to the end."""
+    """One start of the thread and the layer, until both have ended."""
 
     def __init__(self, layer: Layer[R_contra, Any, Never], name: str) -> None:
         import asyncio
@@ -200,7 +200,7 @@ class _Stay(Generic[R_contra]):
         self._layer = layer
         self._process = os.getpid()
         self.loop = asyncio.new_event_loop()
-        self._turn = threading.Lock()  # nothing is posted behind the end, where nobody would answer it
+        self._turn = threading.Lock()  # prevents new effects after the end, when nothing would run them
         self._is_ending = False
         self._shall_end = asyncio.Event()
         self._runtime: asyncio.Future[ManagedRuntime[R_contra]] = self.loop.create_future()
@@ -208,7 +208,8 @@ class _Stay(Generic[R_contra]):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._refusal: BaseException = EffectInterrupted()
         self._failure: BaseException | None = None
-        # Daemon: at the end of a program Python waits for the others before anybody can be told to end.
+        # A daemon thread: for any other thread, Python would wait at the end of the program before `_leave` could end
+        # it.
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
 
@@ -219,14 +220,14 @@ class _Stay(Generic[R_contra]):
         return threading.current_thread() is self._thread
 
     async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
-        """Run *effect*; over there."""
+        """Run *effect*; called in the runtime's thread."""
         import asyncio
 
         runtime = await asyncio.shield(self._runtime)
         return await runtime.run(effect)
 
     def begin(self, effect: Effect[A, E, R_contra], under_way: U) -> U:
-        """Have *effect* run over there, in the context of the caller."""
+        """Start *effect* in the runtime's thread, in the caller's context, and return *under_way*."""
         context = copy_context()
         context.run(may_wait_on_asyncio)
 
@@ -244,7 +245,7 @@ class _Stay(Generic[R_contra]):
         return under_way
 
     def end(self, *, patience: float | None = None) -> None:
-        """Let everything over there end, and wait for it at most *patience* seconds; raise what failed in it."""
+        """End the effects, the layer and the thread, and wait at most *patience* seconds; raise the failure of the layer."""
         if self._process != os.getpid():
             return
         with self._turn:
@@ -276,23 +277,23 @@ class _Stay(Generic[R_contra]):
             async with ManagedRuntime(self._layer) as runtime:
                 self._runtime.set_result(runtime)
                 await self._shall_end.wait()
-        except BaseException as exception:  # noqa: BLE001  it belongs to those who wait, or to who closes
+        except BaseException as exception:  # noqa: BLE001  raised for the callers that wait, or by close
             if self._runtime.done():
                 self._failure = exception
             else:
                 if not isinstance(exception, asyncio.CancelledError):
                     self._refusal = exception
                 self._runtime.set_exception(self._refusal)
-                self._runtime.exception()  # perhaps nobody waits any more
+                self._runtime.exception()  # mark the exception as retrieved, because no caller may wait for it any more
         with self._turn:
             self._is_ending = True
-        await asyncio.sleep(0)  # until what was posted before that has begun
+        await asyncio.sleep(0)  # until the effects that were posted before have started
         if self._tasks:
             await asyncio.wait(self._tasks)
 
 
 def _leave(stay: _Stay[Any]) -> None:
-    """End what its owner let go of, or left behind at the end of the program."""
+    """End a runtime that was garbage-collected, or was still open at the end of the program."""
     try:
         stay.end(patience=LEAVE_SECONDS)
     except Exception:

@@ -1,6 +1,6 @@
-"""``UnderWay``: an effect that runs in the event loop of another thread, as its caller sees it.
+"""``UnderWay``: an effect that runs in the event loop of another thread, from the caller's side.
 
-``Blocked`` lets a thread wait for it, ``Awaited`` a task of asyncio; ``thread_runtime.py`` runs it.
+A thread waits for it with ``Blocked``, an asyncio task with ``Awaited``; ``thread_runtime.py`` runs it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ A = TypeVar("A")
 
 
 class UnderWay(Generic[A]):
-    """What ``Blocked`` and ``Awaited`` share; ``task`` is set and read in the thread that runs the effect only."""
+    """The base of ``Blocked`` and ``Awaited``; ``task`` is set and read only in the thread that runs the effect."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Expect that it will run in *loop*."""
+        """Prepare for an effect that will run in *loop*."""
         self.task: asyncio.Task[A] | None = None
         self._loop = loop
 
@@ -45,10 +45,10 @@ class UnderWay(Generic[A]):
 
 @final
 class Blocked(UnderWay[A]):
-    """An effect for which a thread waits, blocked."""
+    """An effect for which a blocked thread waits."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Expect that it will run in *loop*."""
+        """Prepare for an effect that will run in *loop*."""
         from concurrent.futures import Future
 
         super().__init__(loop)
@@ -63,17 +63,17 @@ class Blocked(UnderWay[A]):
         try:
             task = self._ended.result()
         except BaseException:
-            self.cancel()  # Ctrl-C
+            self.cancel()  # for example Ctrl-C
             raise
         return _came_to(task)
 
 
 @final
 class Awaited(UnderWay[A]):
-    """An effect for which a task of asyncio waits."""
+    """An effect for which an asyncio task waits."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, here: asyncio.AbstractEventLoop) -> None:
-        """Expect that it will run in *loop*; *here* is that of the task."""
+        """Prepare for an effect that will run in *loop*; *here* is the loop of the task that waits."""
         super().__init__(loop)
         self._here = here
         self._has_ended = False
@@ -93,21 +93,21 @@ class Awaited(UnderWay[A]):
         try:
             task = await self._ended
         except asyncio.CancelledError:
-            self.cancel()  # once: what it puts in order at its end is left in peace
+            self.cancel()  # only once, so that the effect's cleanup is not cancelled
             while not self._has_ended:
                 await self._once_more()
             raise
         return _came_to(task)
 
     async def _once_more(self) -> None:
-        """Wait for its end, or for a further cancellation."""
+        """Wait until the effect has ended or the waiting task is cancelled again."""
         import asyncio
 
         import anyio
 
         self._ended = self._here.create_future()
         with suppress(asyncio.CancelledError), anyio.CancelScope(shield=True):
-            _ = await self._ended  # the task, which is over: nothing is left to await
+            _ = await self._ended  # the result is the task, which has ended: there is nothing to await
 
     def _settle_here(self, task: asyncio.Task[A]) -> None:
         self._has_ended = True
@@ -122,6 +122,6 @@ def _came_to(task: asyncio.Task[A]) -> A:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
-    """Call *callback* in the thread of *loop*; one that is closed has nobody left to tell."""
+    """Call *callback* in the thread of *loop*; do nothing when the loop is closed."""
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(callback, *arguments)

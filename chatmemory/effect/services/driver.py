@@ -1,4 +1,4 @@
-"""``Driver``: one run of a schedule, which says step by step how long to wait; ``Moment``: what each step looks at.
+"""``Driver``: one run of a schedule, which returns how long to wait before each step; ``Moment``: the input of one step.
 
 The schedules themselves are defined in ``schedule.py``.
 """
@@ -26,7 +26,7 @@ Out_co = TypeVar("Out_co", covariant=True)
 @final
 @frozen
 class Moment(Generic[In_co]):
-    """What one step of a schedule looks at.
+    """The input of one step of a schedule.
 
     Attributes:
         input: the error after which to retry, or the value after which to repeat.
@@ -39,8 +39,8 @@ class Moment(Generic[In_co]):
     random: Random
 
 
-# A run is given its first moment as an argument and the others by `yield`; it yields outputs with their delays, and
-# returns the output with which it is over.
+# A run receives its first moment as an argument and the others from `yield`; it yields outputs with their delays, and
+# returns the output with which it ends.
 Run: TypeAlias = Generator[tuple[Out, float], Moment[In], Out]
 
 

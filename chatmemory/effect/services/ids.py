@@ -57,7 +57,7 @@ class TimeOrderedIds:
         """Return a new id, 36 characters; it takes less than a microsecond."""
         with self._lock:
             millisecond = time.time_ns() // 1_000_000
-            # A clock that was set back stays where it was, and the counter goes on.
+            # If the clock was set back, keep the later millisecond and go on counting.
             if millisecond > self._millisecond or self._count == LAST_COUNT:
                 self._begin(max(millisecond, self._millisecond + 1))
             self._count += 1
@@ -66,7 +66,7 @@ class TimeOrderedIds:
     message_id = next_id
 
     def _begin(self, millisecond: int) -> None:
-        """Draw what the ids of *millisecond* have in common."""
+        """Set the part that all ids of *millisecond* share, and the start of their counter."""
         random = int.from_bytes(os.urandom(10), "big")
         stamp, high, low, middle = (
             f"{millisecond:012x}",
@@ -76,10 +76,10 @@ class TimeOrderedIds:
         )
         self._millisecond = millisecond
         self._prefix = f"{stamp[:8]}-{stamp[8:]}-7{high:03x}-{0x8000 | low:04x}-{middle:04x}"
-        self._count = random >> 42 & LAST_COUNT >> 1  # the upper half stays free to count in
+        self._count = random >> 42 & LAST_COUNT >> 1  # the highest bit is 0: the upper half is for counting
 
     def _forget(self) -> None:
-        """Start anew, as a forked child must: its parent goes on with the same prefix, maybe holding the lock."""
+        """Start anew in a forked child: its parent continues with the same prefix, and may have held the lock."""
         self._lock = Lock()
         self._millisecond = self._count = 0
         self._prefix = ""

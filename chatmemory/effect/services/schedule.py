@@ -1,7 +1,7 @@
 """``Schedule``: an immutable plan of when to do something again; ``driver.py`` defines one run of it.
 
-A schedule answers one question: how many seconds until the next time?  It looks at the result of the last time and at
-the time on a clock.  It neither sleeps nor runs anything; ``retry`` and ``repeat`` do.  The names are those of Effect:
+A schedule answers one question: how many seconds until the next time?  It uses the result of the last time and the
+time of a clock.  It neither sleeps nor runs anything; ``retry`` and ``repeat`` do.  The names are those of Effect:
 https://effect.website/docs/scheduling/built-in-schedules/
 """
 
@@ -29,7 +29,8 @@ Out2 = TypeVar("Out2")
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 
-JITTER = (0.8, 1.2)  # Effect's Schedule.jittered: enough to part a crowd, too little to change the plan
+# As in Effect's Schedule.jittered: enough to spread many clients, too little to change the plan.
+JITTER = (0.8, 1.2)
 
 
 @final
@@ -99,7 +100,8 @@ class Schedule(Generic[In_contra, Out_co]):
             first = due = moment.now
             while True:
                 late = moment.now > due + seconds
-                # Rounded to nanoseconds: what float noise leaves of a window is its boundary, not a window of its own.
+                # Rounded to nanoseconds: without it, a floating-point error at the boundary of a window would count
+                # as a short window.
                 rest = round(seconds - (moment.now - first) % seconds, 9) if seconds else 0.0
                 delay = 0.0 if late else rest or seconds
                 due = moment.now + delay
@@ -128,7 +130,7 @@ class Schedule(Generic[In_contra, Out_co]):
             rest = base
             while True:
                 yield rest
-                rest *= factor  # grows to infinity, where a power raises OverflowError after 1,024 doublings
+                rest *= factor  # grows to infinity; a power would raise OverflowError after 1,024 doublings
 
         return _rests(rests)
 
@@ -217,7 +219,7 @@ class Schedule(Generic[In_contra, Out_co]):
         """Stop at a limit; with two limits, at the one that is reached first.
 
         Args:
-            unnamed: nothing; a number alone does not tell of what it is the limit.
+            unnamed: always empty; a number without a name does not say what it limits.
             times: the largest number of repetitions; None: no limit.
             seconds: the time since the first end; None: no limit.
         """
@@ -249,7 +251,7 @@ class Schedule(Generic[In_contra, Out_co]):
     def _bounded(
         self, bound: Callable[[Moment[In_contra]], Callable[[Moment[In_contra]], bool]]
     ) -> Schedule[In_contra, Out_co]:
-        """Return this plan, to be followed while the condition holds that *bound* makes of a run's first moment."""
+        """Return this plan, limited to the steps for which a condition holds; *bound* makes it from a run's first moment."""
 
         def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
             plan, holds = self.start(moment.random), bound(moment)
@@ -261,7 +263,7 @@ class Schedule(Generic[In_contra, Out_co]):
 
 
 def _rests(rests: Callable[[], Iterator[float]]) -> Schedule[object, float]:
-    """Return a plan that looks at nothing and rests as told."""
+    """Return a plan with the pauses of *rests*, whatever the results are."""
 
     def begin(_: Moment[object]) -> Run[float, object]:
         delays = rests()

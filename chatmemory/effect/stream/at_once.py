@@ -1,4 +1,4 @@
-"""Stages that need tasks of their own: a buffer, several streams or effects at the same time, groups by time.
+"""Stages that need tasks of their own: buffers, concurrent streams or effects, and groups limited by time.
 
 Without an event loop they do one thing after the other.
 """
@@ -29,7 +29,7 @@ B = TypeVar("B")
 
 
 def buffered(open_: Open[A], capacity: int, on_full: OnFull) -> Open[A]:
-    """Give the values; up to *capacity* of them wait for the consumer.
+    """Yield the values; up to *capacity* of them wait for the consumer.
 
     Args:
         open_: opens the stream.
@@ -43,13 +43,13 @@ def buffered(open_: Open[A], capacity: int, on_full: OnFull) -> Open[A]:
         queue: Queue[A] = Queue(capacity, on_full)
         conveyor = Conveyor(queue)
         await conveyor.load(open_, lambda chunk: [queue.offer(value) for value in chunk], context, scope)
-        return lambda: conveyor.pull(1)  # what were given in a greater chunk would wait beside the buffer
+        return lambda: conveyor.pull(1)  # the rest of a larger chunk would wait outside the buffer
 
     return open_buffered
 
 
 def merged(opens: Sequence[Open[A]]) -> Open[A]:
-    """Give the values of all streams in the order in which they come; each runs at most two chunks ahead."""
+    """Yield the values of all streams in the order in which they come; each stream runs at most two chunks ahead."""
 
     async def open_merged(context: Context[Any], scope: Scope) -> Pull[A]:
         if not has_event_loop():
@@ -70,19 +70,19 @@ def merged(opens: Sequence[Open[A]]) -> Open[A]:
 def mapped_at_once(
     open_: Open[A], effect_of: Callable[[A], Effect[B, Any, Any]], concurrency: int
 ) -> Open[B]:
-    """Give the values of the effects in the order of the source; at most *concurrency* of them run or wait."""
+    """Yield the values of the effects in the order of the source; at most *concurrency* of them run or wait."""
 
     async def open_mapped(context: Context[Any], scope: Scope) -> Pull[B]:
         if not has_event_loop():
             return await each_value(open_, effect_of)(context, scope)
-        results: Queue[Deferred[B]] = Queue(concurrency - 1, "suspend")  # and one with the one who pulls
+        results: Queue[Deferred[B]] = Queue(concurrency - 1, "suspend")  # the consumer holds one more
         conveyor = Conveyor(results)
         unsettled: set[Deferred[B]] = set()
 
         async def work(value: A, slot: Deferred[B], context: Context[Any]) -> Outcome[None, Never]:
             try:
                 slot.succeed(await value_in(effect_of(value), context)).run_sync()
-            except BaseException as exception:  # raised where it is pulled
+            except BaseException as exception:  # raised when the consumer pulls
                 if (failure := defect_of(exception)) is None:
                     raise
                 conveyor.fail(failure)
@@ -99,7 +99,7 @@ def mapped_at_once(
             worker: Effect[None] = Effect.in_context(lambda context: work(value, slot, context))
             begun = worker.fork_in(scope).map(lambda _: True)
             return results.offer(slot).bind(
-                lambda is_wanted: begun if is_wanted else Effect.succeed(False)  # not after a failure
+                lambda is_wanted: begun if is_wanted else Effect.succeed(False)  # False after a failure
             )
 
         await conveyor.load(open_, offers_of, context, scope)
@@ -120,7 +120,7 @@ def mapped_at_once(
 
 
 def grouped(open_: Open[A], size: int) -> Open[list[A]]:
-    """Give lists of *size* values; the last one may have fewer, also before a failure."""
+    """Yield lists of *size* values; the last one may have fewer, also before a failure."""
 
     async def open_grouped(context: Context[Any], scope: Scope) -> Pull[list[A]]:
         next_value = one_by_one(await open_(context, scope))
@@ -146,7 +146,7 @@ def grouped(open_: Open[A], size: int) -> Open[list[A]]:
 
 
 def grouped_within(open_: Open[A], size: int, seconds: float) -> Open[list[A]]:
-    """Give lists of *size* values, or of fewer *seconds* after the first of them came."""
+    """Yield lists of *size* values, or of fewer when *seconds* have passed since the first value of the list came."""
 
     async def open_grouped(context: Context[Any], scope: Scope) -> Pull[list[A]]:
         if not has_event_loop():
@@ -164,7 +164,7 @@ def grouped_within(open_: Open[A], size: int, seconds: float) -> Open[list[A]]:
                 more = Effect.promise(lambda: conveyor.pull(left))  # noqa: B023  it runs before the next round
                 try:
                     outcome = await more.timeout(closes_at - clock.monotonic(), list[A]).run_in(context)
-                except Exception:  # noqa: BLE001  the conveyor keeps it for the next pull: this group comes first
+                except Exception:  # noqa: BLE001  raised by the next pull, after this group
                     break
                 if not (type(outcome) is Success and outcome.unwrap()):
                     break

@@ -1,4 +1,4 @@
-"""``Conveyor``: brings the values of streams that run in tasks of their own to one consumer."""
+"""``Conveyor``: passes the values of streams that run in tasks of their own to one consumer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Conveyor(Generic[B]):
                             await offer.run_in(context)
                             if self.failure is not None:
                                 return Success(None)
-            except BaseException as exception:  # raised where it is pulled
+            except BaseException as exception:  # raised when the consumer pulls
                 if (failure := defect_of(exception)) is None:
                     raise
                 self.fail(failure)
@@ -72,7 +72,7 @@ class Conveyor(Generic[B]):
         await Effect.in_context(run).fork_in(scope).run_in(context)
 
     def fail(self, failure: Exception) -> None:
-        """End the queue, and raise *failure* at the consumer after the values that it holds; only the first one counts."""
+        """End the queue, and raise *failure* in the consumer after the remaining values; only the first failure counts."""
         self.failure = self.failure or failure
         self._end()
 
@@ -80,7 +80,7 @@ class Conveyor(Generic[B]):
         self._queue.end().run_sync()
 
     async def pull(self, limit: int) -> list[B]:
-        """Take between 1 and *limit* values; an empty list is the end."""
+        """Take between 1 and *limit* values; an empty list means the end."""
         values = await self._queue.receive(limit)
         if not values and self.failure is not None:
             raise self.failure

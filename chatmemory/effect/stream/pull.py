@@ -1,4 +1,4 @@
-"""``Pull``: how one run of a stream hands over its values; ``opened``: starts a run and releases it."""
+"""``Pull``: returns the values of a run chunk by chunk; ``opened``: starts a run and releases it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ __all__ = ["Open", "Pull", "StreamFailed", "exit_of_stream", "opened"]
 A = TypeVar("A")
 
 Pull: TypeAlias = Callable[[], Awaitable[Sequence[A]]]
-"""Gives the next chunk; an empty one is the end, now and whenever it is asked again.  A failure is ``StreamFailed``."""
+"""Returns the next chunk; an empty chunk means the end, also when it is called again.  A failure raises
+``StreamFailed``."""
 
 Open: TypeAlias = Callable[[Context[Any], Scope], Awaitable[Pull[A]]]
-"""Begins a run: with the services at hand, until the scope is closed.  The source is asked by the first pull."""
+"""Starts a run with the given services; closing the scope ends it.  The first pull starts to read the source."""
 
 
 class StreamFailed(Exception):  # noqa: N818  private: how a typed failure travels from stage to stage

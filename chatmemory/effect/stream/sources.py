@@ -19,11 +19,11 @@ from chatmemory.effect.stream.pull import Open, Pull, StreamFailed
 A = TypeVar("A")
 
 CHUNK_SIZE: Final = 1024
-"""At most so many values of what is there anyway go through the stages at once."""
+"""The largest number of values of a sequence that go through the stages in one chunk."""
 
 
 def values(iterable: Iterable[A]) -> Open[A]:
-    """Give the values of *iterable*: a sequence in chunks, anything else one by one."""
+    """Yield the values of *iterable*: a sequence in chunks, anything else one by one."""
     chunk_size = CHUNK_SIZE if isinstance(iterable, Sequence) else 1
 
     async def open_(_: Context[Any], __: Scope) -> Pull[A]:
@@ -42,8 +42,8 @@ def async_values(
     exceptions: tuple[type[Exception], ...],
     to: Callable[[Any], object],
 ) -> Open[A]:
-    """Give the values of *source* one by one, and close it if it can be closed."""
-    # A callable that is an iterable as well leaves pyright without the type of its values.
+    """Yield the values of *source* one by one, and close it if it can be closed."""
+    # With a callable that is also an iterable, pyright would lose the type of the values.
     given: Any = source
     make: Callable[[], AsyncIterable[A]] = (lambda: given) if isinstance(source, AsyncIterable) else given
 
@@ -73,7 +73,7 @@ def async_values(
 
 
 def value_of(effect: Effect[A, Any, Any]) -> Open[A]:
-    """Give the one value of *effect*."""
+    """Yield the one value of *effect*."""
 
     async def open_(context: Context[Any], _: Scope) -> Pull[A]:
         is_over = False
@@ -91,7 +91,7 @@ def value_of(effect: Effect[A, Any, Any]) -> Open[A]:
 
 
 def entered(make: Callable[[], AbstractAsyncContextManager[A]]) -> Open[A]:
-    """Give what entering a context manager gives; leave it at the end."""
+    """Yield the value of a context manager, and leave the context manager at the end."""
 
     async def open_(context: Context[Any], scope: Scope) -> Pull[A]:
         enter = Effect.promise(lambda: scope.enter(make()))
@@ -101,7 +101,7 @@ def entered(make: Callable[[], AbstractAsyncContextManager[A]]) -> Open[A]:
 
 
 def queued(queue: Queue[A]) -> Open[A]:
-    """Give the values of *queue*, until it has ended."""
+    """Yield the values of *queue*, until it has ended."""
 
     async def open_(_: Context[Any], __: Scope) -> Pull[A]:
         return lambda: queue.receive(CHUNK_SIZE)

@@ -1,4 +1,4 @@
-"""What a stream does with its values, one stage after the other, in the task of the consumer."""
+"""The stages of a stream that run one after the other in the task of the consumer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ B = TypeVar("B")
 
 
 def each_chunk(open_: Open[A], change: Callable[[Sequence[A]], Sequence[B]]) -> Open[B]:
-    """Give what *change* makes of each chunk; an empty result is skipped."""
+    """Yield the result of *change* for each chunk; an empty result is skipped."""
 
     async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
         pull = await open_(context, scope)
@@ -36,7 +36,7 @@ def each_chunk(open_: Open[A], change: Callable[[Sequence[A]], Sequence[B]]) -> 
 
 
 def each_value(open_: Open[A], effect_of: Callable[[A], Effect[B, Any, Any]]) -> Open[B]:
-    """Give the values of the effects, which run one after the other and only when the consumer asks for them."""
+    """Yield the values of the effects, which run one after the other and only when the consumer pulls."""
 
     async def open_changed(context: Context[Any], scope: Scope) -> Pull[B]:
         next_value = one_by_one(await open_(context, scope))
@@ -62,7 +62,7 @@ def one_by_one(pull: Pull[A]) -> Pull[A]:
 
 
 def first(open_: Open[A], count: int) -> Open[A]:
-    """Give *count* values, then release the source."""
+    """Yield *count* values, then release the source."""
 
     async def open_first(context: Context[Any], scope: Scope) -> Pull[A]:
         own_scope = scope.fork()
@@ -83,7 +83,7 @@ def first(open_: Open[A], count: int) -> Open[A]:
 
 
 def scanned(open_: Open[A], initial: B, function: Callable[[B, A], B]) -> Open[B]:
-    """Give *initial*, then for each value what *function* makes of the last result and the value."""
+    """Yield *initial*, then for each value the result of *function* for the last result and the value."""
 
     async def open_scanned(context: Context[Any], scope: Scope) -> Pull[B]:
         pull = await open_(context, scope)
@@ -107,7 +107,7 @@ def scanned(open_: Open[A], initial: B, function: Callable[[B, A], B]) -> Open[B
 
 
 def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
-    """Give the values of the streams that *stream_of* makes of each value; each is released before the next begins."""
+    """Yield the values of the streams that *stream_of* makes from each value; each is released before the next begins."""
 
     async def open_all(context: Context[Any], scope: Scope) -> Pull[B]:
         next_value = one_by_one(await open_(context, scope))
@@ -133,7 +133,7 @@ def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
 
 
 def caught(open_: Open[A], handler: Callable[[Any], Open[B]]) -> Open[A | B]:
-    """Give the values; after a failure give those of the stream that *handler* makes from it."""
+    """Yield the values; after a failure, yield those of the stream that *handler* makes from the failure."""
 
     async def open_caught(context: Context[Any], scope: Scope) -> Pull[A | B]:
         own_scope = scope.fork()
@@ -158,7 +158,7 @@ def caught(open_: Open[A], handler: Callable[[Any], Open[B]]) -> Open[A | B]:
 
 
 def ended_by(open_: Open[A], effect: Effect[Any, Any, Any]) -> Open[A]:
-    """Give the values, and run *effect* between the last one and the end."""
+    """Yield the values, and run *effect* between the last one and the end."""
 
     async def open_ended(context: Context[Any], scope: Scope) -> Pull[A]:
         pull = await open_(context, scope)
@@ -178,7 +178,7 @@ def ended_by(open_: Open[A], effect: Effect[Any, Any, Any]) -> Open[A]:
 
 
 def finalized(open_: Open[A], finalizer: Callable[[Exit[Any, Any]], Effect[Any, Any, Any]]) -> Open[A]:
-    """Give the values, and run *finalizer* when the source has been released, however the run ends."""
+    """Yield the values, and run *finalizer* after the source is released, however the run ends."""
 
     async def open_finalized(context: Context[Any], scope: Scope) -> Pull[A]:
         await scope.add(lambda exit_: finalizer(exit_).run_in(context))

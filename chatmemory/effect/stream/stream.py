@@ -4,7 +4,7 @@
 them, and ``at_once.py`` the stages that need tasks of their own.
 """
 
-# ruff: noqa: SLF001  a stream made of others opens those
+# ruff: noqa: SLF001  a combined stream opens its parts
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Stream(Generic[A_co, E_co, R_co]):
     __slots__ = ("_open",)
 
     def __init__(self, open_: Open[A_co]) -> None:
-        """Use the constructors below."""
+        """Make a stream from *open_*; callers use the constructors below."""
         self._open = open_
 
     def __repr__(self) -> str:
         return "<Stream: gives nothing until it is run>"
 
-    # --- making one ---
+    # --- constructors ---
 
     @staticmethod
     def of(*values: A) -> Stream[A]:
@@ -128,7 +128,7 @@ class Stream(Generic[A_co, E_co, R_co]):
         """Return a stream of one value, that of a context manager, which is left when the run ends."""
         return Stream(sources.entered(open_))
 
-    # --- going on from one ---
+    # --- continuing from a stream ---
 
     def map(self, function: Callable[[A_co], B]) -> Stream[B, E_co, R_co]:
         """Replace each value by the result of *function*."""
@@ -161,7 +161,7 @@ class Stream(Generic[A_co, E_co, R_co]):
         return Stream(stages.first(self._open, count))
 
     def scan(self, initial: B, function: Callable[[B, A_co], B]) -> Stream[B, E_co, R_co]:
-        """Give *initial*, then for each value the result so far.
+        """Yield *initial*, then for each value the result so far.
 
         Args:
             initial: the first result.
@@ -172,16 +172,16 @@ class Stream(Generic[A_co, E_co, R_co]):
     def flat_map(
         self: Stream[A, E, R], function: Callable[[A], Stream[B, E2, R2]]
     ) -> Stream[B, E | E2, R | R2]:
-        """Give the values of the streams that *function* makes from each value, one stream after the other."""
+        """Yield the values of the streams that *function* makes from each value, one stream after the other."""
         return Stream(stages.in_sequence(self._open, lambda value: function(value)._open))
 
     def concat(self, other: Stream[B, E2, R2]) -> Stream[A_co | B, E_co | E2, R_co | R2]:
-        """Give the values of this stream, then those of *other*."""
+        """Yield the values of this stream, then those of *other*."""
         both: list[Stream[Any, Any, Any]] = [self, other]
         return Stream.from_iterable(both).flat_map(lambda stream: stream)
 
     def merge(self, other: Stream[B, E2, R2]) -> Stream[A_co | B, E_co | E2, R_co | R2]:
-        """Give the values of both streams in the order in which they come; the first failure ends both.
+        """Yield the values of both streams in the order in which they come; the first failure ends both.
 
         Each stream is pulled by a task of its own.
         """
@@ -192,8 +192,9 @@ class Stream(Generic[A_co, E_co, R_co]):
 
         Args:
             size: how many values a list has; the last list may have fewer.
-            within: a list is given this many seconds after its first value, even if it has fewer values; a task of its own
-                pulls the source.  The seconds are those of the provided ``Clock``.  None: wait for *size* values.
+            within: a list is yielded this many seconds after its first value, even if it has fewer values; a task of
+                its own pulls the source.  The seconds are those of the provided ``Clock``.  None: wait for *size*
+                values.
         """
         if within is None:
             return Stream(at_once.grouped(self._open, size))
@@ -323,7 +324,7 @@ class _Values(AsyncIterator[A]):
 
 
 def _nothing(_: object, __: object) -> None:
-    """Keep nothing of the values."""
+    """Drop the value."""
 
 
 def _appended(values: list[A], value: A) -> list[A]:

@@ -4,12 +4,13 @@
     agent = Agent(client, context_providers=memory)
     await agent.run("Where do we meet?", session=agent.create_session(session_id="lunch"))
 
-``ChatMemoryHistoryProvider`` keeps each ``Message`` as one message: who speaks and what can be read stand in its
-columns, for search, summaries and the page; the JSON that ``Message.to_dict`` writes stands in its metadata, and
-``Message.from_dict`` gets it back equal.  What the history strategy has summarized comes back as one message.
+``ChatMemoryHistoryProvider`` stores each ``Message`` as one message: its columns hold the role and the readable text,
+for search, summaries and the page; its metadata holds the JSON that ``Message.to_dict`` writes, from which
+``Message.from_dict`` restores an equal message.  Messages that the history strategy has summarized come back as one
+message.
 
-``ChatMemoryContextProvider`` shows a model what is remembered of earlier sessions, and saves what the user says in
-this one.
+``ChatMemoryContextProvider`` adds memories of earlier sessions to the messages of the model, and saves facts from the
+user's messages in this one.
 """
 
 from chatmemory.extra import needs_extra

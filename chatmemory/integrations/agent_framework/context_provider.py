@@ -1,4 +1,4 @@
-"""``ChatMemoryContextProvider``: what is remembered of earlier sessions, before a model of Agent Framework."""
+"""``ChatMemoryContextProvider``: adds memories of earlier sessions to the messages for a model of Agent Framework."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from chatmemory.longterm.contract import LongTermMemoryService
 
 
 class ChatMemoryContextProvider(ContextProvider):
-    """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says.
+    """Adds the long-term memories that are recalled for a user's message, and saves facts from the user's messages.
 
-    They stand before the message, fenced as data, as the context message of *source_id*, which no history stores
-    unless it was asked to.  When the model has answered, the facts in what the user said become memories; what other
-    providers, models and tools say is no fact about a user.
+    The memories come before the message, fenced as data, as the context message of *source_id*; a history stores them
+    only when it is configured to.  After the model has answered, the facts in the user's messages become memories;
+    messages of other providers, models and tools are never saved as facts about a user.
 
-    Where to put it: behind the history, whose text then stays the same for caches of prompts.
+    Place it after the history, so that the text of the history stays the same for prompt caches.
 
     Args:
-        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistoryProvider``, with the same exceptions.
-        namespace: whose memories; a function of the session when an agent serves many users.
-        source_id: names what this provider adds.
-        limit: memories at most; None: as configured.
-        saves: whether what the user says is saved.
+        runtime: provides ``LongTermMemoryService``, as for ``ChatMemoryHistoryProvider``, with the same exceptions.
+        namespace: the owner of the memories; a function of the session when an agent serves many users.
+        source_id: the name of this provider's context.
+        limit: the largest number of memories; None: the configured number.
+        saves: whether facts from the user's messages are saved.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory"
 
     after_run_once_per_turn = True
-    """What a loop says to its agent between two rounds is not the user's."""
+    """A message of a loop to its agent between two rounds is not a message of the user."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ChatMemoryContextProvider(ContextProvider):
         limit: int | None = None,
         saves: bool = True,
     ) -> None:
-        """Open nothing yet."""
+        """Store the arguments; nothing is opened yet."""
         super().__init__(source_id)
         self.namespace = namespace
         self.limit = limit
@@ -57,12 +57,12 @@ class ChatMemoryContextProvider(ContextProvider):
     async def before_run(
         self,
         *,
-        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
+        agent: SupportsAgentRun,  # noqa: ARG002  required by the framework
         session: AgentSession,
         context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002  likewise
+        state: dict[str, Any],  # noqa: ARG002  required by the framework
     ) -> None:
-        """Add what is remembered for what the user says now."""
+        """Add the memories that are recalled for the user's new message."""
         asked = _said_now(context.input_messages)
         if not asked:
             return
@@ -77,12 +77,12 @@ class ChatMemoryContextProvider(ContextProvider):
     async def after_run(
         self,
         *,
-        agent: SupportsAgentRun,  # noqa: ARG002  the framework names it
+        agent: SupportsAgentRun,  # noqa: ARG002  required by the framework
         session: AgentSession,
         context: SessionContext,
-        state: dict[str, Any],  # noqa: ARG002  likewise
+        state: dict[str, Any],  # noqa: ARG002  required by the framework
     ) -> None:
-        """Save the facts in what the user has said."""
+        """Save the facts in the user's messages."""
         said = _said_now(context.input_messages)
         if self.saves and said:
             namespace, session_id = self._namespace_of(session), context.session_id
@@ -94,7 +94,7 @@ class ChatMemoryContextProvider(ContextProvider):
     async def end_session(self, session: AgentSession) -> int:
         """Remove the short-term memories of a session that has ended, if ``memory.expiry.atSessionEnd`` is set, and return how many.
 
-        Call it where the session itself ends, which tells no provider.
+        Call it where the session ends, because no provider is notified of that.
         """
         namespace, session_id = self._namespace_of(session), session.session_id
         ending = LongTermMemoryService.use(lambda memory: memory.end_session(namespace, session_id))
@@ -105,9 +105,9 @@ class ChatMemoryContextProvider(ContextProvider):
 
 
 def _said_now(inputs: Sequence[Message]) -> str:
-    """Return what the user has said last, all that no answer parts: a client may hand in what was said before.
+    """Return the user's newest messages, up to the last answer, because a client may pass in earlier messages.
 
-    Tools and other agents may have spoken since.  What a provider has added bears its mark, and is not the user's.
+    Tools and other agents may have spoken since.  A message that a provider added has its mark, and is left out.
     """
     said: list[str] = []
     for message in reversed(inputs):

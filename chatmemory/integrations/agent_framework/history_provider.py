@@ -1,4 +1,4 @@
-"""``ChatMemoryHistoryProvider``: the sessions of Agent Framework in the conversations of chatmemory."""
+"""``ChatMemoryHistoryProvider``: stores the sessions of Agent Framework as conversations of chatmemory."""
 
 from __future__ import annotations
 
@@ -21,28 +21,30 @@ from chatmemory.integrations.agent_framework.messages import (
     message_of,
 )
 from chatmemory.integrations.raising import to_its_end
-from chatmemory.integrations.stored_messages import stored_messages
+from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
 
 DEFAULT_SESSION: Final = "default"
-"""The conversation of whoever names no session, as with the providers of the framework."""
+"""The conversation for calls without a session, as with the providers of the framework."""
 
 _given: ContextVar[int | None] = ContextVar("given", default=None)
-"""How many of the messages that are being saved were given to the agent; what follows, it has just answered."""
+"""The number of messages in the current save that were given to the agent; the rest are its new answers."""
 
 
 class ChatMemoryHistoryProvider(HistoryProvider):
-    """Keeps the messages of each session in the conversation of its id, behind *prefix*.
+    """Stores the messages of each session in the conversation with its id, after *prefix*.
 
-    *runtime* gives ``ChatMemoryService``: a ``ThreadRuntime`` serves any event loop and thread and opens at the first
-    call; a ``ManagedRuntime`` serves its own event loop, faster.  It belongs to whoever made it.  The flags are those of
-    ``HistoryProvider``, *skip_excluded* that of the framework's own providers.  Two providers of one agent, its audit
-    for example, need a *prefix* each, or each would find the messages of the other.
+    *runtime* provides ``ChatMemoryService``: a ``ThreadRuntime`` works with any event loop and thread and opens at
+    the first call; a ``ManagedRuntime`` works with its own event loop, faster.  The provider does not close it.  The
+    flags are those of ``HistoryProvider``, *skip_excluded* is that of the framework's own providers.  Two providers
+    of one agent, such as one for an audit, need a different *prefix* each; otherwise each would find the messages of
+    the other.
 
-    What is handed in is appended, all or none.  A transcript that begins with what is stored already, as clients send
-    that keep it themselves, adds what is new in it; what the model has just answered is new, whatever it says.
+    The given messages are appended, all or none.  Of a transcript that begins with stored messages, as clients send
+    that store it themselves, only the new messages are added; the new answers of the model are always added, whatever
+    their text.
 
-    What chatmemory refuses raises ``IntegrationInvalidRequestException``, what fails beneath it
-    ``IntegrationException``, each with chatmemory's own words; ``__cause__.error`` is the failure as a value.
+    Input that chatmemory refuses raises ``IntegrationInvalidRequestException``, any other failure
+    ``IntegrationException``, each with chatmemory's own message; ``__cause__.error`` is the failure as a value.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "chatmemory_history"
@@ -60,7 +62,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         store_outputs: bool = True,
         skip_excluded: bool = False,
     ) -> None:
-        """Open nothing yet."""
+        """Store the arguments; nothing is opened yet."""
         super().__init__(
             source_id,
             load_messages=load_messages,
@@ -77,8 +79,8 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         self,
         session_id: str | None,
         *,
-        state: dict[str, Any] | None = None,  # noqa: ARG002  the framework names it
-        **kwargs: Any,  # noqa: ARG002  likewise
+        state: dict[str, Any] | None = None,  # noqa: ARG002  required by the framework
+        **kwargs: Any,  # noqa: ARG002  required by the framework
     ) -> list[Message]:
         """Return the model's view of the session, oldest message first; empty for a new session."""
         stored = await RAISING.run(self._runtime, stored_messages(self._conversation_id(session_id)))
@@ -92,15 +94,39 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         session_id: str | None,
         messages: Sequence[Message],
         *,
-        state: dict[str, Any] | None = None,  # noqa: ARG002  the framework names it
-        **kwargs: Any,  # noqa: ARG002  likewise
+        state: dict[str, Any] | None = None,  # noqa: ARG002  required by the framework
+        **kwargs: Any,  # noqa: ARG002  required by the framework
     ) -> None:
-        """Store *messages* at the end, all or none; what repeats the end of what is stored is stored once."""
+        """Append *messages*, all or none; messages that repeat the end of the stored ones are stored once."""
         many = _given.get()
         given, answered = list(drafts(messages[:many])), list(drafts(messages[len(messages[:many]) :]))
         if given or answered:
             saving = _saved(self._conversation_id(session_id), given, answered)
             await to_its_end(RAISING.run(self._runtime, saving))
+
+    async def list_sessions(
+        self, *, limit: int = 100, after: str | None = None
+    ) -> tuple[list[str], str | None]:
+        """Return the ids of sessions with the *prefix*, ordered by id, and where the next page begins.
+
+        Args:
+            limit: the largest number of sessions.
+            after: the second value that the page before returned; None: the first page.
+
+        Returns:
+            the ids; and *after* of the next page, None at the end.
+        """
+        listing = ChatMemoryService.use(
+            lambda memory: memory.list_conversations(limit=limit, after=after, prefix=self.prefix)
+        )
+        page = await RAISING.run(self._runtime, listing)
+        ids = [one.conversation_id.removeprefix(self.prefix) for one in page.conversations]
+        return ids, page.next
+
+    async def delete_session(self, session_id: str | None) -> int:
+        """Delete the messages of a session and their summaries, and return the number of messages."""
+        clearing = cleared_messages(self._conversation_id(session_id))
+        return await to_its_end(RAISING.run(self._runtime, clearing))
 
     async def after_run(
         self,
@@ -110,7 +136,7 @@ class ChatMemoryHistoryProvider(HistoryProvider):
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Store what the flags say: an answer that says what an earlier one said is no repetition."""
+        """Store messages as the flags say; an answer with the text of an earlier answer is not a repetition."""
         inputs = context.input_messages if self.store_inputs else []
         token = _given.set(len(self._get_context_messages_to_store(context)) + len(inputs))
         try:
@@ -129,10 +155,10 @@ async def _saved(
     given: Sequence[NewMessage],
     answered: Sequence[NewMessage],
 ) -> None:
-    """Append what of *given* is not there yet, and *answered*."""
+    """Append the messages of *given* that are not stored yet, and *answered*."""
     identities = [identity_of(message) for message in given]
     if len(given) > 1 or not all(map(_is_question, identities)):
-        most = min(2 * len(given), MAX_LIMIT)  # as many as can be repeated, and a summary behind each
+        most = min(2 * len(given), MAX_LIMIT)  # the most that can be repeated, with a summary after each
         known = await do(stored_messages(conversation_id, limit=most, view="full"))
         stored = [identity_of(message) for message in known if message.role != "summary"]
         given = given[_repeated(stored, identities) :]
@@ -141,15 +167,15 @@ async def _saved(
 
 
 def _is_question(identity: Identity) -> bool:
-    """Tell whether it may be said again: a user's message that bears no id."""
+    """Return whether the same message may occur again: a user's message without an id."""
     return identity[0] == "user"
 
 
 def _repeated(stored: Sequence[Identity], given: Sequence[Identity]) -> int:
-    """Return how many of *given*, from the first on, are older than what is new: a transcript that was handed in again.
+    """Return how many of *given*, from the first on, are a repeated transcript.
 
-    The rule is that of the framework's own providers: the whole of a short history is looked for anywhere, the end of a
-    long one at the beginning; a question alone proves no repetition.
+    The rule is that of the framework's own providers: a short history is searched as a whole at any position, the end
+    of a long one at the beginning; a single question does not prove a repetition.
     """
     many = len(stored)
     for start in range(len(given) - many + 1 if many else 0):

@@ -1,7 +1,7 @@
-"""Messages of Agent Framework as those of a conversation, and back.
+"""Converts messages of Agent Framework into messages of a conversation, and back.
 
-Who speaks and what can be read stand in the columns; the JSON that ``Message.to_dict`` writes stands in the metadata.
-Which messages are stored, and when, is the business of ``history_provider.py``.
+The role and the readable text are stored as such; the JSON that ``Message.to_dict`` writes is stored in the metadata.
+``history_provider.py`` decides which messages are stored, and when.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from random import Random
 from typing import Any, Final, TypeAlias, cast
 
 from agent_framework import Content, Message, __version__
@@ -19,14 +18,13 @@ from agent_framework.exceptions import (
     IntegrationInvalidResponseException,
 )
 
-from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
 from chatmemory.integrations.raising import Raising
-from chatmemory.text.fence import fresh_fence
+from chatmemory.integrations.recalled_text import summary_block
 
 RAISING: Final = Raising(
     refused=IntegrationInvalidRequestException, failed=IntegrationException, closed=IntegrationException
@@ -39,20 +37,20 @@ Payload: TypeAlias = dict[str, Any]
 Identity: TypeAlias = tuple[str, str]
 
 NAME: Final = "agentFramework"
-"""Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""
+"""The name under ``AS_GIVEN`` of a message's JSON, in pieces that every store accepts: files may be long."""
 
 SUMMARY_OF: Final = "chatmemorySummary"
-"""Where in the properties of a message that was made of a summary stands its id: it is not to be stored again."""
+"""The property that holds the id of the summary from which a message was made: the message is not stored again."""
 
 ROLES: Final[dict[str, Role]] = {"user": "user", "system": "system", "developer": "system", "tool": "tool"}
 SPOKEN_AS: Final[dict[Role, str]] = {"user": "user", "system": "system"}
 
 ANSWERS: Final = frozenset({"computer_tool_result", "function_approval_response", "function_result"})
-"""Contents that mean nothing without the call that they answer, which stands in an earlier message."""
+"""Types of contents that have no meaning without the call that they answer, which is in an earlier message."""
 
 
 def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
-    """Yield what is to be stored: not the summaries, which are."""
+    """Yield the messages to store; summaries are left out, because they are stored already."""
     for message in messages:
         if SUMMARY_OF in message.additional_properties:
             continue
@@ -69,7 +67,7 @@ def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
 
 
 def message_of(message: ChatMessage) -> Message:
-    """Return the message that is stored there, or one that says what it says."""
+    """Return the message of the framework in the metadata, or one made of the stored text."""
     payload = _payload(message)
     try:
         return Message.from_dict(payload)
@@ -78,7 +76,7 @@ def message_of(message: ChatMessage) -> Message:
 
 
 def identity_of(message: ChatMessage | NewMessage) -> Identity:
-    """Return what makes two messages one, as the framework sees it: the id, or who says what."""
+    """Return the value by which two messages count as the same: the id, or the role and the text if there is no id."""
     payload = _payload(message)
     if payload.get("message_id") is not None:
         return ("", str(payload["message_id"]))
@@ -87,17 +85,17 @@ def identity_of(message: ChatMessage | NewMessage) -> Identity:
 
 def _json_text(payload: Payload) -> str:
     text = json.dumps(payload, ensure_ascii=False)
-    return text if is_encodable(text) else json.dumps(payload)  # half an emoji stands there as an escape
+    return text if is_encodable(text) else json.dumps(payload)  # half an emoji is written as an escape
 
 
 def _role(message: Message) -> Role:
     if any(content.type in ANSWERS for content in message.contents):
-        return "tool"  # no summary parts it from the call
+        return "tool"  # so that no summary separates it from the call
     return ROLES.get(message.role, "assistant")
 
 
 def _readable(message: Message) -> str:
-    """Return what a person, a search or a summary can read in a message; the kinds of its contents when there is no text."""
+    """Return the readable text of a message; the kinds of its contents when there is no text."""
     texts = filter(None, map(_text_of, message.contents))
     return "\n".join(texts) or " ".join(f"[{content.type}]" for content in message.contents)
 
@@ -106,7 +104,7 @@ def _text_of(content: Content) -> str:
     match content.type:
         case "text":
             return content.text or ""
-        case "text_reasoning" | "usage":  # what a model thinks is between it and its provider
+        case "text_reasoning" | "usage":  # the thoughts of a model are between it and its provider
             return ""
         case "error":
             return content.message or ""
@@ -126,7 +124,7 @@ def _text_of(content: Content) -> str:
 
 
 def _results_of(content: Content) -> str:
-    """Return the text in what a tool was told, or has answered."""
+    """Return the text in the input or the output of a tool."""
     results = (
         content.commands,
         content.stdout,
@@ -138,7 +136,7 @@ def _results_of(content: Content) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return JSON as people read and search it: the framework writes what a tool returns in ASCII."""
+    """Return JSON with its Unicode letters unescaped; the framework writes the results of tools in ASCII."""
     if "\\u" in text:
         with suppress(ValueError, RecursionError):
             return json.dumps(json.loads(text), ensure_ascii=False)
@@ -175,10 +173,7 @@ def _payload(message: ChatMessage | NewMessage) -> Payload:
 def _made_payload(message: ChatMessage | NewMessage) -> Payload:
     if not isinstance(message, ChatMessage) or message.role != "summary":
         return Message(SPOKEN_AS.get(message.role, "assistant"), [message.content]).to_dict()
-    line = message_line(message)
-    fence = fresh_fence([line], Random(message.id))  # noqa: S311  the same each time, for caches of prompts
-    block = recalled_block([line], fence=fence, notice=SUMMARY_NOTICE)
-    return Message("user", [block], additional_properties={SUMMARY_OF: message.id}).to_dict()
+    return Message("user", [summary_block(message)], additional_properties={SUMMARY_OF: message.id}).to_dict()
 
 
 def _unreadable(message: ChatMessage | NewMessage, reason: object) -> IntegrationInvalidResponseException:

@@ -1,10 +1,10 @@
-"""``ChatMemoryTool`` and ``BlockingChatMemoryTool``: Anthropic's memory tool, kept by chatmemory.
+"""``ChatMemoryTool`` and ``BlockingChatMemoryTool``: Anthropic's memory tool with the store of chatmemory.
 
     tool = ChatMemoryTool(Namespace("mei", "harbor"), runtime)
     runner = AsyncAnthropic().beta.messages.tool_runner(model=..., messages=..., max_tokens=..., tools=[tool])
 
-Claude keeps notes in files below ``/memories``, by six commands whose words it was trained on.  Here the files stand in
-the store beside conversations and memories, each user's apart; ``memory_files.py`` says how.
+Claude keeps notes in files below ``/memories``, with six commands whose texts it was trained on.  Here the files are
+in the store next to conversations and memories, separate for each user; ``memory_files.py`` describes them.
 """
 
 from chatmemory.extra import needs_extra

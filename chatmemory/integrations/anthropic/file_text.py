@@ -1,8 +1,8 @@
-"""What the commands of Anthropic's memory tool show and change of one file's text, and the words in which they say so.
+"""The commands of Anthropic's memory tool on the text of one file, and the texts of their answers.
 
-Texts and nothing else: which files there are stands in ``file_tree.py``, where they are kept in
-``memory_files.py``.  A model was trained on these words, so they are those of the SDK's own tool, letter by letter.  Lines
-end with a line feed; a carriage return before it belongs to the line.
+Only texts: ``file_tree.py`` defines the tree of files, ``memory_files.py`` stores them.  A model was trained on these
+answers, so they are the same as in the SDK's own tool, letter by letter.  Lines end with a line feed; a carriage
+return before it belongs to the line.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from typing import Final
 
 MAX_LINES: Final = 999_999
 NUMBER_WIDTH: Final = len(str(MAX_LINES))
-CONTEXT_LINES: Final = 2  # shown before and behind a changed line
-MAX_PLACES_NAMED: Final = (
-    100  # of a text that is there too often: an empty one is there as often as there are letters
-)
-LAST_LINE: Final = -1  # what a range says when it means the end of the file
+CONTEXT_LINES: Final = 2  # shown before and after a changed line
+MAX_PLACES_NAMED: Final = 100  # for a text with too many occurrences: an empty one occurs at every character
+LAST_LINE: Final = -1  # the value in a range that means the end of the file
 
 
 class CommandRefusedError(Exception):
-    """A command was not carried out, and changed nothing; the text says to the model why."""
+    """A command was refused and changed nothing; the text tells the model why."""
 
 
 def shown(path: str, text: str, view_range: Sequence[int] | None = None) -> str:
-    r"""Return the lines of a file, or those of *view_range*, with their numbers.
+    r"""Return the lines of a file, or the lines of *view_range*, with their numbers.
 
     >>> print(shown("/memories/a", "one\ntwo", [2, -1]))
     Here's the content of /memories/a with line numbers:
@@ -41,7 +39,7 @@ def shown(path: str, text: str, view_range: Sequence[int] | None = None) -> str:
 
 
 def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
-    """Return the text of a file in which *old* has become *new*, and the answer; *old* has to be there exactly once."""
+    """Return the text of a file with *old* replaced by *new*, and the answer; *old* has to occur exactly once."""
     times = text.count(old)
     if times == 0:
         raise CommandRefusedError(
@@ -64,7 +62,7 @@ def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
 
 
 def inserted(path: str, text: str, line: int, new: str) -> tuple[str, str]:
-    """Return the text of a file with *new* behind its first *line* lines, and the answer; it ends with a line feed then."""
+    """Return the text of a file with *new* after its first *line* lines, and the answer; the text then ends with a line feed."""
     lines = text.removesuffix("\n").split("\n") if text else []
     if not 0 <= line <= len(lines):
         raise CommandRefusedError(
@@ -80,7 +78,7 @@ def _numbered(lines: Sequence[str], start: int) -> str:
 
 
 def _lines_named(text: str, sought: str) -> str:
-    """Return the numbers of the lines in which *sought* begins, a line once for each time."""
+    """Return the numbers of the lines in which *sought* begins, one for each occurrence."""
     numbers: list[str] = []
     line, seen, at = 1, 0, text.find(sought)
     while at != -1 and len(numbers) < MAX_PLACES_NAMED:

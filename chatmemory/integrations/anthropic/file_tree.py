@@ -1,6 +1,6 @@
-"""``FileTree``: which files and directories a memory has, and how large they are; ``place_of`` reads their paths.
+"""``FileTree``: the files and directories of a memory, and their sizes; ``place_of`` parses their paths.
 
-What stands in the files is for ``file_text.py``; where all of it is kept, for ``memory_files.py``.
+``file_text.py`` handles the texts of files; ``memory_files.py`` stores everything.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ Place: TypeAlias = tuple[str, ...]
 """The names from ``/memories`` to a file or directory; ``()`` is ``/memories`` itself."""
 
 ROOT: Final = "memories"
-MAX_NAME_BYTES: Final = 255  # what file systems take, so that a memory can be written out to one
+MAX_NAME_BYTES: Final = 255  # the limit of file systems, so that a memory can be written to one
 MAX_PATH_BYTES: Final = 1024
 SHOWN_DEPTH: Final = 2
-DIRECTORY_BYTES: Final = 4096  # what a new one has on ext4
+DIRECTORY_BYTES: Final = 4096  # the size of a new directory on ext4
 _UNITS: Final = "BKMG"
 _UNIT_BITS: Final = 10
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # a listing has one line for each path
 
 
 def place_of(path: str) -> Place:
-    """Return where *path* leads: ``.``, ``..`` and repeated slashes are followed, canonically equal names are the same.
+    """Return the place of *path*: ``.``, ``..`` and repeated slashes are resolved, canonically equal names are the same.
 
     >>> place_of("/memories/notes/../tea.md")
     ('tea.md',)
 
     Raises:
-        CommandRefusedError: it leads out of ``/memories``, as it is or percent-decoded, or it is no name for a file.
+        CommandRefusedError: the path leaves ``/memories``, as it is or percent-decoded, or it is not a valid name of
+            a file.
     """
     if not (path + "/").startswith(f"/{ROOT}/"):
         raise CommandRefusedError(f"Path must start with /{ROOT}, got: {path}")
@@ -67,45 +68,45 @@ def _followed(path: str) -> Place | None:
 @final
 @frozen
 class FileTree:
-    """Directories, without ``/memories`` itself, and the bytes of each file; the directories above each are among them."""
+    """The directories except ``/memories`` itself, and the size of each file in bytes; all parent directories are included."""
 
     directories: frozenset[Place] = frozenset()
     files: Mapping[Place, int] = {}
 
     @property
     def total_bytes(self) -> int:
-        """What all files hold together."""
+        """The size of all files together, in bytes."""
         return sum(self.files.values())
 
     @property
     def entries(self) -> int:
-        """How many files and directories there are."""
+        """The number of files and directories."""
         return len(self.directories) + len(self.files)
 
     def is_directory(self, place: Place) -> bool:
-        """Tell whether a directory stands there."""
+        """Return whether *place* is a directory."""
         return not place or place in self.directories
 
     def has(self, place: Place) -> bool:
-        """Tell whether anything stands there."""
+        """Return whether *place* is a file or a directory."""
         return self.is_directory(place) or place in self.files
 
     def file_above(self, place: Place) -> Place | None:
-        """Return the file that stands where *place* would need a directory, None where none does."""
+        """Return the file at a place where *place* would need a directory; None when there is none."""
         return next((above for above in _above(place) if above in self.files), None)
 
     def files_below(self, place: Place) -> list[Place]:
-        """Return the files in a directory and in those in it; the file itself where one stands."""
+        """Return the files in a directory and its subdirectories; for a file, the file itself."""
         return [each for each in self.files if _is_at_or_below(each, place)]
 
     def with_file(self, place: Place, size: int) -> Self:
-        """Return the tree with this file, and with the directories above it."""
+        """Return the tree with this file and its parent directories."""
         return evolve(
             self, directories=self.directories.union(_above(place)), files={**self.files, place: size}
         )
 
     def without(self, place: Place) -> Self:
-        """Return the tree without what stands there, and below."""
+        """Return the tree without *place* and everything below it."""
         return evolve(
             self,
             directories=frozenset(each for each in self.directories if not _is_at_or_below(each, place)),
@@ -113,7 +114,7 @@ class FileTree:
         )
 
     def moved(self, old: Place, new: Place) -> Self:
-        """Return the tree in which what stands at *old*, and below, stands at *new*; nothing stands there yet."""
+        """Return the tree with *old* and everything below it moved to *new*, which must not exist."""
 
         def there(place: Place) -> Place:
             return new + place[len(old) :] if _is_at_or_below(place, old) else place
@@ -125,7 +126,7 @@ class FileTree:
         )
 
     def listed(self, place: Place, path: str) -> str:
-        """Return what a model is shown of a directory, whose path it wrote as *path*."""
+        """Return the listing of a directory for a model, which wrote its path as *path*."""
         lines = [
             f"Here're the files and directories up to {SHOWN_DEPTH} levels deep in {path}, excluding hidden items:",
             f"{size_text(DIRECTORY_BYTES)}\t{path}",
@@ -139,7 +140,7 @@ class FileTree:
 
 
 def size_text(size: int) -> str:
-    """Return *size* bytes as listings show it.
+    """Return *size* bytes in the format of listings.
 
     >>> size_text(0), size_text(12), size_text(4096), size_text(1_500_000)
     ('0B', '12B', '4K', '1.4M')

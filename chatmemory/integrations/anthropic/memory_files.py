@@ -1,19 +1,19 @@
 """``MemoryFiles``: the files below ``/memories`` of one user, and the six commands by which a model edits them.
 
-A file is an item (``ItemRepository``): its key is the path behind ``/memories``, its value ``{"text": ...}``.  The item with
-the key ``/`` says which files and directories there are.  They are no memories, which recall would find: a model rewrites a
-file in its place, for itself, where a memory says one thing, is superseded, and leaves its past behind.
+A file is an item (``ItemRepository``): its key is the path after ``/memories``, its value ``{"text": ...}``.  The
+item with the key ``/`` lists the files and directories.  Files are not memories, so recall does not find them: a
+model rewrites a file in place, for itself, while a memory holds one statement, is superseded, and keeps its past.
 
-Each command is one transaction, so that agents which edit the same file at once lose nothing, and a directory moves
+Each command is one transaction, so that agents that edit the same file at once lose nothing, and a directory moves
 whole or not at all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NoReturn, TypeAlias, final
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
@@ -24,7 +24,6 @@ from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.integrations.anthropic.file_text import CommandRefusedError, inserted, replaced, shown
 from chatmemory.integrations.anthropic.file_tree import ROOT, FileTree, Place, place_of
 from chatmemory.items.item_repository import (
-    ItemChange,
     ItemName,
     ItemPut,
     ItemRepositoryTag,
@@ -33,8 +32,15 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory.longterm.memory_rules import namespace_problems
 
-Steps: TypeAlias = ItemChange[str]
-"""A command: it reads, decides, and returns what is put and the answer; ``CommandRefusedError`` where it cannot."""
+A = TypeVar("A")
+
+Reading: TypeAlias = Generator[
+    tuple[ItemName, ...], tuple[StoredItem | None, ...], tuple[tuple[ItemPut, ...], A]
+]
+"""An ``ItemChange`` that reads only by names, so that it also runs without a transaction."""
+
+Steps: TypeAlias = Reading[str]
+"""A command: it reads, decides, and returns the puts and the answer; it raises ``CommandRefusedError`` when refused."""
 
 FileError: TypeAlias = CommandRefusedError | RepositoryError
 
@@ -45,7 +51,7 @@ OWNER: Final = "anthropic"
 @final
 @frozen
 class FileBounds:
-    """The largest sizes that a command may leave behind; one that makes things smaller is never refused.
+    """The largest sizes after a command; a command that makes things smaller is never refused.
 
     Attributes:
         file_bytes: the size of one file, as UTF-8.  A model reads a file whole, unless it asks for a range of lines.
@@ -70,11 +76,11 @@ def _checked(namespace: Namespace) -> Namespace:
 class MemoryFiles:
     """The files of one namespace, and the commands of the memory tool on them.
 
-    A user has other files in each app, and others again without an app.
+    A user has separate files in each app, and separate files without an app.
 
     Args:
         namespace: the user, and the app if there is one.
-        bounds: how large files may become.
+        bounds: the largest sizes of files.
 
     Raises:
         ValueError: *namespace* breaks the rules of its fields.
@@ -100,7 +106,7 @@ class MemoryFiles:
         return _read(partial(self._viewed, path, view_range))
 
     def create(self, path: str, text: str) -> Effect[str, FileError, ItemRepositoryTag]:
-        """Create a file, and the directories above it; fails where there is one."""
+        """Create a file and its parent directories; fails when the file exists."""
         return _changed(partial(self._created, path, text))
 
     def str_replace(self, path: str, old: str, new: str) -> Effect[str, FileError, ItemRepositoryTag]:
@@ -177,7 +183,7 @@ class MemoryFiles:
         items = yield tuple(map(self._name, from_places))
         texts: dict[Place, str] = {}
         for place, item in zip(from_places, items, strict=True):
-            there = place_of(_path(new + place[len(old) :]))  # which may be too long
+            there = place_of(_path(new + place[len(old) :]))  # the new place may be too long
             if item is not None:
                 texts[there] = _text(item)
         answer = f"Successfully renamed {old_path} to {new_path}"
@@ -191,7 +197,7 @@ class MemoryFiles:
         return ItemName(self.labels, _key(place))
 
     def _puts(self, before: FileTree, after: FileTree, texts: Mapping[Place, str]) -> tuple[ItemPut, ...]:
-        """Return what makes *after* of *before*, with *texts* in its files."""
+        """Return the puts that change *before* to *after*, with *texts* as the texts of files."""
         self._check_bounds(before, after)
         puts = [ItemPut(self._name(place), None) for place in before.files if place not in after.files]
         for place, text in texts.items():
@@ -224,14 +230,14 @@ class MemoryFiles:
 
 @Effect.gen
 async def _changed(do: Do[FileError, ItemRepositoryTag], steps: Callable[[], Steps]) -> str:
-    """Carry out a command in one transaction."""
+    """Run a command in one transaction."""
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     return _answer(do, await do(items.change(partial(_attempted, steps), now=now)))
 
 
 @Effect.gen
 async def _read(do: Do[FileError, ItemRepositoryTag], steps: Callable[[], Steps]) -> str:
-    """Carry out a command that only reads, and at once: it waits for no writer."""
+    """Run a command that only reads, without a transaction: it waits for no writer."""
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     attempt = _attempted(steps)
     found: tuple[StoredItem | None, ...] | None = None
@@ -248,7 +254,7 @@ def _answer(do: Do[FileError, Any], outcome: Outcome[str, CommandRefusedError]) 
     return outcome.unwrap() if isinstance(outcome, Success) else do.fail(outcome.failure())
 
 
-def _attempted(steps: Callable[[], Steps]) -> ItemChange[Outcome[str, CommandRefusedError]]:
+def _attempted(steps: Callable[[], Steps]) -> Reading[Outcome[str, CommandRefusedError]]:
     try:
         puts, answer = yield from steps()
     except CommandRefusedError as refusal:
@@ -269,7 +275,7 @@ def _refuse_below_a_file(tree: FileTree, place: Place, command: str) -> None:
 def _text_of(tree: FileTree, place: Place, path: str, item: StoredItem | None) -> str:
     if place not in tree.files:
         _refuse(f"The path {path} does not exist. Please provide a valid path.")
-    if item is None:  # removed past these commands
+    if item is None:  # removed without these commands
         _refuse(f"The file {path} no longer exists (may have been deleted or renamed concurrently).")
     return _text(item)
 
@@ -310,5 +316,5 @@ def _path(place: Place) -> str:
 
 
 def _label(text: str) -> str:
-    """Return *text* as a label can hold it, no two alike."""
+    """Return *text* escaped for a label; different texts give different labels."""
     return text.replace("%", "%25").replace(".", "%2E")

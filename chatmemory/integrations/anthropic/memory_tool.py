@@ -1,6 +1,6 @@
-"""``ChatMemoryTool`` and ``BlockingChatMemoryTool``: what the SDK's runners call, and what a model is told.
+"""``ChatMemoryTool`` and ``BlockingChatMemoryTool``: the tools for the SDK's runners, with the answers for the model.
 
-A thin door: the commands are carried out by ``memory_files.py``.
+``memory_files.py`` implements the commands.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ _HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
     """The memory of *namespace*, for ``AsyncAnthropic``.
 
-    *runtime* gives ``ItemRepositoryTag``: a ``ThreadRuntime`` serves any event loop and thread; a ``ManagedRuntime``
-    serves its own event loop, faster.  It belongs to whoever made it, and many tools may share it.
+    *runtime* provides ``ItemRepositoryTag``: a ``ThreadRuntime`` works with any event loop and thread; a
+    ``ManagedRuntime`` works with its own event loop, faster.  The tool does not close it, and many tools may share
+    it.
 
-    What is refused is a ``ToolError``, which the model reads, and so is a failing store, which is logged as well:
-    ``__cause__.error`` is its failure as a value.
+    A refused command raises ``ToolError``, which the model reads.  So does a failure of the store, which is also
+    logged: ``__cause__.error`` is the failure as a value.
 
     Raises:
-        ValueError: the namespace is none.
+        ValueError: the namespace is invalid.
     """
 
     def __init__(
@@ -62,17 +63,17 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         bounds: FileBounds | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """Open nothing yet; *bounds* say what the memory may hold."""
+        """Store the arguments; nothing is opened yet.  *bounds* are the largest sizes of the memory."""
         super().__init__(cache_control=cache_control)
         self._files = MemoryFiles(namespace, bounds or FileBounds())
         self._runtime = runtime
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file, or what is in a directory."""
+        """Show a file, or the entries of a directory."""
         return await self._run(_asked(self._files, command))
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file, and the directories above it."""
+        """Create a file and its parent directories."""
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
@@ -80,7 +81,7 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Put lines behind a line of a file."""
+        """Insert lines after a line of a file."""
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
@@ -92,7 +93,7 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def clear_all_memory(self) -> str:
-        """Remove everything; no model can ask for it."""
+        """Remove everything; a model has no command for it."""
         return await to_its_end(self._run(self._files.clear()))
 
     async def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
@@ -103,8 +104,8 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
     """``ChatMemoryTool`` for ``Anthropic``, whose calls block; several threads may share one.
 
     Raises:
-        TypeError: *runtime* is no ``ThreadRuntime``, and can only be awaited.
-        ValueError: the namespace is none.
+        TypeError: *runtime* is not a ``ThreadRuntime``, and can only be awaited.
+        ValueError: the namespace is invalid.
     """
 
     def __init__(
@@ -115,25 +116,25 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
         bounds: FileBounds | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """Open nothing yet; *bounds* say what the memory may hold."""
+        """Store the arguments; nothing is opened yet.  *bounds* are the largest sizes of the memory."""
         super().__init__(cache_control=cache_control)
         self._files = MemoryFiles(namespace, bounds or FileBounds())
         self._runtime = blocking(runtime)
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file, or what is in a directory."""
+        """Show a file, or the entries of a directory."""
         return self._run(_asked(self._files, command))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file, and the directories above it."""
+        """Create a file and its parent directories."""
         return self._run(_asked(self._files, command))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that is in a file once."""
+        """Replace a text that occurs exactly once in a file."""
         return self._run(_asked(self._files, command))
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Put lines behind a line of a file."""
+        """Insert lines after a line of a file."""
         return self._run(_asked(self._files, command))
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
@@ -145,7 +146,7 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
         return self._run(_asked(self._files, command))
 
     def clear_all_memory(self) -> str:
-        """Remove everything; no model can ask for it."""
+        """Remove everything; a model has no command for it."""
         return self._run(self._files.clear())
 
     def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
@@ -153,7 +154,7 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
 
 
 def _asked(files: MemoryFiles, command: Command) -> Effect[str, FileError, ItemRepositoryTag]:
-    """Return what *command* asks for; the SDK hands it over as the model wrote it, checked by nobody."""
+    """Return the effect for *command*; the SDK passes it as the model wrote it, without checks."""
     match command:
         case BetaMemoryTool20250818ViewCommand():
             return files.view(_text(command, "path"), _range(command.view_range))
@@ -202,7 +203,7 @@ def _answer(outcome: Outcome[str, FileError]) -> str:
 
 
 def _failed(text: str) -> ToolError:
-    # The SDK's runner logs what is no ToolError, and shows its repr to the model.
+    # The SDK's runner logs other exceptions, and shows their repr to the model.
     log.warning("a command of the memory tool failed: %s", text)
     return ToolError(text)
 

@@ -1,7 +1,7 @@
-"""What an event or a memory entry of Google ADK is as a memory, and what a memory is as an entry.
+"""Conversions between an event or a memory entry of Google ADK and a memory.
 
-The text is the content; who speaks, and when, stand in the columns; the JSON of the framework stands in the value, and
-comes back equal.
+The content of the memory is the text; its columns hold the speaker and the time; its value holds the JSON of the
+framework, which comes back equal.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Provenance
 
 EVENT: Final = "googleAdkEvent"
-"""Under which name of ``AS_GIVEN`` an event stands."""
+"""The name of an event under ``AS_GIVEN``."""
 
 EVENT_TEXT: Final = "googleAdkEventText"
-"""The same as JSON text, in pieces, when the store has no other way to give it back exactly: with a NUL in it."""
+"""The name of the event as JSON text in pieces, for an event that the store cannot return exactly in another way: with
+a NUL in it."""
 
 EXTRACTOR: Final = "google-adk"
 
 USER: Final = "user"
-"""Who the user is, as an author and as a role."""
+"""The author and the role of the user."""
 
 
 @final
 @frozen
 class Said:
-    """What is to be remembered: the *memory*, the id that it gets in the store, and the *event* as it was given."""
+    """A *memory* to store, the id that it gets in the store, and the *event* as it was given."""
 
     memory_id: str
     event: Mapping[str, Any]
@@ -56,10 +57,10 @@ def said_by(
     session_id: str | None,
     custom_metadata: Mapping[str, object] | None = None,
 ) -> list[Said]:
-    """Return what *events* say in words, each id once: of two the later one.
+    """Return the memories of the texts of *events*, one for each id: of two events with the same id, the later one.
 
     Raises:
-        InputValidationError: an event, or the metadata, is no JSON, or has a time outside all calendars.
+        InputValidationError: an event, or the metadata, is not JSON, or has a time outside the calendar.
     """
     said: dict[str, Said] = {}
     for event in events:
@@ -99,19 +100,19 @@ def said_in(
 
 
 def entry_of(memory: Memory) -> MemoryEntry:
-    """Return *memory* as it was given, or one that says what it says: it came another way, or was corrected since."""
+    """Return *memory* as the entry that was given, or as a new entry when it has another origin, or was corrected since."""
     event = event_of(memory)
     try:
         if event is not None:
             return _entry_given(memory, event)
-    except (KeyError, TypeError, ValueError, OverflowError):  # somebody has written there
+    except (KeyError, TypeError, ValueError, OverflowError):  # the value was changed by another writer
         pass
     said_at = memory.created_at.isoformat()
     return MemoryEntry(id=memory.id, content=_content(memory), author=memory.role, timestamp=said_at)
 
 
 def event_of(memory: Memory) -> Mapping[str, Any] | None:
-    """Return what stands beside *memory* as it was given; None: it came another way."""
+    """Return the event that is stored with *memory*; None: the memory has another origin."""
     try:
         given = cast("Mapping[str, Any]", cast("Mapping[str, Any]", memory.value)[AS_GIVEN])
         event: object = json.loads("".join(given[EVENT_TEXT])) if EVENT_TEXT in given else given[EVENT]
@@ -121,18 +122,18 @@ def event_of(memory: Memory) -> Mapping[str, Any] | None:
 
 
 def corrected(stored: Memory | None, said: Said) -> MemoryChanges | None:
-    """Return what makes *stored* say what was said; None: it does, or a person has made something else of it."""
+    """Return the changes that make *stored* equal to *said*; None: it is equal, or a person has replaced it."""
     known = None if stored is None else event_of(stored)
     if known is None:
         return None
-    event = {**known, **said.event}  # who adds a session again gives no metadata, and takes none away
+    event = {**known, **said.event}  # a repeated session gives no metadata, and removes none
     if event == known:
         return None
     return MemoryChanges(content=said.memory.content, value=_value(event))
 
 
 def text_of(content: types.Content) -> str:
-    """Return what is said in words: no thoughts, no calls."""
+    """Return the text that was said: no thoughts, no calls."""
     texts = [(part.text or "").strip() for part in content.parts or () if not part.thought]
     return "\n".join(filter(None, texts))
 
@@ -168,7 +169,7 @@ def _said(
         source="user_stated" if is_user else "inferred",
         role="user" if is_user else "assistant",
         session_id=session_id,
-        memory_type="long_term",  # whoever adds an agent's words wants them to be found
+        memory_type="long_term",  # the caller who adds an agent's words wants them to be found
         provenance=Provenance((event["id"],), extractor=EXTRACTOR),
         created_at=said_at,
     )
@@ -180,7 +181,7 @@ def _entry_given(memory: Memory, event: Mapping[str, Any]) -> MemoryEntry:
     if _kept_text(content) != memory.content:
         content = types.Content(role=content.role, parts=[types.Part(text=memory.content)])
     timestamp = event["timestamp"]
-    if isinstance(timestamp, int | float):  # an instant, wherever the model's machine stands
+    if isinstance(timestamp, int | float):  # an instant, independent of the zone of the model's machine
         timestamp = datetime.fromtimestamp(timestamp, UTC).isoformat()
     return MemoryEntry(
         id=event["id"],
@@ -198,7 +199,7 @@ def _kept_text(content: types.Content) -> str:
 def _value(event: Mapping[str, Any]) -> dict[str, Any]:
     if not metadata_problems("$", {AS_GIVEN: {EVENT: event}}):
         return {AS_GIVEN: {EVENT: event}}
-    text = json.dumps(event)  # ASCII: whatever cannot be stored stands there as an escape
+    text = json.dumps(event)  # ASCII: characters that cannot be stored are written as escapes
     size = MAX_CONTENT_CHARACTERS
     return {AS_GIVEN: {EVENT_TEXT: [text[start : start + size] for start in range(0, len(text), size)]}}
 
@@ -209,7 +210,7 @@ def _content(memory: Memory) -> types.Content:
 
 
 def _instant(timestamp: str | None) -> datetime | None:
-    """Return the time that an entry names; None, for now, where it names none, or no time zone."""
+    """Return the time of an entry; None, meaning now, when it has no time or no time zone."""
     try:
         instant = datetime.fromisoformat(timestamp or "")
         return None if instant.utcoffset() is None else instant.astimezone(UTC)

@@ -1,9 +1,9 @@
-"""The memory service: events as long-term memories, and which of them are known as items.
+"""The memory service: events are stored as long-term memories, and items record which events are known.
 
-Why memories, and not items alone: a search of items reads all of them, which takes twenty times as long as a recall among
-10,000 events, and finds ten however little they have to do with the question; ``preload_memory`` would show a model all
-ten.  Items keep only which events are known, by a hash: one that is forgotten, here or by any other client of the store,
-does not come back when its session is added again.
+Memories are used instead of items alone, because a search of items reads all of them, which takes twenty times as
+long as a recall among 10,000 events, and finds ten even when they have little to do with the question;
+``preload_memory`` would show a model all ten.  Items record only which events are known, by a hash: an event that is
+forgotten, here or by another client of the store, does not come back when its session is added again.
 """
 
 from __future__ import annotations
@@ -49,32 +49,34 @@ Needs: TypeAlias = LongTermMemoryService | ItemRepositoryTag
 ServiceError: TypeAlias = MemoryChangeError | MemoryConflictError | RepositoryError
 
 KNOWN: Final = ("googleAdk", "known")
-"""The namespace of the items that say which events are known."""
+"""The namespace of the items that record known events."""
 
 RAISING: Final = Raising(refused=InputValidationError, failed=RuntimeError, closed=RuntimeError)
 
-MOST_FOUND: Final = 10  # as InMemoryMemoryService: an agent puts all of them before its model
+MOST_FOUND: Final = 10  # as InMemoryMemoryService: an agent passes all of them to its model
 PAGE: Final = 1000
 
 
 class ChatMemoryMemoryService(BaseMemoryService):
-    """What was said in sessions, recalled in later ones; each user's in each app apart.
+    """Stores the texts of sessions, and recalls them in later sessions; users and apps are separate.
 
-    *runtime* gives ``LongTermMemoryService`` and ``ItemRepositoryTag``, as every stack does: a ``ThreadRuntime`` serves
-    any event loop and thread, a ``ManagedRuntime`` its own loop, faster.  It belongs to whoever made it.
+    *runtime* provides ``LongTermMemoryService`` and ``ItemRepositoryTag``, as every stack does: a ``ThreadRuntime``
+    works with any event loop and thread, a ``ManagedRuntime`` with its own loop, faster.  This class does not close
+    it.
 
-    An id names one event or entry of a user in an app; of two with the same id the later one counts.  What says nothing
-    in words (a call of a tool, a thought, a picture) is not searched for and not kept.  What chatmemory refuses raises
-    ``InputValidationError``, a ``ValueError``; what fails beneath it ``RuntimeError``, each with chatmemory's own words;
-    ``__cause__.error`` is the failure as a value.  A write that is cancelled has a known end.
+    An id names one event or entry of a user in an app; of two with the same id the later one counts.  Events without
+    words (a call of a tool, a thought, a picture) are neither searched nor stored.  Input that chatmemory refuses
+    raises ``InputValidationError``, a ``ValueError``; any other failure raises ``RuntimeError``, each with
+    chatmemory's own message; ``__cause__.error`` is the failure as a value.  A cancelled write either completes or
+    has no effect.
     """
 
     def __init__(self, runtime: Runner[Needs]) -> None:
-        """Open nothing yet."""
+        """Store the runtime; nothing is opened yet."""
         self._runtime = runtime
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember what *session* says now: what it no longer says since the last time is forgotten."""
+        """Store the current texts of *session*; texts that it no longer has since the last call are forgotten."""
         namespace = _namespace(session.app_name, session.user_id)
         said = said_by(namespace, session.events, session.id)
         await to_its_end(RAISING.run(self._runtime, _kept_session(namespace, session.id, said)))
@@ -88,7 +90,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember *events* as well; *custom_metadata* is found with each of them."""
+        """Store *events* too; *custom_metadata* is returned with each of them."""
         namespace = _namespace(app_name, user_id)
         said = said_by(namespace, events, session_id or None, custom_metadata)
         await to_its_end(RAISING.run(self._runtime, _kept(namespace, said)))
@@ -101,16 +103,16 @@ class ChatMemoryMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember *memories*, even those that were deleted before; the same again is remembered once.
+        """Store *memories*, even those that were deleted before; a repeated one is stored once.
 
-        One without an id gets one; of *custom_metadata*, an entry's own comes first.
+        An entry without an id gets one; the metadata of an entry takes precedence over *custom_metadata*.
         """
         namespace = _namespace(app_name, user_id)
         said = said_in(namespace, memories, custom_metadata)
         await to_its_end(RAISING.run(self._runtime, _kept(namespace, said, even_if_forgotten=True)))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return the memories that answer *query* best, at most ten, the best first."""
+        """Return the memories that answer *query* best, at most ten, best first."""
         namespace = _namespace(app_name, user_id)
         asked = clean_text(query)
         if not asked.strip():
@@ -119,15 +121,15 @@ class ChatMemoryMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=[entry_of(memory) for memory in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Forget the memory, which no later ingestion brings back; one that is not there is no failure."""
+        """Forget the memory, which no later ingestion brings back; an unknown memory is not a failure."""
         namespace = _namespace(app_name, user_id)
         if memory_id:
             await to_its_end(RAISING.run(self._runtime, _deleted(namespace, memory_id)))
 
     async def forget_session(self, *, app_name: str, user_id: str, session_id: str) -> int:
-        """Forget all that was remembered of a session, and return how many memories that were.
+        """Forget all memories of a session, and return their number.
 
-        Call it where the session itself is deleted, which tells no memory service.
+        Call it where the session itself is deleted, because no memory service is notified of that.
         """
         namespace = _namespace(app_name, user_id)
         forgetting = LongTermMemoryService.use(
@@ -143,10 +145,10 @@ class ChatMemoryMemoryService(BaseMemoryService):
 async def _found(
     do: Do[RecallError, LongTermMemoryService], namespace: Namespace, query: str
 ) -> Sequence[Memory]:
-    """Recall the memories for *query*, which a model is shown next, and count their use; ADK names no session."""
+    """Recall the memories for *query* and count their use, because a model is shown them; ADK names no session."""
     memory = do.service(LongTermMemoryService)
     recall = await do(memory.recall(namespace, query, limit=MOST_FOUND))
-    found = [hit.memory for hit in recall.hits]
+    found = [hit.memory for hit in recall.telling]
     await do(memory.record_use(namespace, [one.id for one in found]))
     return found
 
@@ -155,12 +157,12 @@ async def _found(
 async def _kept_session(
     do: Do[ServiceError, Needs], namespace: Namespace, session_id: str, said: Sequence[Said]
 ) -> None:
-    """Keep what a session says, then forget what it no longer says: who dies in between begins anew with the next time."""
+    """Store the texts of a session, then forget those that it no longer has; a crash in between is repaired the next time."""
     there = await do(_remembered_of(namespace, session_id))
     await do(_kept(namespace, said, there=there))
     given = {one.memory_id for one in said}
     gone = [memory_id for memory_id in there if memory_id not in given]
-    if gone:  # and unknown, so that it can come back with its session
+    if gone:  # and unmarked, so that it can come back with its session
         await do(_marked(*[ItemPut(_mark(memory_id), None) for memory_id in gone]))
     for memory_id in gone:
         await do(_forgotten(namespace, memory_id))
@@ -170,7 +172,7 @@ async def _kept_session(
 async def _remembered_of(
     do: Do[ServiceError, Needs], namespace: Namespace, session_id: str
 ) -> dict[str, Memory]:
-    """Return the memories of the session's events by their ids; what else is remembered of it is not theirs."""
+    """Return the memories of the session's events by their ids, without other memories of the session."""
     memory = do.service(LongTermMemoryService)
     found: list[Memory] = []
     after: str | None = None
@@ -192,9 +194,9 @@ async def _kept(
     there: Mapping[str, Memory] | None = None,
     even_if_forgotten: bool = False,
 ) -> None:
-    """Store what is new, all or none, and correct what says something else by now.
+    """Store new memories, all or none, and correct those whose text has changed.
 
-    *there* is what is remembered of the session; None: what is known is looked up.
+    *there* is the stored memories of the session; None: known ones are looked up.
     """
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     stored = dict(there or {})
@@ -219,7 +221,7 @@ async def _kept(
 
 @Effect.gen
 async def _stored(do: Do[ServiceError, Needs], namespace: Namespace, fresh: Sequence[Said]) -> Sequence[str]:
-    """Store in one transaction what is not there; return the ids of what is there and says something else."""
+    """Store the missing memories in one transaction; return the ids of stored ones with another content."""
     taken: set[str] = set()
     while waiting := [one.memory for one in fresh if one.memory_id not in taken]:
         storing = do.service(LongTermMemoryService).remember(namespace, waiting, dedup="none").map(_nothing)
@@ -235,7 +237,7 @@ async def _deleted(do: Do[ServiceError, Needs], namespace: Namespace, given_id: 
     memory_id = memory_id_of(namespace, given_id)
     if await do(_forgotten(namespace, memory_id)):
         await do(_marked(ItemPut(_mark(memory_id), "{}")))
-    elif not id_problem(given_id):  # of a memory that came another way, its own id is told
+    elif not id_problem(given_id):  # a memory with another origin has its own id
         await do(_forgotten(namespace, given_id))
 
 
@@ -246,7 +248,7 @@ async def _marked(do: Do[ServiceError, Needs], *puts: ItemPut) -> None:
 
 @Effect.gen
 async def _forgotten(do: Do[ServiceError, Needs], namespace: Namespace, memory_id: str) -> bool:
-    """Forget the memory; False when it is not there."""
+    """Forget the memory; return False when it does not exist."""
     forgetting = do.service(LongTermMemoryService).forget(namespace, memory_id)
     return await do(catch(MemoryNotFoundError, _not_there)(forgetting)) is not None
 
@@ -261,7 +263,7 @@ async def _looked_up(do: Do[ServiceError, Needs], namespace: Namespace, memory_i
 async def _changed(
     do: Do[ServiceError, Needs], namespace: Namespace, memory_id: str, changes: MemoryChanges
 ) -> None:
-    """Correct the memory, unless somebody has forgotten it meanwhile."""
+    """Correct the memory, unless it has been forgotten meanwhile."""
     changing = do.service(LongTermMemoryService).update(namespace, memory_id, changes)
     await do(catch(MemoryNotFoundError, _not_there)(changing))
 

@@ -1,20 +1,23 @@
-"""``ChatMemoryStore``: the long-term store of LangGraph (``BaseStore``), kept by chatmemory.
+"""``ChatMemoryStore`` and ``ChatMemorySaver``: the long-term store and the checkpointer of LangGraph over chatmemory.
 
-    store = ChatMemoryStore(ThreadRuntime(stacks.embedded("memory.db")))
-    graph = builder.compile(store=store)
+    runtime = ThreadRuntime(stacks.embedded("memory.db"))
+    graph = builder.compile(store=ChatMemoryStore(runtime), checkpointer=ChatMemorySaver(runtime))
 
-Its items stand beside conversations and memories in the same store, in tables of their own (``ItemRepository``), and not
-among the memories: LangGraph rewrites an item in its place, where a memory is superseded and leaves its past behind; its
-namespaces are paths, not a user and an app; and a batch may touch many of them in one transaction.
+The items of the store are next to conversations and memories in the same store, in tables of their own
+(``ItemRepository``).  They are not memories: LangGraph rewrites an item in place, while a memory is superseded and
+keeps its past; its namespaces are paths, not a user and an app; and a batch may change many of them in one
+transaction.
 
-What is put can be found by its meaning and by its words, in the embedder of the store, unless ``index`` names another.
-A filter is a comparison of JSON, never SQL of its author.  An item whose time is over is gone at once; ``sweep_ttl``
-removes its row.
+Items are found by meaning and by words, with the embedder of the store, unless ``index`` names another one.  A filter
+is a comparison of JSON, never SQL of its author.  An item whose lifetime has ended is gone at once; ``sweep_ttl``
+removes its row.  ``saver.py`` describes the guarantees for checkpoints, ``Retention`` which of them are kept.
 """
 
 from chatmemory.extra import needs_extra
 
 with needs_extra("langgraph"):
+    from chatmemory.integrations.langgraph.retention import Retention
+    from chatmemory.integrations.langgraph.saver import ChatMemorySaver
     from chatmemory.integrations.langgraph.store import ChatMemoryStore
 
-__all__ = ["ChatMemoryStore"]
+__all__ = ["ChatMemorySaver", "ChatMemoryStore", "Retention"]

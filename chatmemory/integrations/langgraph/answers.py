@@ -1,4 +1,4 @@
-"""``answered``: what the steps of a batch do to the store, and their results in the order of the operations."""
+"""``answered``: runs the steps of a batch on the store, and returns their results in the order of the operations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Needs: TypeAlias = ItemRepositoryTag | EmbedderTag
 @final
 @frozen
 class Batch:
-    """Steps that are done together.
+    """Steps that run together.
 
     Attributes:
-        puts: of one name the last.
-        texts: what is embedded of them, each text once.
-        queries: of the searches, each once.
+        puts: of several puts of one name, the last.
+        texts: the texts to embed, each once.
+        queries: the queries of the searches, each once.
     """
 
     steps: Sequence[Step]
@@ -40,7 +40,7 @@ class Batch:
 
     @staticmethod
     def of(steps: Sequence[Step]) -> Batch:
-        """Look through *steps*."""
+        """Return the batch of *steps*."""
         puts = [step for step in steps if type(step) is Put]
         last = {put.item.name: put for put in puts}
         if len(last) < len(puts):
@@ -53,10 +53,10 @@ class Batch:
 @final
 @frozen
 class Vectors:
-    """What the texts and queries of a batch mean, as far as that is known.
+    """The vectors of the texts and queries of a batch, as far as they are known.
 
     Attributes:
-        has_words: whether a query is answered by its words as well.
+        has_words: whether a query also matches words.
     """
 
     model: str
@@ -66,7 +66,7 @@ class Vectors:
 
     @staticmethod
     def of(batch: Batch, model: str, rows: Sequence[Vector | None], *, has_words: bool) -> Vectors:
-        """Name *rows*, one for each text and then one for each query; None: it has none."""
+        """Assign *rows*: one for each text, and then one for each query; None: no vector."""
         many = len(batch.texts)
         of_text = _known(zip(batch.texts, rows[:many], strict=True))
         return Vectors(model, of_text, _known(zip(batch.queries, rows[many:], strict=True)), has_words)
@@ -81,7 +81,7 @@ def _known(rows: Iterable[tuple[str, Vector | None]]) -> Mapping[str, Vector]:
 
 @Effect.gen
 async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors | None) -> list[Result]:
-    """Read, then write; with the vectors that are *given*, or else those of the store's embedder."""
+    """Run the reads, then the writes; with the vectors *given*, or else those of the store's embedder."""
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     vectors = given or _NOTHING
     if given is None and (batch.texts or batch.queries):
@@ -114,13 +114,13 @@ async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors 
 
 @Effect.gen
 async def swept(do: Do[RepositoryError, Needs]) -> int:
-    """Remove the items whose time is over."""
+    """Remove the items whose lifetime has ended."""
     return await do(do.service(ItemRepositoryTag).sweep(now=do.service(ClockTag).now()))
 
 
 @Effect.gen
 async def _embedded(do: Do[Any, Needs], batch: Batch) -> Vectors:
-    """Embed with the store's embedder; where that fails, items are found by their words."""
+    """Embed with the store's embedder; when it fails, items are found by their words."""
     texts = [*batch.texts, *batch.queries]
     embedder = do.service(EmbedderTag)
     none: list[Vector | None] = [None] * len(texts)

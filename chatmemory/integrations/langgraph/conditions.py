@@ -1,6 +1,6 @@
-"""What LangGraph asks for, in our words: the namespaces of a listing, and a filter as conditions on the value of an item.
+"""Converts listings and filters of LangGraph to namespaces and conditions of chatmemory.
 
-A listing names namespaces out of those below its ``literal_prefix``.  A filter names fields, or paths of fields
+A listing selects namespaces among those below its ``literal_prefix``.  A filter names fields, or paths of fields
 (``a.b``), and what each has to be: a value, or operators (``{"$gte": 18, "$lt": 65}``) of which all have to hold.
 """
 
@@ -17,10 +17,10 @@ from chatmemory.items.item_repository import Labels
 
 
 def literal_prefix(op: ListNamespacesOp) -> Labels:
-    """Return labels with which every namespace that is asked for begins.
+    """Return labels that are a prefix of every requested namespace.
 
     Raises:
-        ValueError: there is no such way to match, or no such label.
+        ValueError: the way to match, or a label, is invalid.
     """
     for condition in op.match_conditions or ():
         if condition.match_type not in {"prefix", "suffix"}:
@@ -33,7 +33,7 @@ def literal_prefix(op: ListNamespacesOp) -> Labels:
 
 
 def listed(op: ListNamespacesOp, found: Sequence[Labels]) -> list[tuple[str, ...]]:
-    """Return those that match of the namespaces that were *found*, cut to their depth, in order."""
+    """Return the namespaces in *found* that match, cut to their depth, in order."""
     namespaces = map(namespace_of, found)
     asked = op.match_conditions or ()
     matching = [each for each in namespaces if all(_matches(each, condition) for condition in asked)]
@@ -60,13 +60,13 @@ _RELATIONS: Final[Mapping[str, Relation]] = {
 
 
 def conditions(asked: Mapping[str, Any]) -> tuple[Condition, ...]:
-    """Return all that has to hold.
+    """Return all conditions, which all have to hold.
 
     >>> conditions({"city": "Berlin"})
     (Condition(field='city', relation='is', operand='Berlin'),)
 
     Raises:
-        ValueError: there is no such operator.
+        ValueError: an operator is unknown.
     """
     return tuple([condition for field, wanted in asked.items() for condition in _of_field(field, wanted)])
 

@@ -1,7 +1,8 @@
-"""``Gathering``: what the tasks of one event loop ask for at the same time is done together.
+"""``Gathering``: runs the simultaneous requests of the tasks of one event loop together.
 
-A group is whatever has come by the next turn of the loop, or waits when the last group has ended.  So 64 tasks that put
-something share one embedding, one transaction and one sync.  Who was alone the last time waits for nobody.
+A group is the requests that arrive before the next turn of the loop, or that wait when the last group ends.  So 64
+tasks that put something share one embedding, one transaction and one sync.  A request does not wait when the last
+group had one request.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ A = TypeVar("A")
 @final
 @define(eq=False)
 class _Asked(Generic[Q, A]):
-    """A request, what its asker waits for, and the end of its group, once that has begun."""
+    """A request, the future of its answer, and the end of its group, once the group has started."""
 
     request: Q
     answer: asyncio.Future[A]
@@ -31,10 +32,10 @@ class _Asked(Generic[Q, A]):
 
 @final
 class Gathering(Generic[Q, A]):
-    """Answers with what *run* makes of a group: an answer for each request, in their order.
+    """Runs groups of requests with *run*, which returns an answer for each request, in order.
 
-    When *run* raises, all of the group have failed, unless *is_of_one* says that the fault may be that of one request:
-    then each is run alone, for *run* has done nothing.
+    When *run* raises, all requests of the group fail, unless *is_of_one* returns True, meaning that one request may
+    be at fault: then each request runs alone, because *run* has had no effect.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Gathering(Generic[Q, A]):
         *,
         is_of_one: Callable[[Exception], bool],
     ) -> None:
-        """Belong to the event loop of the first request."""
+        """Use the event loop of the caller."""
         self._run = run
         self._is_of_one = is_of_one
         self._loop = asyncio.get_running_loop()
@@ -53,10 +54,10 @@ class Gathering(Generic[Q, A]):
         self._last_size = 1
 
     async def ask(self, request: Q, *, writes: bool = False) -> A:
-        """Have *request* done.
+        """Run *request* and return its answer.
 
-        Cancelling takes it back while its group has not begun, and stops the waiting afterwards; but who *writes* hears
-        of the cancellation when the group has ended, and so it is known what is stored.
+        A cancellation removes the request when its group has not started, and stops the waiting afterwards; with
+        *writes*, it is raised only when the group has ended, so that it is known what is stored.
         """
         if self._last_size == 1 and not (self._is_busy or writes):
             return await self._ask_alone(request)
@@ -92,7 +93,7 @@ class Gathering(Generic[Q, A]):
                 self._last_size = len(group)
                 await self._do_together(group)
                 if self._waiting:
-                    # Those who have their answer now may ask again, and share the next run.
+                    # Tasks that have their answer now may ask again, and share the next run.
                     await asyncio.sleep(0)
         finally:
             self._is_busy = False

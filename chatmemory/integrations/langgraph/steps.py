@@ -1,4 +1,4 @@
-"""What the operations of a batch come to when they obey the rules: ``read_steps``.  What the steps do is in ``answers.py``."""
+"""``read_steps``: validates the operations of a batch and converts them to steps; ``answers.py`` runs the steps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from langgraph.store.base import (
 from chatmemory.integrations.langgraph.conditions import conditions, literal_prefix
 from chatmemory.integrations.langgraph.values import item_name, json_text, labels_of, lifetime_of, texts_in
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch, Labels
-from chatmemory.text.search_terms import memory_terms
+from chatmemory.longterm.saving.memory_drafts import memory_terms
 
 
 @final
 @frozen(slots=False)  # made for every operation, see messages.py
 class Get:
-    """An item is read."""
+    """Reads an item."""
 
     name: ItemName
     refreshes: bool
@@ -36,7 +36,7 @@ class Get:
 @final
 @frozen(slots=False)
 class Put:
-    """An item is stored, or removed when it has no value, and found by what *texts* mean."""
+    """Stores an item, or removes it when it has no value; *texts* are the texts by whose meaning it is found."""
 
     item: ItemPut
     texts: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Put:
 @final
 @frozen(slots=False)
 class Search:
-    """Items are searched, for *query* where there is one."""
+    """Searches items, by *query* if there is one."""
 
     search: ItemSearch
     query: str | None
@@ -55,7 +55,7 @@ class Search:
 @final
 @frozen(slots=False)
 class Listing:
-    """Namespaces are listed, all of which begin with *prefix*."""
+    """Lists namespaces, all of which begin with *prefix*."""
 
     op: ListNamespacesOp
     prefix: Labels
@@ -67,11 +67,11 @@ Step: TypeAlias = Get | Put | Search | Listing
 @final
 @frozen
 class Indexing:
-    """What of a value is found.
+    """Which parts of a value can be found.
 
     Attributes:
-        paths: what is embedded unless a put says otherwise; None: all of it.
-        has_words: whether words are found as well.
+        paths: the parts to embed, unless a put names others; None: the whole value.
+        has_words: whether words are indexed as well.
     """
 
     paths: Sequence[Any] | None = None
@@ -79,16 +79,16 @@ class Indexing:
 
     @staticmethod
     def by(index: IndexConfig) -> Indexing:
-        """Return what the user's own index finds; ``text_fields`` is what LangGraph's SqliteStore calls the fields."""
+        """Return the indexing of the user's own *index*; ``text_fields`` is the name of the fields in LangGraph's SqliteStore."""
         named = index.get("fields") or cast("dict[str, Any]", index).get("text_fields") or ["$"]
         return Indexing([*map(_path, [named] if isinstance(named, str) else named)], has_words=False)
 
     def put(self, op: PutOp) -> Put:
-        """Return what *op* stores.
+        """Return the put for *op*.
 
         Raises:
-            TypeError: the value is no JSON.
-            ValueError: the name or the lifetime is none.
+            TypeError: the value is not JSON.
+            ValueError: the name or the lifetime is invalid.
         """
         name = item_name(op.namespace, op.key)
         if op.value is None:
@@ -107,15 +107,15 @@ class Indexing:
 
 
 def _path(path: str) -> Any:
-    return path if path == "$" else tokenize_path(path)  # which knows no whole value
+    return path if path == "$" else tokenize_path(path)  # which does not know the path of the whole value
 
 
 def read_steps(ops: Iterable[Op], indexing: Indexing) -> tuple[Step, ...]:
-    """Return what *ops* come to.
+    """Return the steps of *ops*.
 
     Raises:
-        ValueError: one of them asks for what there is not, or for less than nothing.
-        TypeError: one of them is none, or stores what is no JSON.
+        ValueError: an argument of an operation is invalid.
+        TypeError: an operation is unknown, or stores a value that is not JSON.
     """
     return tuple([_step(op, indexing) for op in ops])
 

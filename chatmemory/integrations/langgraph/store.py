@@ -1,4 +1,4 @@
-"""``ChatMemoryStore``: operations of LangGraph, read, gathered and run; what they are stands in ``steps.py`` and ``answers.py``."""
+"""``ChatMemoryStore``: reads, gathers and runs operations of LangGraph; ``steps.py`` and ``answers.py`` implement them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chatmemory.integrations.langgraph.answers import Batch, Needs, Vectors, ans
 from chatmemory.integrations.langgraph.gathering import Gathering
 from chatmemory.integrations.langgraph.steps import Indexing, Put, Step, read_steps
 from chatmemory.integrations.langgraph.ttl_sweeper import TtlSweeper
-from chatmemory.integrations.raising import Raising, blocking
+from chatmemory.integrations.raising import Blocking, Raising
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -28,19 +28,20 @@ _USERS_MODEL: Final = "langgraph index"
 class ChatMemoryStore(BaseStore):
     """Items by namespace and key, found by filters and by meaning.
 
-    *runtime* gives the store of chatmemory: a ``ThreadRuntime`` serves every method, in any event loop and in none; a
-    ``ManagedRuntime`` those that are awaited, in its own loop, faster.  It belongs to whoever made it.
+    *runtime* provides the store of chatmemory: a ``ThreadRuntime`` works with every method, in any event loop and
+    without one; a ``ManagedRuntime`` works with awaited methods, in its own loop, faster.  The store does not close
+    it.
 
-    With *index*, that embedding function alone decides what a query finds, by cosine; without, both the embedder and
-    the words of chatmemory do.  *ttl* gives items a lifetime by default.
+    With *index*, only that embedding function decides what a query finds, by cosine; without it, the embedder and the
+    words of chatmemory do.  *ttl* gives items a default lifetime.
 
-    A query finds all that is indexed, the best first, with a score, as every store of LangGraph does.
+    A query finds all indexed items, best first, with a score, as every store of LangGraph does.
 
-    Reads of a batch see what was there before its puts, which are stored all or none; an awaited
-    batch with puts that is cancelled ends when they are stored, or are not.  What tasks of one event loop ask for at the
-    same time is done together, and of puts of one name the last that was asked for counts.  What fails beneath raises
-    ``RuntimeError`` with chatmemory's own words (``__cause__.error`` is the failure as a value), what cannot be stored
-    ``ValueError`` or ``TypeError``.
+    Reads of a batch return the state before its puts, which are stored all or none; an awaited batch with puts that
+    is cancelled ends when they are stored, or are not.  Simultaneous requests of the tasks of one event loop run
+    together, and of several puts of one name the last request counts.  A failure of the store raises ``RuntimeError``
+    with chatmemory's own message (``__cause__.error`` is the failure as a value); an item that cannot be stored
+    raises ``ValueError`` or ``TypeError``.
     """
 
     supports_ttl = True
@@ -48,7 +49,7 @@ class ChatMemoryStore(BaseStore):
     def __init__(
         self, runtime: Runner[Needs], *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
     ) -> None:
-        """Open nothing yet.
+        """Store the arguments; nothing is opened yet.
 
         Raises:
             ValueError: *index* asks for another distance than the cosine.
@@ -60,6 +61,7 @@ class ChatMemoryStore(BaseStore):
         self.ttl_config = ttl
         self.index_config = index
         self._runtime = runtime
+        self._blocking = Blocking(runtime)
         self._sweeper: TtlSweeper | None = None
         self._gatherings = WeakKeyDictionary[asyncio.AbstractEventLoop, _Gathering]()
         self.embeddings = None if index is None else ensure_embeddings(index.get("embed"))
@@ -67,16 +69,16 @@ class ChatMemoryStore(BaseStore):
         self._indexing = Indexing() if index is None else Indexing.by(index)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run *ops* while this thread waits, and return their results in the order of the ops."""
+        """Run *ops*, block this thread, and return their results in the order of the ops."""
         batch = Batch.of(read_steps(ops, self._indexing))
         vectors = None
         if self.embeddings is not None:
             rows = self.embeddings.embed_documents(list(batch.texts)) if batch.texts else []
             vectors = self._checked([*rows, *map(self.embeddings.embed_query, batch.queries)], batch)
-        return RAISING.run_blocking(blocking(self._runtime), answered(batch, vectors))
+        return RAISING.run_blocking(self._blocking.here(), answered(batch, vectors))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run *ops*, and return their results in the order of the ops; what other tasks ask meanwhile is run with them."""
+        """Run *ops*, and return their results in the order of the ops; simultaneous requests of other tasks run with them."""
         steps = read_steps(ops, self._indexing)
         loop = asyncio.get_running_loop()
         gathering = self._gatherings.get(loop)
@@ -85,19 +87,19 @@ class ChatMemoryStore(BaseStore):
         return await gathering.ask(steps, writes=Put in map(type, steps))
 
     def sweep_ttl(self) -> int:
-        """Remove the items whose time is over, and return how many went."""
+        """Remove the items whose lifetime has ended, and return their number."""
         return self._sweep()
 
     async def asweep_ttl(self) -> int:
-        """Remove the items whose time is over, and return how many went."""
+        """Remove the items whose lifetime has ended, and return their number."""
         return await RAISING.run(self._runtime, swept())
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
-        """Sweep again and again, every *sweep_interval_minutes* (or as ``ttl`` says, or 5), in a thread of its own.
+        """Sweep repeatedly in a thread, every *sweep_interval_minutes* (by default as in ``ttl``, or 5).
 
-        Cancel what is returned, or call ``stop_ttl_sweeper``.  Without ``ttl`` there is nothing to do.
+        To stop it, cancel the returned future, or call ``stop_ttl_sweeper``.  Without ``ttl`` there is nothing to do.
         """
-        blocking(self._runtime)
+        self._blocking.check_elsewhere()
         if self._sweeper is None or not self._sweeper.is_alive():
             configured = (self.ttl_config or {}).get("sweep_interval_minutes")
             self._sweeper = TtlSweeper(
@@ -110,11 +112,11 @@ class ChatMemoryStore(BaseStore):
         return self._sweeper.done
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
-        """Stop sweeping; False when the sweeper still runs after *timeout* seconds."""
+        """Stop sweeping; return False when the sweeper still runs after *timeout* seconds."""
         return self._sweeper is None or self._sweeper.stop(timeout)
 
     def _sweep(self) -> int:
-        return RAISING.run_blocking(blocking(self._runtime), swept())
+        return RAISING.run_blocking(self._blocking.here(), swept())
 
     async def _answer_all(self, requests: Sequence[Sequence[Step]]) -> Sequence[list[Result]]:
         batch = Batch.of([*chain.from_iterable(requests)])
@@ -127,7 +129,7 @@ class ChatMemoryStore(BaseStore):
         return [list(islice(results, len(steps))) for steps in requests]
 
     def _checked(self, rows: Sequence[Sequence[float]], batch: Batch) -> Vectors:
-        """Return what the user's own embedding function has answered, at length 1."""
+        """Return the vectors of the user's own embedding function, at length 1."""
         due = len(batch.texts) + len(batch.queries)
         outcome = read_rows(_USERS_MODEL, rows, count=due, dim=self._dims)
         if isinstance(outcome, Success):
@@ -139,5 +141,5 @@ _Gathering = Gathering[Sequence[Step], list[Result]]
 
 
 def _is_of_one(failure: Exception) -> bool:
-    """Tell whether it came from the user's function, perhaps because of one text, and not from the store."""
+    """Return whether *failure* came from the user's function, perhaps because of one text, and not from the store."""
     return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)

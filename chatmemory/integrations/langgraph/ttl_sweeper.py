@@ -1,4 +1,4 @@
-"""``TtlSweeper``: removes what is over from time to time, in a thread of its own."""
+"""``TtlSweeper``: removes expired items at intervals, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 
 @final
 class TtlSweeper(Thread):
-    """Calls *sweep* every *seconds* until it is told to stop; it keeps nobody alive whom nobody else has.
+    """Calls *sweep* every *seconds* until it is stopped; it holds only a weak reference to the object of *sweep*.
 
     Attributes:
-        done: ends with the thread; cancelling it ends the thread.
+        done: is done when the thread ends; cancelling it ends the thread.
     """
 
     def __init__(self, sweep: WeakMethod[Callable[[], int]], seconds: float) -> None:
-        """Be ready to ``start``."""
+        """Prepare the thread; ``start`` starts it."""
         super().__init__(name="chatmemory sweeper", daemon=True)
         self.done = Future[None]()
         self._sweep = sweep
@@ -30,21 +30,21 @@ class TtlSweeper(Thread):
         self.done.add_done_callback(lambda _: self._shall_stop.set())
 
     def run(self) -> None:
-        """Sweep; a failure is logged, for it may work the next time."""
+        """Sweep repeatedly; a failure is logged, because the next sweep may succeed."""
         while not self._shall_stop.wait(self._seconds):
             sweep = self._sweep()
             if sweep is None:
                 break
             try:
                 sweep()
-            except Exception as error:  # noqa: BLE001  a thread that ended would sweep nothing any more
+            except Exception as error:  # noqa: BLE001  the thread must go on after a failure
                 log.warning("items whose time is over could not be removed: %s", error)
             del sweep
         if self.done.set_running_or_notify_cancel():
             self.done.set_result(None)
 
     def stop(self, timeout: float | None) -> bool:
-        """End the thread; False when it still runs after *timeout* seconds."""
+        """End the thread; return False when it still runs after *timeout* seconds."""
         self._shall_stop.set()
         if self.is_alive():
             self.join(timeout)

@@ -1,4 +1,4 @@
-"""What comes from outside as our contract has it: names, values, what of a value is found, lifetimes."""
+"""Converts values from outside to the contract of chatmemory: names, values, texts to index, lifetimes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Final, cast
 from chatmemory.items.item_repository import ItemName, Labels
 
 OWNER: Final = "langgraph"
-"""The first label, see ``Labels``; LangGraph itself keeps namespaces that begin so for itself."""
+"""The first label, see ``Labels``; LangGraph itself reserves namespaces with this label."""
 
-LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # a date can be named for its end
+LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # so that the end is a valid date
 
-# json.dumps would make an encoder for each value, json.loads would look for space around what was written by us.
+# json.dumps would make an encoder for each value, json.loads would skip space around text that was written by us.
 _readable_json: Final = json.JSONEncoder(ensure_ascii=False).encode
 _read_here: Final = json.JSONDecoder().raw_decode
 
@@ -24,8 +24,8 @@ def item_name(namespace: Sequence[str], key: str) -> ItemName:
     """Return the name of an item.
 
     Raises:
-        TypeError: *key* is no string.
-        ValueError: no store can hold it.
+        TypeError: *key* is not a string.
+        ValueError: no store can hold the name.
     """
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]  from outside
         msg = f"a key is a string, not {type(key).__name__}"
@@ -34,7 +34,7 @@ def item_name(namespace: Sequence[str], key: str) -> ItemName:
 
 
 def labels_of(namespace: Sequence[str]) -> Labels:
-    """Return the labels of a LangGraph namespace, with the label of this integration before them.
+    """Return the labels of a LangGraph namespace, after the label of this integration.
 
     Raises:
         ValueError: a label contains characters that no store can keep.
@@ -48,7 +48,7 @@ def _labels(namespace: tuple[str, ...]) -> Labels:
 
 
 def namespace_of(labels: Labels) -> tuple[str, ...]:
-    """Return the namespace again."""
+    """Return the LangGraph namespace for *labels*."""
     return labels[1:]
 
 
@@ -66,21 +66,21 @@ def _storable(text: str, what: str) -> str:
 
 
 def json_text(value: Mapping[str, Any]) -> str:
-    """Write *value*.
+    """Return *value* as JSON.
 
     Raises:
-        TypeError: it is no JSON.
+        TypeError: it is not JSON.
     """
     text = _readable_json(value if isinstance(value, dict) else dict(value))
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a character comes back as it was, from its escape
+    except UnicodeEncodeError:  # half a character is written as an escape, and comes back unchanged
         return json.dumps(value)
     return text
 
 
 def read_json(text: str) -> Any:
-    """Read a value again."""
+    """Return the value in the JSON *text*."""
     return _read_here(text)[0]
 
 
@@ -99,10 +99,10 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def lifetime_of(minutes: float | None) -> timedelta | None:
-    """Return how long an item stays; None: always.
+    """Return the lifetime of an item; None: unlimited.
 
     Raises:
-        ValueError: not at all.
+        ValueError: the number of minutes is not above 0.
     """
     if minutes is None:
         return None

@@ -5,14 +5,15 @@
     result = await agent.run("Where do we meet?", message_history=await history.load())
     await history.append(result.new_messages())
 
-``ChatMemoryHistory`` keeps each ``ModelRequest`` and ``ModelResponse`` as one message: who speaks and what can be read
-stand in its columns, for search, summaries and the page; the JSON of pydantic-ai stands in its metadata, byte by byte.
-It is the line that a model should see, with summaries in the place of what has grown long.
+``ChatMemoryHistory`` stores each ``ModelRequest`` and ``ModelResponse`` as one message: its columns hold the role and
+the readable text, for search, summaries and the page; its metadata holds the JSON of pydantic-ai, byte by byte. It is
+the history that a model should see, with summaries instead of long stretches.
 
-``ChatMemoryConversations`` is a ``ConversationStore`` of the framework: a tree of branches which never gets shorter, with
-the usage and the paused tool calls of a conversation.
+``ChatMemoryConversations`` is a ``ConversationStore`` of the framework: a tree of branches that is never shortened,
+with the usage and the paused tool calls of a conversation.
 
-``LongTermMemories`` shows a model what is remembered of earlier conversations, and saves what the user says in this one.
+``LongTermMemories`` shows a model the memories of earlier conversations, and saves facts from the user's messages in
+this one.
 """
 
 from chatmemory.extra import needs_extra

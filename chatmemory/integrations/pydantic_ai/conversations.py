@@ -1,16 +1,16 @@
-"""``ChatMemoryConversations``: a ``ConversationStore`` of pydantic-ai among the items of chatmemory.
+"""``ChatMemoryConversations``: a ``ConversationStore`` of pydantic-ai in the items of chatmemory.
 
     store = ChatMemoryConversations(ThreadRuntime(stacks.embedded("agent.db")))
     conversation = await store.load("lunch") or Conversation(conversation_id="lunch")
     result = await agent.run("Where do we meet?", conversation=conversation)
     await store.save(result)
 
-It keeps what the framework gives, usage, branches and paused tool calls among it, and nothing of it is summarized; whoever
-wants the line that a model should see takes ``ChatMemoryHistory``.
+It stores everything that the framework passes, with usage, branches and paused tool calls, and summarizes nothing;
+for the history that a model should see, use ``ChatMemoryHistory``.
 
-A record is an item, and so is each entry, in which the JSON of its message stands byte by byte.  An entry knows how
-often it is used, by the entries behind it and by the records that name it: with its last use it is deleted, so that
-``delete`` erases all messages that no other conversation shares, in the same transaction.
+A record is an item, and so is each entry, which holds the JSON of its message byte by byte. An entry counts its uses,
+by the entries after it and by the records that name it: with its last use it is deleted, so that ``delete`` erases
+all messages that no other conversation shares, in the same transaction.
 """
 
 from __future__ import annotations
@@ -56,21 +56,22 @@ from chatmemory.items.item_repository import (
 RECORDS: Final[Labels] = ("pydanticAi", "conversations")
 ALL: Final = 2**31 - 1
 TIMELESS: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""When what has no lifetime is read."""
+"""The time at which items without a lifetime are read."""
 
 
 class ChatMemoryConversations(ConversationStore):
     """The conversations of a store.
 
-    *runtime* gives ``ItemRepositoryTag``: a ``ThreadRuntime`` serves any event loop and thread; a ``ManagedRuntime``
-    serves its own event loop, faster.  It belongs to whoever made it.
+    *runtime* provides ``ItemRepositoryTag``: a ``ThreadRuntime`` works with any event loop and thread; a
+    ``ManagedRuntime`` works with its own event loop, faster.  This class does not close it.
 
-    Of writers who have loaded the same conversation one saves, and the others get ``ConversationConflict``, in whatever
-    process they are.  What chatmemory refuses raises ``UserError``, what fails beneath it ``AgentRunError``.
+    Of several writers, in any process, that have loaded the same conversation, one saves, and the others get
+    ``ConversationConflict``.  Input that chatmemory refuses raises ``UserError``, any other failure
+    ``AgentRunError``.
     """
 
     def __init__(self, runtime: Runner[ItemRepositoryTag]) -> None:
-        """Open nothing yet."""
+        """Store the runtime; nothing is opened yet."""
         self._runtime = runtime
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
@@ -97,11 +98,11 @@ class ChatMemoryConversations(ConversationStore):
         """Store the record and the entries, or neither; see ``ConversationStore``."""
         messages = [(entry, json_text(entry.message)) for entry in new_entries]
         steps = partial(_written, record, _record_put(record), messages, expected_revision)
-        now = record.updated_at.astimezone(UTC)  # by which they are listed
+        now = record.updated_at.astimezone(UTC)  # the time by which they are listed
         await self._change(record.conversation_id, steps, now=now)
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
-        """Delete the record, and the entries that nobody else uses, at once; see ``ConversationStore``."""
+        """Delete the record, and the entries without another use, in one transaction; see ``ConversationStore``."""
         await self._change(
             conversation_id, partial(_deleted, conversation_id, expected_revision), now=TIMELESS
         )
@@ -147,7 +148,7 @@ def _written(
     messages: Sequence[tuple[ConversationEntry, str]],
     expected_revision: str | None,
 ) -> ItemChange[bool]:
-    """Put the record and those entries that are not there yet; on a conflict put nothing, and answer False."""
+    """Put the record and the entries that are not stored yet; on a conflict put nothing, and return False."""
     (item,) = yield (put.name,)
     old = None if item is None else _record_of(item)
     if (None if old is None else old.revision) != expected_revision:
@@ -161,7 +162,7 @@ def _written(
             tree.add(entry, message)
             uses.update(() if entry.parent_id is None else (entry.parent_id,))
     if not set(behind).union(_named(record)) <= tree.known.keys():
-        return (), False  # somebody has let go of them meanwhile
+        return (), False  # another writer has deleted them meanwhile
     yield from tree.use(uses)
     return (put, *tree.puts()), True
 
@@ -180,7 +181,7 @@ def _deleted(conversation_id: str, expected_revision: str) -> ItemChange[bool]:
 
 
 def _named(record: ConversationRecord | None) -> list[str]:
-    """Return the entries that a record names, those of its history and of the branches that it has left."""
+    """Return the entries that a record names: the head of its history and its branches."""
     if record is None:
         return []
     return [*record.branches, *([] if record.head_id is None else [record.head_id])]
@@ -188,7 +189,7 @@ def _named(record: ConversationRecord | None) -> list[str]:
 
 @cache
 def _records() -> TypeAdapter[ConversationRecord]:
-    """Return what writes and reads records; made at the first use, for it takes a quarter of our import."""
+    """Return the adapter that writes and reads records; it is made at the first use, because it takes a quarter of our import."""
     return TypeAdapter(ConversationRecord)
 
 

@@ -1,6 +1,6 @@
-"""``EntryTree``: the entries of conversations as they are kept, each with the number of its uses.
+"""``EntryTree``: the stored entries of conversations, each with the number of its uses.
 
-An entry is used by each entry behind it, and by each record for each time that it names it.
+Each entry after it uses an entry, and so does each record, once for each time that it names the entry.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from chatmemory.items.item_repository import ItemName, ItemPut, Labels, StoredIt
 ENTRIES: Final[Labels] = ("pydanticAi", "entries")
 
 LINE: Final = 16
-"""Entries at most that an entry names before it: so many are read at once, and so many ids stand in it."""
+"""The largest number of earlier entries that an entry names: the number of entries in one read."""
 
 
 @final
 @frozen
 class KeptEntry:
-    """An entry as it is stored; *line* names those before it, oldest first, the first of which knows those before that."""
+    """A stored entry; *line* names the entries before it, oldest first; the first of them names those before that."""
 
     parent_id: str | None
     message: str
@@ -45,7 +45,7 @@ class EntryTree:
         self._changed: set[str] = set()
 
     def learn(self, entry_ids: Iterable[str]) -> Learning:
-        """Read those that are not known yet; what is not there stays unknown."""
+        """Read the entries that are not known yet; missing ones stay unknown."""
         wanted = tuple(dict.fromkeys(one for one in entry_ids if one not in self.known))
         if wanted:
             items = yield tuple(item_name(ENTRIES, one) for one in wanted)
@@ -53,7 +53,7 @@ class EntryTree:
             self.known |= {one: kept_entry(item) for one, item in found if item is not None}
 
     def add(self, entry: ConversationEntry, message: str) -> None:
-        """Know a new entry."""
+        """Add a new entry."""
         parent = None if entry.parent_id is None else self.known.get(entry.parent_id)
         line: tuple[str, ...] = () if entry.parent_id is None else (entry.parent_id,)
         if parent is not None and len(parent.line) < LINE:
@@ -62,8 +62,8 @@ class EntryTree:
         self._changed.add(entry.id)
 
     def use(self, uses: Mapping[str, int]) -> Learning:
-        """Count *uses* more of each entry, or fewer, and let go of those that have lost their last one."""
-        # More before fewer: none is let go of that is about to be used.
+        """Add *uses* to the counts of entries, and delete the entries that lose their last use."""
+        # Additions first, so that no entry is deleted that is about to be used.
         changes = sorted(((more, one) for one, more in uses.items() if more and one in self.known))
         while changes:
             more, entry_id = changes.pop()
@@ -75,7 +75,7 @@ class EntryTree:
                 changes += [(-1, kept.parent_id)] if kept.parent_id in self.known else []
 
     def puts(self) -> Iterator[ItemPut]:
-        """Yield what is stored of the changes."""
+        """Yield the puts of the changes."""
         for entry_id in self._changed:
             kept = self.known[entry_id]
             value = {"parent": kept.parent_id, "line": kept.line, "uses": kept.uses, "message": kept.message}
@@ -85,13 +85,13 @@ class EntryTree:
 
 
 def item_name(labels: Labels, key: str) -> ItemName:
-    """Return the name of an item, or refuse what no store can keep."""
+    """Return the name of an item; raise ``UserError`` when no store can hold it."""
     if "\0" in key or any("\ud800" <= character <= "\udfff" for character in key):
         raise UserError(f"{key!r} names nothing that every store can keep: it has a NUL, or half a character")
     return ItemName(labels, key)
 
 
 def kept_entry(item: StoredItem) -> KeptEntry:
-    """Return the entry that *item* is."""
+    """Return the entry in *item*."""
     value = json.loads(item.value)
     return KeptEntry(value["parent"], value["message"], tuple(value["line"]), value["uses"])

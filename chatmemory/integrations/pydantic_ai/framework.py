@@ -1,4 +1,4 @@
-"""What is pydantic-ai's own: the exceptions that its users catch, and a message as the JSON that it writes and reads."""
+"""The parts of pydantic-ai: the exceptions for its users, and a message as the JSON that it writes and reads."""
 
 from __future__ import annotations
 

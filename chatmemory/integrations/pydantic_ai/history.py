@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
-from random import Random
 from typing import Any, Final, cast
 
 from pydantic_ai.messages import (
@@ -27,7 +26,6 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from chatmemory.context.recalled_block import SUMMARY_NOTICE, message_line, recalled_block
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import AddReport, ChatMessage
 from chatmemory.conversation.new_message import NewMessage
@@ -38,53 +36,66 @@ from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.pydantic_ai.framework import RAISING, json_text, message_of
 from chatmemory.integrations.raising import blocking, to_its_end
-from chatmemory.integrations.stored_messages import stored_messages
-from chatmemory.text.fence import fresh_fence
+from chatmemory.integrations.recalled_text import summary_block
+from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
 
 NAME: Final = "pydanticAi"
-"""Under which name of ``AS_GIVEN`` a message's JSON stands, in pieces that every store can keep: files may be long."""
+"""The name under ``AS_GIVEN`` of a message's JSON, in pieces that every store accepts: files may be long."""
+
+PROMPT_OF: Final = "pydanticAiPromptOf"
+"""The name under ``AS_GIVEN`` by which a separate system prompt names the request that it is part of."""
 
 STORED_AS: Final = "chatmemoryMessage"
-"""Where in the metadata of a message that was made here stands of which stored one: it is not to be stored again."""
+"""The metadata field with the id of the stored message from which a message was made: the message is not stored
+again."""
 
 
 class ChatMemoryHistory:
-    """The history *conversation_id*: the conversation of that id.
+    """The history *conversation_id*: the conversation with that id.
 
-    *runtime* gives ``ChatMemoryService``: a ``ThreadRuntime`` serves any event loop and thread, and the methods whose
-    names end in ``sync``; a ``ManagedRuntime`` serves its own event loop, faster.  It belongs to whoever made it.
+    *runtime* provides ``ChatMemoryService``: a ``ThreadRuntime`` works with any event loop and thread, and with the
+    methods whose names end in ``sync``; a ``ManagedRuntime`` works with its own event loop, faster.  The history does
+    not close it.
 
-    An agent with ``system_prompt=`` needs the capability ``ReinjectSystemPrompt`` when histories are summarized: its
-    prompt stands in the first request, as if it had been said; ``instructions=`` stand outside.
+    The system prompt of an agent is part of its first request.  It is also stored as a message of its own, which no
+    summary covers: when the request is summarized, the prompt is still at the beginning.
 
-    What chatmemory refuses raises ``UserError``, what fails beneath it ``AgentRunError``, each with chatmemory's own
-    words; ``__cause__.error`` is the failure as a value.
+    Input that chatmemory refuses raises ``UserError``, any other failure ``AgentRunError``, each with chatmemory's
+    own message; ``__cause__.error`` is the failure as a value.
     """
 
     def __init__(self, conversation_id: str, runtime: Runner[ChatMemoryService]) -> None:
-        """Open nothing yet."""
+        """Store the arguments; nothing is opened yet."""
         self.conversation_id = conversation_id
         self._runtime = runtime
 
     async def load(self) -> list[ModelMessage]:
-        """Return what a model should see, oldest first, for ``message_history=``; nothing for a new conversation."""
+        """Return the messages that a model should see, oldest first, for ``message_history=``; an empty list for a new conversation."""
         return _loaded(await RAISING.run(self._runtime, stored_messages(self.conversation_id)))
 
     async def append(self, messages: Sequence[ModelMessage]) -> AddReport:
-        """Store *messages* at the end, all or none: ``result.new_messages()`` after each run.
+        """Append *messages*, all or none: ``result.new_messages()`` after each run.
 
-        A message that is stored already is stored once, so that a run whose append was cancelled, or ended with the
-        program, is appended again without a thought.
+        A message that is stored already is stored once, so a run whose append was cancelled, or ended with the
+        program, can be appended again.
         """
         return await to_its_end(RAISING.run(self._runtime, self._writing(messages)))
 
+    async def clear(self) -> int:
+        """Delete the messages and their summaries, and return the number of messages."""
+        return await to_its_end(RAISING.run(self._runtime, cleared_messages(self.conversation_id)))
+
     def load_sync(self) -> list[ModelMessage]:
-        """Do as ``load``, for ``run_sync``; with a ``ThreadRuntime``."""
+        """Do what ``load`` does, for ``run_sync``; with a ``ThreadRuntime``."""
         return _loaded(RAISING.run_blocking(blocking(self._runtime), stored_messages(self.conversation_id)))
 
     def append_sync(self, messages: Sequence[ModelMessage]) -> AddReport:
-        """Do as ``append``, for ``run_sync``; with a ``ThreadRuntime``."""
+        """Do what ``append`` does, for ``run_sync``; with a ``ThreadRuntime``."""
         return RAISING.run_blocking(blocking(self._runtime), self._writing(messages))
+
+    def clear_sync(self) -> int:
+        """Do what ``clear`` does, for ``run_sync``; with a ``ThreadRuntime``."""
+        return RAISING.run_blocking(blocking(self._runtime), cleared_messages(self.conversation_id))
 
     def _writing(self, messages: Sequence[ModelMessage]) -> Effect[AddReport, AddError, ChatMemoryService]:
         drafts = list(_drafts(messages))
@@ -92,14 +103,23 @@ class ChatMemoryHistory:
 
 
 def _loaded(stored: Sequence[ChatMessage]) -> list[ModelMessage]:
-    return list(map(_model_message, stored))
+    """Return the messages, with a separate system prompt only when its request is not among them."""
+    ids = {message.id for message in stored}
+    return [_model_message(message) for message in stored if _prompt_of(message) not in ids]
+
+
+def _prompt_of(message: ChatMessage) -> str | None:
+    """Return the id of the request whose system prompt *message* holds; None: it holds none."""
+    as_given = (message.metadata or {}).get(AS_GIVEN)
+    request = as_given.get(PROMPT_OF) if isinstance(as_given, Mapping) else None
+    return request if isinstance(request, str) else None
 
 
 def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
-    """Yield what is to be stored; the same message gets the same id each time.
+    """Yield the messages to store; the same message gets the same id each time.
 
-    Its JSON tells which one it is, runs and times among it.  Where it says the same twice, as nobody's clock does but a
-    program may, the first and the second are two.
+    Its JSON identifies it, with its runs and times.  When a program repeats the same JSON, the first and the second
+    message are different.
     """
     times = Counter[str]()
     for given in messages:
@@ -108,21 +128,45 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
         message = _without_summaries(given)
         text = json_text(message)
         times[text] += 1
+        id_ = sha256(f"{times[text]} {text}".encode()).hexdigest()
+        yield from _prompt_drafts(message, id_)
         yield NewMessage(
             _role(message),
             clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS],
-            id=sha256(f"{times[text]} {text}".encode()).hexdigest(),
+            id=id_,
             timestamp=_said_at(message),
             metadata={AS_GIVEN: {NAME: _pieces(text)}},
         )
 
 
+def _prompt_drafts(message: ModelMessage, id_: str) -> Iterator[NewMessage]:
+    """Yield the system prompt of the request *id_* as a message of its own, if the request has other parts, too."""
+    parts = [part for part in message.parts if isinstance(part, SystemPromptPart)]
+    if isinstance(message, ModelResponse) or not parts or len(parts) == len(message.parts):
+        return
+    prompt = ModelRequest(parts)
+    yield NewMessage(
+        "system",
+        clean_text(_readable(prompt))[:MAX_CONTENT_CHARACTERS],
+        id=sha256(f"prompt {id_}".encode()).hexdigest(),
+        timestamp=_said_at(message),
+        metadata={AS_GIVEN: {NAME: _pieces(json_text(prompt)), PROMPT_OF: id_}},
+    )
+
+
 def _without_summaries(message: ModelMessage) -> ModelMessage:
-    """Return what is left where the framework has merged a summary that was made here with the request behind it."""
+    """Return *message* without the summary that the framework has merged with the request after it.
+
+    System prompts, which no summary covers, are before it and are removed too; they are stored separately.
+    """
     if isinstance(message, ModelResponse):
         return message
-    parts = [part for part in message.parts if STORED_AS not in (getattr(part, "metadata", None) or {})]
-    return message if len(parts) == len(message.parts) else replace(message, parts=parts)
+    made = [
+        index
+        for index, part in enumerate(message.parts)
+        if STORED_AS in (getattr(part, "metadata", None) or {})
+    ]
+    return replace(message, parts=message.parts[made[-1] + 1 :]) if made else message
 
 
 def _pieces(text: str) -> list[str]:
@@ -131,7 +175,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _said_at(message: ModelMessage) -> datetime | None:
-    """Return when it was said; None, for now, where it does not say or names no time zone."""
+    """Return the time of the message; None, meaning now, when it has no time or no time zone."""
     times = [message.timestamp, *(getattr(part, "timestamp", None) for part in message.parts)]
     said_at = next((time for time in times if isinstance(time, datetime)), None)
     return said_at if said_at is not None and said_at.utcoffset() is not None else None
@@ -141,7 +185,7 @@ def _role(message: ModelMessage) -> Role:
     if isinstance(message, ModelResponse):
         return "assistant"
     if any(isinstance(part, BaseToolReturnPart) for part in message.parts):
-        return "tool"  # no summary parts it from the call
+        return "tool"  # so that no summary separates it from the call
     if any(isinstance(part, UserPromptPart | SpeechPart) for part in message.parts):
         return "user"
     if any(isinstance(part, SystemPromptPart) for part in message.parts):
@@ -150,8 +194,8 @@ def _role(message: ModelMessage) -> Role:
 
 
 def _readable(message: ModelMessage) -> str:
-    """Return what a person, a search or a summary can read in a message; the kinds of its parts when there is no text."""
-    # What a model thinks is between it and its provider.
+    """Return the text of a message that a person, a search or a summary can read; the kinds of its parts when there is no text."""
+    # The thoughts of a model are between it and its provider.
     texts = [_text_of(part) for part in message.parts]
     return "\n".join(filter(None, texts)) or " ".join(f"[{part.part_kind}]" for part in message.parts)
 
@@ -173,7 +217,7 @@ def _text_of(part: object) -> str:
 
 
 def said_in(part: UserPromptPart) -> str:
-    """Return what a user says in words, and the kinds of what else is there."""
+    """Return the text of a user, and the kinds of other contents."""
     content = (part.content,) if isinstance(part.content, str) else part.content
     return "\n".join(filter(None, map(_text_in, content)))
 
@@ -189,7 +233,7 @@ def _text_in(content: UserContent) -> str:
 
 
 def _model_message(message: ChatMessage) -> ModelMessage:
-    """Return the message that is stored there, or one that says what it says."""
+    """Return the message in the metadata, or one with the stored text."""
     as_given = (message.metadata or {}).get(AS_GIVEN)
     if not isinstance(as_given, Mapping) or NAME not in as_given:
         return _made_message(message)
@@ -197,7 +241,8 @@ def _model_message(message: ChatMessage) -> ModelMessage:
         text = "".join(cast("Sequence[str]", as_given[NAME]))
     except TypeError:
         text = ""
-    return message_of(text, name=f"message {message.id!r}")
+    made = message_of(text, name=f"message {message.id!r}")
+    return made if _prompt_of(message) is None else replace(made, metadata={STORED_AS: message.id})
 
 
 def _made_message(message: ChatMessage) -> ModelMessage:
@@ -207,9 +252,7 @@ def _made_message(message: ChatMessage) -> ModelMessage:
     part: ModelRequestPart
     match message.role:
         case "summary":
-            line = message_line(message)
-            fence = fresh_fence([line], Random(message.id))  # noqa: S311  the same each time, for caches of prompts
-            part = CompactionPart(recalled_block([line], fence=fence, notice=SUMMARY_NOTICE), metadata=marks)
+            part = CompactionPart(summary_block(message), metadata=marks)
         case "system":
             part = SystemPromptPart(message.content, timestamp=message.timestamp)
         case _:

@@ -1,4 +1,4 @@
-"""``LongTermMemories``: what is remembered of earlier conversations, before a model in this one."""
+"""``LongTermMemories``: shows a model the memories of earlier conversations."""
 
 from __future__ import annotations
 
@@ -26,18 +26,7 @@ from chatmemory.longterm.contract import LongTermMemoryService
 
 @dataclass
 class LongTermMemories(AbstractCapability[AgentDepsT]):
-    """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says.
-
-    In each request of a run the memories come before the message, fenced as data.  No history keeps them: the next run
-    shows the memories that are recalled for its own message.  The facts in the message become memories before the model
-    answers, so they are kept when the model fails.
-
-    Attributes:
-        namespace: the user, and perhaps the app, whose memories are recalled and saved.
-        runtime: gives ``LongTermMemoryService``, as for ``ChatMemoryHistory``.
-        limit: the largest number of memories; None: the configured number.
-        saves: whether what the user says is saved.
-    """
+    """Shows the model the long-term memories that are recalled for a user's message, and saves what the user says."""
 
     namespace: Namespace
     runtime: Runner[LongTermMemoryService]
@@ -46,7 +35,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
     saves: bool = True
     _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
 
-    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  the framework names it
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  required by the framework
         """Return a copy for one run, because each run remembers what it was shown."""
         return replace(self)
 
@@ -69,10 +58,10 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
     async def end_session(self, conversation_id: str) -> int:
         """Remove the short-term memories of a conversation that has ended, if ``memory.expiry.atSessionEnd`` is set.
 
-        Call it where the conversation ends, which tells no capability.
+        Call it where the conversation ends, because no capability is notified of that.
 
         Returns:
-            how many memories were removed; 0 when the setting is off.
+            the number of removed memories; 0 when the setting is off.
         """
         ending = LongTermMemoryService.use(lambda memory: memory.end_session(self.namespace, conversation_id))
         return await to_its_end(RAISING.run(self.runtime, ending))
@@ -84,7 +73,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
         )
         shown = await RAISING.run(self.runtime, recalling)
         if self.saves and ctx.prompt is not None:
-            # Afterwards, or the model would be told what it is being told.
+            # Afterwards, or the model would be shown its own question as a memory.
             saving = LongTermMemoryService.use(
                 lambda memory: memory.auto_save(self.namespace, text, session_id=ctx.conversation_id)
             )
@@ -93,7 +82,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
-        """Stand in no specification of an agent: a runtime cannot be written down."""
+        """Return None, because a runtime cannot be written into the specification of an agent."""
         return None
 
 
@@ -102,6 +91,6 @@ def _asked(request: ModelRequest) -> str:
 
 
 def _with_data(request: ModelRequest, data: str) -> ModelRequest:
-    """Return the request with *data* before what the user says, and behind the results of tools."""
+    """Return the request with *data* before the user's text, and after the results of tools."""
     at = next(index for index, part in enumerate(request.parts) if isinstance(part, UserPromptPart))
     return replace(request, parts=[*request.parts[:at], UserPromptPart(data), *request.parts[at:]])

@@ -1,1 +1,1 @@
-"""The laws of the log: what each change leaves in it."""
+"""The laws of the log: the event that each change leaves."""

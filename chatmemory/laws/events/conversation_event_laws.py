@@ -1,4 +1,4 @@
-"""The laws of what the log tells of conversations: N1 to N4."""
+"""The laws of events of conversations: N1 to N4."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_n1_event(self) -> None:
-        """N1 event: each change leaves one event with the version that it made, whoever acts, and no word of what was said."""
+        """N1 event: each change leaves one event with the new version, under every principal, and no text of a message."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             talk = witness.named("会议")
@@ -52,7 +52,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_n2_no_event(self) -> None:
-        """N2 no event: what changes nothing and what is refused leaves no event, nor does a read."""
+        """N2 no event: a change without effect, a refused change and a read leave no event."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             talk = witness.named("a")
@@ -71,7 +71,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_n3_changes(self) -> None:
-        """N3 changes: who follows the log meets each event once, those of a conversation in order, whoever writes meanwhile."""
+        """N3 changes: a follower of the log reads each event once, and those of a conversation in order, during other writes."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository, page=3)
             writers = [partial(_write, witness, f"{number}") for number in range(WRITERS)]
@@ -98,7 +98,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_n4_seen(self) -> None:
-        """N4 seen: who may not read a conversation is not told what happened to it."""
+        """N4 seen: a principal that may not read a conversation gets none of its events."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             hers, his = Namespace(witness.named("ada")), Namespace(witness.named("bob"))

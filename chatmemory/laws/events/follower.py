@@ -1,4 +1,4 @@
-"""``Follower``: reads what the log of a repository tells of the things of one law."""
+"""``Follower``: reads the events of a repository about the data of one law."""
 
 from typing import Final, NamedTuple, final
 
@@ -18,7 +18,7 @@ PAUSE_SECONDS: Final = 0.02
 
 @final
 class Told(NamedTuple):
-    """What the laws compare of an event: *target* without the beginning that is the law's own."""
+    """The parts of an event that laws compare: *target* is without the prefix of the law."""
 
     action: EventAction
     target: str
@@ -30,11 +30,11 @@ class Told(NamedTuple):
 @final
 @define(eq=False)
 class Follower:
-    """Follows the log from where it was when the law began.
+    """Follows the log from its end at the beginning of the law.
 
     Attributes:
-        page: how many events are read at once.
-        events: what it has read of the things of the law, in the order of the log.
+        page: the number of events in one read.
+        events: the events about the data of the law so far, in the order of the log.
     """
 
     log: EventLog
@@ -44,7 +44,7 @@ class Follower:
     events: list[Event] = field(factory=list[Event])
 
     async def read(self) -> None:
-        """Read on, until the log has no more."""
+        """Read until the end of the log."""
         is_last = False
         while not is_last:
             with acting_as(ANYBODY):
@@ -53,7 +53,7 @@ class Follower:
             self.events += [event for event in page.events if self.asker.space in event.target]
 
     async def read_all(self, count: int) -> None:
-        """Read on until *count* events are there: somebody else's transaction may hold them back for a while."""
+        """Read until there are *count* events: the transaction of another writer may delay them."""
         with anyio.move_on_after(self.asker.patience_seconds):
             while True:
                 await self.read()
@@ -62,12 +62,12 @@ class Follower:
                 await anyio.sleep(PAUSE_SECONDS)
 
     async def expect(self, *expected: Told) -> None:
-        """Break the law unless the log tells exactly this, in this order."""
+        """Break the law unless the log has exactly these events, in this order."""
         await self.read_all(len(expected))
         expect(self.told(), list(expected), "what the log tells")
 
     def told(self) -> list[Told]:
-        """Return what it has read in the form in which laws compare it."""
+        """Return the events so far in the form that laws compare."""
         return [
             Told(
                 event.action,
@@ -84,10 +84,10 @@ async def follower(laws: UnderTest, asker: Asker, repository: object, *, page: i
     """Return a follower of the log that *repository* keeps.
 
     Args:
-        laws: what tests it; it skips a law when it says that no log is kept.
-        asker: whose things the law is about; it has changed nothing yet.
-        repository: what is tested.
-        page: how many events it reads at once.
+        laws: the laws that test the repository; a law is skipped when they promise no log.
+        asker: asks about the data of the law; it has changed nothing yet.
+        repository: the repository under test.
+        page: the number of events in one read.
     """
     if not laws.keeps_log:
         pytest.skip("keeps_log is False: nothing is promised of events")

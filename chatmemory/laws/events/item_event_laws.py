@@ -1,4 +1,4 @@
-"""The law of what the log tells of items: N1."""
+"""The law of events of items: N1."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ class ItemEventLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_n1_event(self) -> None:
-        """N1 event: each put, removal and end of an item leaves one event, and no word of its value."""
+        """N1 event: each put, removal and expiry of an item leaves one event, without its value."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             names = [

@@ -1,4 +1,4 @@
-"""The laws of what the log tells of memories: N1, N2 and N4."""
+"""The laws of events of memories: N1, N2 and N4."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n1_event(self) -> None:
-        """N1 event: each change of each memory leaves one event, whoever acts, with its evidence and no word of it."""
+        """N1 event: each change of each memory leaves one event, under every principal, with its evidence and none of its text."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             user = witness.user()
@@ -74,7 +74,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n2_no_event(self) -> None:
-        """N2 no event: what changes nothing and what is refused leaves no event, nor does a read or a use."""
+        """N2 no event: a change without effect, a refused change, a read and a use leave no event."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             user, a = witness.user(), witness.named("a")
@@ -100,7 +100,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n4_seen(self) -> None:
-        """N4 seen: who may not see a memory is not told what happened to it."""
+        """N4 seen: a principal that may not see a memory gets none of its events."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             hers, his = witness.user("ada"), witness.user("bob")

@@ -1,4 +1,4 @@
-"""The laws of what was: N5 tombstone, N6 history."""
+"""The laws of forgotten and earlier data: N5 tombstone, N6 history."""
 
 from attrs import evolve
 
@@ -11,11 +11,11 @@ from chatmemory.longterm.repository_values import Forgetting
 
 
 class TombstoneLaws(MemoryRepositoryUnderTest):
-    """What was forgotten does not come back by itself, and what a memory was is told while it is there."""
+    """A forgotten memory does not come back by itself, and the history of a memory can be read until it is forgotten."""
 
     @law
     async def test_n5_tombstone(self) -> None:
-        """N5 tombstone: what was forgotten comes back neither by its id nor from its messages; said again it does."""
+        """N5 tombstone: a forgotten memory comes back neither by its id nor from its messages; a new message brings it back."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             user, stranger = witness.user("a"), witness.user("b")
@@ -57,7 +57,7 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n5_tombstone_lifted(self) -> None:
-        """N5 tombstone: what somebody asks to be stored again is stored, as often as it was forgotten."""
+        """N5 tombstone: a forgotten memory is stored when the caller asks to store it again, each time."""
         async with self.open() as witness:
             user, a = witness.user(), witness.named("a")
             draft = remembered(a, namespace=user, session_id="会议", provenance=Provenance(("1",)))
@@ -68,7 +68,7 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n5_tombstone_of_a_batch(self) -> None:
-        """N5 tombstone: of a batch, what was forgotten is skipped, and the rest is stored; what expired may come back."""
+        """N5 tombstone: the forgotten memories of a batch are skipped, and the rest is stored; an expired one may come back."""
         async with self.open() as witness:
             user = witness.user()
             a, b, c = (witness.named(name) for name in "abc")
@@ -82,7 +82,7 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_n6_history(self) -> None:
-        """N6 history: of a memory its events and its earlier contents are told, to who sees it, until it is forgotten."""
+        """N6 history: the events and earlier contents of a memory can be read by those who see it, until it is forgotten."""
         async with self.open() as witness:
             user, a = witness.user("a", "工作"), witness.named("a")
             first = remembered(a, "住在北京", namespace=user, key="城市", value={"n": 1}, tags=("x",))

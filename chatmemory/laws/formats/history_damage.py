@@ -1,4 +1,4 @@
-"""What happens to histories: they are cut off, overwritten, and written by versions that nobody has seen."""
+"""Damage of histories: they are cut off, overwritten, or written by unknown versions of a tool."""
 
 import codecs
 import json
@@ -17,7 +17,7 @@ DEBRIS: Final[Mapping[str, bytes]] = {
     + b"9" * 5000
     + b"}\n",
 }
-"""What crashed and foreign writers leave behind, by name."""
+"""The bytes that crashed and foreign writers leave behind, by name."""
 
 ODD_VALUES: Final[Sequence[Json]] = (
     None,
@@ -34,13 +34,13 @@ ODD_VALUES: Final[Sequence[Json]] = (
     {},
     {"type": 1},
 )
-"""What a member may be in another version."""
+"""Values that a member may have in another version."""
 
 _Place: TypeAlias = tuple[str | int, ...]
 
 
 def cuts(content: bytes, *, count: int) -> Iterator[int]:
-    """Yield up to *count* places to cut *content* at, from the beginning to the last byte."""
+    """Yield up to *count* positions to cut *content* at, from the beginning to the last byte."""
     step = max(1, len(content) // count)
     yield from range(0, len(content), step)
     yield from range(max(0, len(content) - 3), len(content))
@@ -61,7 +61,7 @@ def is_amid_a_record(content: bytes, end: int) -> bool:
 
 
 def with_debris(content: bytes, debris: bytes, *, count: int) -> Iterator[bytes]:
-    """Yield *content* with *debris* in it, at *count* places."""
+    """Yield *content* with *debris* inserted, once for each of *count* positions."""
     for place in cuts(content, count=count):
         yield content[:place] + debris + content[place:]
 

@@ -1,4 +1,4 @@
-"""``HistoryFormatLaws``: everything that a ``HistoryFormat`` has to obey, as one class of tests."""
+"""``HistoryFormatLaws``: all laws of a ``HistoryFormat``, as one class of tests."""
 
 import json
 import posixpath
@@ -31,7 +31,7 @@ NO_HISTORIES: Final[Mapping[str, str]] = {
     "numbers": "[1, 2, 3]",
     "rows": '[{"id": 1, "title": "one"}, {"id": 2, "title": "two"}]',
 }
-"""What no format may take for its own."""
+"""Texts that no format may claim."""
 
 _F1: Final = "F1 claim"
 _F2: Final = "F2 turns"
@@ -46,14 +46,14 @@ class HistoryFormatLaws:
     """Subclass it, name your format and real files, and run pytest; see ``chatmemory.laws``.
 
     Attributes:
-        format: what is tested.
-        files: the content of files by path: histories, and what lies beside them.
-        histories: those of *files* that are to be read; none named: all.
-        survives_cuts: whether what a history says before a cut is what it says in the end; False where later records
-            take back earlier ones, or where the words are in files beside the history.
-        turns_in_a_record: how many turns are lost at most when a record is cut off.
-        tries: how many times each history is cut off, and is damaged; up to ten times as many other versions of it are
-            read if it is small.
+        format: the format under test.
+        files: the content of files by path: histories, and the files next to them.
+        histories: the paths in *files* that are histories; an empty sequence: all.
+        survives_cuts: whether the turns before a cut are the same as in the whole file; False when later records
+            remove earlier ones, or when the words are in other files.
+        turns_in_a_record: the largest number of turns that are lost when a record is cut off.
+        tries: how many times each history is cut off, and is damaged; up to ten times as many other versions of it
+            are read if it is small.
     """
 
     format: HistoryFormat
@@ -61,7 +61,7 @@ class HistoryFormatLaws:
     histories: Sequence[str] = ()
     survives_cuts: bool = True
     turns_in_a_record: int = 2
-    tries: int = 40  # more find no more
+    tries: int = 40  # more tries find no more
 
     def test_f1_claim(self) -> None:
         """F1 claim: a history is claimed by its content, under any name."""
@@ -73,13 +73,13 @@ class HistoryFormatLaws:
                 expect(sure >= LEAST_CONFIDENCE, True, f"{path} is claimed ({sure})", law=_F1)
 
     def test_f1_claim_of_nothing_else(self) -> None:
-        """F1 claim: what is no history is not claimed."""
+        """F1 claim: a text that is not a history is not claimed."""
         for what, text in NO_HISTORIES.items():
             sure = self._confidence(TextReader("x", {"x": text}))
             expect(sure < LEAST_CONFIDENCE, True, f"{what} is not claimed ({sure})", law=_F1)
 
     def test_f2_turns(self) -> None:
-        """F2 turns: each turn says who said what in which conversation, and when only with a time zone."""
+        """F2 turns: each turn has its speaker, text and conversation, and a time only with a time zone."""
         for reader in self._readers():
             turns = [one for one in self._parse(reader) if isinstance(one, PromptTurn)]
             expect(bool(turns), True, f"{reader.path} holds turns", law=_F2)
@@ -96,7 +96,7 @@ class HistoryFormatLaws:
                 )
 
     def test_f3_again(self) -> None:
-        """F3 again: a file read again says the same, in blocks of any size, with a mark and other line ends."""
+        """F3 again: a second read gives the same turns, with blocks of any size, with a mark and other line ends."""
         for reader in self._readers():
             first = self._parse(reader)
             content = reader.files[reader.path]
@@ -111,7 +111,7 @@ class HistoryFormatLaws:
             expect(others, _texts(self._parse(_with(reader, unix))), f"{reader.path} with CR and LF", law=_F3)
 
     def test_f4_cut(self) -> None:
-        """F4 cut: a history that ends too early raises nothing and loses nothing that stands before its end."""
+        """F4 cut: a truncated history raises nothing and loses nothing before its end."""
         is_tried = not self.survives_cuts
         for reader in self._readers():
             content = reader.files[reader.path]
@@ -133,7 +133,7 @@ class HistoryFormatLaws:
         expect(is_tried, True, f"{wanted}: fewer show nothing, give a longer one", law=_F4)
 
     def test_f4_cut_is_told(self) -> None:
-        """F4 cut: a history that ends amid a JSON document or line says so by an issue."""
+        """F4 cut: a history that ends inside a JSON document or line has an issue."""
         for reader in self._readers():
             content = reader.files[reader.path]
             for end in cuts(content, count=self.tries):
@@ -152,7 +152,7 @@ class HistoryFormatLaws:
                     self._parse(_with(reader, content))
 
     def test_f6_other_versions(self) -> None:
-        """F6 other versions: a member of another type, or none, raises nothing."""
+        """F6 other versions: a member with another type, or a missing member, raises nothing."""
         for reader in self._readers():
             content = reader.files[reader.path]
             count = max(self.tries, min(10 * self.tries, _MUTATED_BYTES // (len(content) + 1)))
@@ -164,7 +164,7 @@ class HistoryFormatLaws:
                         self._check(one)
 
     def test_f7_name(self) -> None:
-        """F7 name: it can be typed, and its version counts."""
+        """F7 name: the name can be typed, and the version is a positive number."""
         expect(
             bool(re.fullmatch("[a-z][a-z0-9_]*", self.format.name)),
             True,
@@ -185,7 +185,7 @@ class HistoryFormatLaws:
         return max((claim.confidence for claim in claims if claim and claim.is_transcript), default=0)
 
     def _parse(self, reader: TextReader, *, law: str = _F5) -> list[Parsed]:
-        """Return what is read, after a look at what has to be true of any file."""
+        """Return the result of a read, after checks that hold for any file."""
         try:
             parsed = list(self.format.parse(reader))
         except Exception as reason:
@@ -216,8 +216,8 @@ class HistoryFormatLaws:
 
 
 _MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
-_TELLING: Final = 24  # characters that find a text in a file
-_LEAST_TELLING: Final = 8  # a text with fewer may as well be a key
+_TELLING: Final = 24  # the number of characters that identify a text in a file
+_LEAST_TELLING: Final = 8  # a shorter text may also be a key
 
 
 def _with(reader: TextReader, content: bytes | None = None, *, block_bytes: int = 65_536) -> TextReader:
@@ -230,7 +230,7 @@ def _texts(parsed: Sequence[Parsed]) -> list[str]:
 
 
 def _places(content: bytes, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the *texts* that stand in the file in their order, each with where it begins."""
+    """Yield those *texts* that are in the file in their order, each with its position."""
     at = 0
     for text in texts:
         line = max(text.split("\n"), key=len)[:_TELLING]

@@ -1,4 +1,4 @@
-"""The laws of items that do not stay: E1 end, E2 refresh, E3 sweep."""
+"""The laws of items with a lifetime: E1 end, E2 refresh, E3 sweep."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ MOMENT = timedelta(microseconds=1)
 
 
 class ItemLifetimeLaws(ItemRepositoryUnderTest):
-    """An item whose time is over is not there, whether it was removed yet or not."""
+    """An item whose lifetime has ended is gone, whether it has been removed from the store or not."""
 
     @law
     async def test_e1_end(self) -> None:
@@ -37,7 +37,7 @@ class ItemLifetimeLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_e1_end_of_long_lives(self) -> None:
-        """E1 end: a lifetime that ends behind all calendars is one."""
+        """E1 end: a lifetime that ends after the last date of the calendar is a valid lifetime."""
         async with self.open() as witness:
             name = witness.name("a")
             await witness.write(put(name, lifetime=timedelta.max), now=later(0))
@@ -46,7 +46,7 @@ class ItemLifetimeLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_e2_refresh(self) -> None:
-        """E2 refresh: refreshing begins a lifetime anew, gives none, and does not bring back what is gone."""
+        """E2 refresh: a refresh restarts a lifetime, adds none, and does not bring back an expired item."""
         async with self.open() as witness:
             brief, lasting, gone = (witness.name(key) for key in "abc")
             refresh = witness.repository.refresh
@@ -68,7 +68,7 @@ class ItemLifetimeLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_e3_sweep(self) -> None:
-        """E3 sweep: sweeping removes the items whose lifetime has ended, counts each once, and changes no answer of a read."""
+        """E3 sweep: a sweep removes the items whose lifetime has ended, counts each once, and changes no result of a read."""
         async with self.open() as witness:
             await witness.get(witness.repository.sweep(now=later(9)))
             lives = {"a": MINUTE, "b": 2 * MINUTE, "c": 3 * MINUTE, "d": None}

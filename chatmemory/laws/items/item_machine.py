@@ -1,8 +1,9 @@
-"""``ItemMachine``: an item repository and the model, side by side through any program of operations."""
+"""``ItemMachine``: runs any sequence of operations on an item repository and on the model, and compares them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from attrs import evolve
@@ -29,12 +30,17 @@ from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.side_by_side import SideBySide
 from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 
-PUT: Final = "L1 put: what is put reads as it was given, and nothing else changes"
-FOUND: Final = "L8 found: what a query finds is all that has a word or a vector of it, with its score"
-WINDOW: Final = "L10 window: a list is the stretch of the whole that its prefix and its conditions name"
-REFRESH: Final = "E2 refresh: refreshing begins lifetimes anew and changes nothing else"
-SWEEP: Final = "E3 sweep: sweeping changes nothing that can be read"
-CHANGE: Final = "L7 race: what a change reads is there, and what it puts is stored"
+PUT: Final = "L1 put: an item reads as it was put, and nothing else changes"
+FOUND: Final = (
+    "L8 found: a query finds all items with one of its words or a vector of its model, with their scores"
+)
+WINDOW: Final = "L10 window: a list is the part of the whole that its prefix and its conditions select"
+REFRESH: Final = "E2 refresh: a refresh restarts lifetimes and changes nothing else"
+SWEEP: Final = "E3 sweep: a sweep changes nothing that can be read"
+PAST: Final = "L27 past: as of a version or an instant an item reads as it did then, while that value is kept"
+UNDO: Final = "L29 undo: the newest put or removal is undone, while the value before is kept"
+FORGET: Final = "L30 forget: a forgotten item is gone with its earlier values, and nothing else is"
+CHANGE: Final = "L7 race: a change reads the current items, and its puts are stored"
 
 _WHOSE: Final = item_samples.names.map(lambda name: ItemName(*name))
 _PUT: Final = st.builds(
@@ -45,6 +51,7 @@ _PUT: Final = st.builds(
     model=item_samples.models,
     vectors=item_samples.vectors,
     lifetime=item_samples.lifetimes,
+    keeps_past=st.booleans(),
 )
 _PUTS: Final = st.lists(_PUT, max_size=4)
 _LASTING: Final = st.builds(
@@ -55,11 +62,11 @@ _LASTING: Final = st.builds(
     lifetime=st.sampled_from((None, *LIFETIMES[2:])),
 )
 _PREFIXES: Final = st.just(()) | st.sampled_from(LABELS[:5])
-"""Half of them the whole, since few samples share a namespace."""
+"""Half of them are the whole space, because few samples share a namespace."""
 
 
 class ItemMachine(SideBySide[ItemWitness]):
-    """Writes, questions, reopenings and the passing of time in any order."""
+    """Writes, queries, reopenings and the passing of time in any order."""
 
     def __init__(self, host: Host[ItemWitness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
@@ -67,12 +74,12 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     @initialize(puts=st.lists(_LASTING, min_size=4, max_size=8))
     def fill(self, puts: Sequence[ItemPut]) -> None:
-        """Put what the first questions are about."""
+        """Store the items of the first queries."""
         self.write(puts)
 
     @rule(puts=_PUTS)
     def write(self, puts: Sequence[ItemPut]) -> None:
-        """Put and remove."""
+        """Put and remove items."""
         named, now = self._named(puts), self._later()
         self._ask(lambda witness: witness.write(*named, now=now))
         self.model.write(named, now=now)
@@ -80,21 +87,53 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     @rule(puts=_PUTS, names=st.lists(item_samples.names, max_size=3))
     def change(self, puts: Sequence[ItemPut], names: Sequence[tuple[Labels, str]]) -> None:
-        """Read and put."""
+        """Read items and put others, in one change."""
         named, read, now = self._named(puts), self._names(names), self._later()
+
+        everything = ItemSearch((self.space,), ALL)
 
         def steps() -> ItemChange[Any]:
             items = yield read
-            return named, items
+            listed = yield everything
+            return named, (items, {item.name: item for item in listed if item is not None})
 
         answer = self._ask(lambda witness: witness.get(witness.repository.change(steps, now=now)))
-        expect(answer, self.model.read(read, now=now), f"what a change reads of {read}", law=CHANGE)
+        listed = {item.name: item for item in self.model.search(everything, now=now)}
+        predicted = self.model.read(read, now=now), listed
+        expect(answer, predicted, f"what a change reads of {read}, and all that it finds", law=CHANGE)
         self.model.write(named, now=now)
         self._agree(CHANGE)
 
+    @rule(name=item_samples.names)
+    def undo(self, name: tuple[Labels, str]) -> None:
+        """Undo the newest change of an item."""
+        (undone,), now = self._names([name]), self._later()
+        predicted = self.model.undo(undone, now=now)
+        answered = self._ask(lambda witness: witness.ask(witness.repository.undo(undone, now=now)))
+        expect(answered, predicted, f"the undo of {undone}", law=UNDO)
+        self._agree(UNDO)
+
+    @rule(names=st.lists(item_samples.names, max_size=2))
+    def forget(self, names: Sequence[tuple[Labels, str]]) -> None:
+        """Forget items with their earlier values."""
+        forgotten = self._names(names)
+        predicted = self.model.forget(forgotten)
+        answered = self._ask(lambda witness: witness.get(witness.repository.forget(forgotten)))
+        expect(answered, predicted, f"how many of {forgotten} were forgotten", law=FORGET)
+        self._agree(FORGET)
+
+    @rule(name=item_samples.names, as_of=st.integers(-12, 6))
+    def read_as_of(self, name: tuple[Labels, str], as_of: int) -> None:
+        """Read an item as of a version, or as of some minutes ago."""
+        read, now = self._names([name]), self._now()
+        at = as_of if as_of > 0 else now + timedelta(minutes=as_of)
+        predicted = self.model.read(read, now=now, as_of=at)
+        answered = self._ask(lambda witness: witness.get(witness.repository.read(read, now=now, as_of=at)))
+        expect(answered, predicted, f"{read} as of {at}", law=PAST)
+
     @rule(names=st.lists(item_samples.names, max_size=3))
     def refresh(self, names: Sequence[tuple[Labels, str]]) -> None:
-        """Begin lifetimes anew."""
+        """Restart lifetimes."""
         refreshed, now = self._names(names), self._later()
         self._ask(lambda witness: witness.get(witness.repository.refresh(refreshed, now=now)))
         self.model.refresh(refreshed, now=now)
@@ -102,7 +141,7 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     @rule()
     def sweep(self) -> None:
-        """Remove what is over."""
+        """Remove expired items."""
         now = self._later()
         self._ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
         self.model.sweep(now=now)
@@ -114,7 +153,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         limit=st.integers(0, 3),
     )
     def read_list(self, prefix: Labels, conditions: Sequence[Condition], limit: int) -> None:
-        """Read a list, and what of it fulfils each condition, and the pages of all of them, one behind the end included."""
+        """Read a list, its items that fulfil each condition, and the pages of all these lists, with one page after the end."""
         for asked in ((), *((condition,) for condition in conditions)):
             whole = self._search(prefix, conditions=asked)
             expect(
@@ -137,7 +176,7 @@ class ItemMachine(SideBySide[ItemWitness]):
     def find(
         self, prefix: Labels, terms: tuple[str, ...], vector: Vector | None, condition: Condition | None
     ) -> None:
-        """Search for words, for a vector, or for both."""
+        """Search by words, by a vector, or by both."""
         search: dict[str, Any] = {"terms": terms, "model": MODEL, "vector": vector}
         search["conditions"] = () if condition is None else (condition,)
         expect(
@@ -154,7 +193,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         expect(observed, self._predicted(), "what is read", law=law)
 
     def _predicted(self) -> ItemObservation:
-        """Return what ``ItemWitness.observe`` has to observe."""
+        """Return the expected result of ``ItemWitness.observe``."""
         space, now = (self.space,), self._now()
         return ItemObservation(
             items={item.name: item for item in self.model.search(ItemSearch(space, ALL), now=now)},

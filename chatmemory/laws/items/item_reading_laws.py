@@ -24,7 +24,7 @@ from chatmemory.laws.memories.memory_witness import rounded
 
 
 class ItemReadingLaws(ItemRepositoryUnderTest):
-    """What is read is what was put, however it is asked for."""
+    """A read returns what was put, by every way of asking."""
 
     @law
     async def test_l5_reopen(self) -> None:
@@ -39,7 +39,7 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l8_found(self) -> None:
-        """L8 found: a query finds what has one of its words or a vector of its model, and nothing else."""
+        """L8 found: a query finds the items with one of its words or a vector of its model, and no others."""
         async with self.open() as witness:
             await witness.write(
                 put(witness.name("words"), terms=f"{TERMS[0]} {TERMS[2]}"),
@@ -77,7 +77,7 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l10_window(self) -> None:
-        """L10 window: pages joined are the whole list, and a prefix gives what stands below its labels."""
+        """L10 window: joined pages are the whole list, and a prefix selects the items below its labels."""
         async with self.open() as witness:
             await _some_items(witness)
             whole = await witness.search(now=START)
@@ -98,7 +98,7 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l10_window_by_conditions(self) -> None:
-        """L10 window: a condition gives what fulfils it as JSON, no more and no less, whatever else is stored."""
+        """L10 window: a condition selects the items that fulfil it as JSON, no more and no less, with any other items."""
         async with self.open() as witness:
             puts = [
                 put(witness.name(f"{number}"), value, terms=TERMS[0]) for number, value in enumerate(VALUES)
@@ -120,7 +120,7 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l20_errors(self) -> None:
-        """L20 errors: a repository that was released fails with a tag, or really does what it says."""
+        """L20 errors: a released repository fails with a tagged error, or really does the operation."""
         async with self.open() as witness:
             await witness.write(put(witness.name("a")), now=START)
         stored = await witness.ask(witness.repository.write((put(witness.name("b")),), now=START))
@@ -140,7 +140,7 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
 
 
 async def _some_items(witness: ItemWitness) -> None:
-    """Put two dozen items, in some namespaces, at few instants, with and without lifetimes, words and vectors."""
+    """Put two dozen items, in some namespaces, at a few instants, with and without lifetimes, words and vectors."""
     for number in range(24):
         name = witness.name(f"{number % 7}", LABELS[number % len(LABELS)])
         indexed = {

@@ -1,4 +1,4 @@
-"""What the laws say to an item repository: values, conditions on them, and names that have confused stores before."""
+"""Samples for the laws of items: values, conditions on them, and names that have confused stores before."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
 
 MODEL: Final = "law"
 OTHER_MODEL: Final = "Law"
-"""Whose vectors have nothing to do with those of ``MODEL``, although their lengths agree."""
+"""A model whose vectors are unrelated to those of ``MODEL``, although their lengths are equal."""
 
 LABELS: Final[tuple[Labels, ...]] = (
     ("a",),
@@ -32,7 +32,7 @@ LABELS: Final[tuple[Labels, ...]] = (
     ("e\u0301",),
     ("😀", "'; --"),
 )
-"""Namespaces that differ by case, accents, wildcards, or by where a label ends."""
+"""Namespaces that differ by case, accents, wildcards, or the end of a label."""
 
 KEYS: Final = (*dict.fromkeys([name for alike in ALIKE for name in alike]), "", "a.b", "键" * 500)
 
@@ -73,7 +73,7 @@ VALUES: Final = (
     ),
     *("5", '"n"', "null", "[1]", '[{"n": 1}]', json.dumps({"text": TEXTS[4], "n": 5}, ensure_ascii=False)),
 )
-"""Values as ``json.dumps`` writes them, some of which are no JSON to a database, or another one."""
+"""Values in the form of ``json.dumps``; some of them are not JSON for a database, or a different value."""
 
 _FIELDS: Final = ("n", "名", "😀", "a", "a.b", "", 'n"', "a b")
 _RELATIONS: Final[tuple[Relation, ...]] = ("is", "is not", "above", "at least", "below", "at most")
@@ -88,29 +88,29 @@ BITING: Final = tuple(
         for field, relation, operand in product(("n", "a.b"), _RELATIONS[:4], (1, "梅", None))
     ]
 )
-"""A few conditions that some of the values fulfil and some do not."""
+"""A few conditions that some of the values fulfil and others do not."""
 
 LIFETIMES: Final = (None, timedelta(microseconds=1), timedelta(minutes=2), timedelta.max)
 
 
 def conditions() -> Iterator[Condition]:
-    """Return every condition that the samples can be asked about."""
+    """Return every condition that the samples can be tested with."""
     for field, relation, operand in product(_FIELDS, _RELATIONS, _OPERANDS):
         yield Condition(field, relation, operand)
 
 
 def put(name: ItemName, value: str | None = '{"n": 1}', **rest: Any) -> ItemPut:
-    """Return an item to be stored."""
+    """Return an item to store."""
     return ItemPut(name, value, **rest)
 
 
 def later(minutes: float) -> datetime:
-    """Return an instant after the beginning."""
+    """Return an instant some minutes after the start."""
     return START + timedelta(minutes=minutes)
 
 
 names = st.tuples(st.sampled_from(LABELS[:5]), st.sampled_from(KEYS[:4]))
-"""Names that are to be completed; few, so that they meet."""
+"""Incomplete names; only a few, so that operations meet the same item."""
 
 values = st.none() | st.sampled_from(VALUES)
 lifetimes = st.sampled_from(LIFETIMES)

@@ -1,6 +1,6 @@
 """``ItemWitness``: asks an item repository on behalf of a law, and observes all that can be read of its items.
 
-``ItemRepositoryUnderTest``: what every group of laws knows of the item repository that it tests.
+``ItemRepositoryUnderTest``: the base class of all groups of laws for item repositories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeAlias, final
 from attrs import evolve, frozen
 
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.items.item_repository import (
     ItemName,
     ItemPut,
@@ -39,7 +39,7 @@ class ItemObservation:
     """All that can be read of the items of a space at an instant.
 
     Attributes:
-        found: by every word, by a vector, and by both.
+        found: the results by every word, by a vector, and by both.
     """
 
     items: Mapping[ItemName, StoredItem]
@@ -50,9 +50,9 @@ class ItemObservation:
 @final
 @frozen
 class ItemWitness(Asker):
-    """Speaks with one repository, about items of its own: the space is the first label of their namespaces."""
+    """Asks one repository about items of its own: the space is the first label of their namespaces."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = (RepositoryError,)
+    ERRORS: ClassVar[tuple[type, ...]] = (NotUndoableError, RepositoryError)
     repository: ItemRepository
 
     def name(self, key: str, labels: Labels = ("a",)) -> ItemName:
@@ -64,21 +64,21 @@ class ItemWitness(Asker):
         return (self.space, *labels)
 
     async def write(self, *puts: ItemPut, now: datetime) -> None:
-        """Store and remove."""
+        """Store and remove items."""
         await self.get(self.repository.write(puts, now=now))
 
     async def item(self, name: ItemName, *, now: datetime) -> StoredItem | None:
-        """Return the item of a name."""
+        """Return the item with a name; None when there is none."""
         (item,) = await self.get(self.repository.read((name,), now=now))
         return item
 
     async def search(self, labels: Labels = (), *, now: datetime, **search: Any) -> tuple[StoredItem, ...]:
-        """Return what a search gives, everything below *labels* unless it says otherwise."""
+        """Return the result of a search, by default everything below *labels*."""
         asked = evolve(ItemSearch(self.below(labels), ALL), **search)
         return await self.get(self.repository.search(asked, now=now))
 
     async def observe(self, names: Sequence[ItemName] = (), *, now: datetime) -> ItemObservation:
-        """Return all that can be read, and see that it agrees with itself."""
+        """Return all that can be read, and check that the results agree with each other."""
         listed = await self.search(now=now)
         items = {item.name: item for item in listed}
         expect(len(items), len(listed), "names in the list")
@@ -98,16 +98,16 @@ QUERIES: Final[tuple[dict[str, Any], ...]] = (
     {"model": MODEL, "vector": VECTORS[0]},
     {"terms": TERMS[:2], "model": MODEL, "vector": VECTORS[3]},
 )
-"""By words, by meaning, and by both."""
+"""Searches by words, by meaning, and by both."""
 
 NOTHING: Final = ItemObservation(
     {}, (), tuple([dict[ItemName, tuple[StoredItem, float | None]]() for _ in QUERIES])
 )
-"""What can be read where nothing is."""
+"""The observation of an empty space."""
 
 
 def found(items: Sequence[StoredItem]) -> Found:
-    """Return what was found in a form that can be compared."""
+    """Return the results in a form that can be compared."""
     return {item.name: (evolve(item, score=None), rounded(item.score)) for item in items}
 
 
@@ -122,5 +122,5 @@ class ItemRepositoryUnderTest(RepositoryUnderTest[ItemWitness]):
     repository: Layer[ItemRepositoryTag, Any, Any]
 
     async def witness(self, runtime: ManagedRuntime[ItemRepositoryTag], **witness: Any) -> ItemWitness:
-        """Return who speaks with the repository that *runtime* has built."""
+        """Return a witness for the repository that *runtime* has built."""
         return ItemWitness(await runtime.service(ItemRepositoryTag), **witness)

@@ -20,11 +20,11 @@ SIZE = 3  # items in a batch
 
 
 class ItemWritingLaws(ItemRepositoryUnderTest):
-    """What is put is there, as it was given, all of it or nothing, and nothing else has changed."""
+    """A put is stored as it was given, completely or not at all, and changes nothing else."""
 
     @law
     async def test_l1_put(self) -> None:
-        """L1 put: what is put reads as it was given, with the time of its first put and of its last."""
+        """L1 put: an item reads as it was put, with the times of its first and its last put."""
         async with self.open() as witness:
             for number, value in enumerate(VALUES):
                 name = witness.name(f"{number}")
@@ -44,7 +44,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l2_batch(self) -> None:
-        """L2 batch: of several puts of one name in a batch the last counts, and the first time stays."""
+        """L2 batch: of several puts of one name in a batch the last one counts, and the first time stays."""
         async with self.open() as witness:
             a, b, c = (witness.name(key) for key in "abc")
             await witness.write(put(a, "1"), put(c, "1"), now=later(0))
@@ -57,7 +57,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l3_isolation(self) -> None:
-        """L3 isolation: names that are alike are others, and what happens to one of them happens to no other."""
+        """L3 isolation: similar names are different names, and a change of one of them changes no other."""
         async with self.open() as witness:
             names = [witness.name(key, LABELS[0]) for key in KEYS]
             names += [witness.name("a", labels) for labels in LABELS[1:]]
@@ -98,7 +98,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l7_race_of_changes(self) -> None:
-        """L7 race: nobody writes between what a change reads and what it puts."""
+        """L7 race: no other write happens between the reads of a change and its puts."""
         async with self.open() as witness:
             steps = _counting(witness)
             answers: list[int] = []
@@ -117,7 +117,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l11_empty(self) -> None:
-        """L11 empty: what is not there is not there, and asking for it, removing or refreshing it does not make it be."""
+        """L11 empty: a missing item is missing, and reading, removing or refreshing it does not create it."""
         async with self.open() as witness:
             name = witness.name("a")
             empty = await witness.observe((name,), now=START)
@@ -130,7 +130,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l12_retry(self) -> None:
-        """L12 retry: the same batch at the same time again changes nothing."""
+        """L12 retry: repeating the same batch at the same time changes nothing."""
         async with self.open() as witness:
             indexed: dict[str, Any] = {"terms": TERMS[0], "model": MODEL, "vectors": VECTORS[:2]}
             puts = [put(witness.name(key), **indexed) for key in "ab"]
@@ -141,7 +141,7 @@ class ItemWritingLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l23_remove(self) -> None:
-        """L23 remove: what is removed or replaced is found by nothing that it was found by."""
+        """L23 remove: a removed or replaced item is found by none of its earlier words and vectors."""
         async with self.open() as witness:
             name, other = witness.name("a"), witness.name("b", ("b",))
             indexed: dict[str, Any] = {

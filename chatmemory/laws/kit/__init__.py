@@ -1,1 +1,1 @@
-"""What all laws are made of: laws, samples, hosts, races and cancellations."""
+"""The parts of all laws: laws, samples, hosts, races and cancellations."""

@@ -1,4 +1,4 @@
-"""``Asker``: asks on behalf of a law, and sees to it that every answer is one that the contract knows."""
+"""``Asker``: asks on behalf of a law, and checks that every answer is one that the contract allows."""
 
 from typing import ClassVar, Final, TypeVar
 
@@ -12,25 +12,23 @@ from chatmemory.laws.kit.law import LawBrokenError
 A = TypeVar("A")
 E = TypeVar("E")
 
-NO_STRANGERS: Final = (
-    "L20 errors: every failure is one that the contract names; no exception escapes, and no call hangs"
-)
+NO_STRANGERS: Final = "L20 errors: the contract names every failure; no exception escapes, and no call hangs"
 _ids = TimeOrderedIds()
 
 
 def new_space() -> str:
-    """Return the beginning of names that nobody else has heard of."""
+    """Return a unique prefix for names."""
     return f"law {_ids.next_id()} "
 
 
 @frozen
 class Asker:
-    """Speaks with something under test, of things that nobody else has heard of.
+    """Asks something under test, about data that no other law uses.
 
     Attributes:
-        ERRORS: those that the contract names.
-        space: the beginning of their names, so that a law can run on a store that holds other things too.
-        patience_seconds: how long an answer may take.
+        ERRORS: the failures that the contract names.
+        space: the prefix of the names, so that a law can run on a store with other data.
+        patience_seconds: the time limit of an answer.
     """
 
     ERRORS: ClassVar[tuple[type, ...]]
@@ -42,7 +40,7 @@ class Asker:
         return self.space + name
 
     async def ask(self, effect: Effect[A, E]) -> Outcome[A, E]:
-        """Return how *effect* ended."""
+        """Return the outcome of *effect*."""
         with anyio.move_on_after(self.patience_seconds):
             try:
                 outcome = await effect
@@ -54,7 +52,7 @@ class Asker:
         raise LawBrokenError(f"no answer within {self.patience_seconds} seconds", law=NO_STRANGERS)
 
     async def get(self, effect: Effect[A, E]) -> A:
-        """Return the value of *effect*, which has no reason to fail."""
+        """Return the value of *effect*; a failure breaks the law."""
         outcome = await self.ask(effect)
         if isinstance(outcome, Success):
             return outcome.unwrap()

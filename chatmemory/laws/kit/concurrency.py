@@ -1,6 +1,6 @@
-"""``Cancellation``: gives up on a piece of work at some point of its way, the way anyio or asyncio would.
+"""``Cancellation``: cancels an operation at some point, with anyio or asyncio.
 
-``race``: many runners at once, as the laws of concurrency need them.
+``race``: runs many functions at once, for the laws of concurrency.
 """
 
 import asyncio
@@ -12,28 +12,29 @@ from anyio.lowlevel import checkpoint
 from attrs import frozen
 
 TURN_SECONDS: Final = (
-    0.0002  # a fifth of a fast commit: some rounds cancel before it, some within, some behind it
+    0.0002  # a fifth of a fast commit: some rounds cancel before it, some during it, some after it
 )
 
 
 @final
 @frozen
 class Cancellation:
-    """Cancels after some turns of the event loop, or on odd counts after as many spans of real time.
+    """Cancels after some turns of the event loop, or, for odd counts, after as many units of real time.
 
     Attributes:
-        by_asyncio: by ``Task.cancel``, twice in a row, which a task can swallow; otherwise by a cancel scope of anyio,
-            which cancels again at every wait until the task ends.
+        by_asyncio: by ``Task.cancel``, twice in a row, which a task can swallow; otherwise by a cancel scope of
+            anyio, which cancels again at every wait until the task ends.
     """
 
     after: int
     by_asyncio: bool
 
     async def of(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        """Begin *work*, cancel it, and return when it has ended."""
+        """Start *work*, cancel it, and return when it has ended."""
 
         async def begin() -> None:
-            await work()  # made here: a task that is cancelled before it begins has then made nothing in vain
+            # Made here: a task that is cancelled before it starts then leaves no unawaited coroutine.
+            await work()
 
         if self.by_asyncio:
             task = asyncio.create_task(begin())

@@ -1,4 +1,4 @@
-"""``Host``: a repository on an event loop in a thread of its own, for a state machine, which is not asynchronous."""
+"""``Host``: a repository on an event loop in its own thread, for a state machine, which is not asynchronous."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack
@@ -15,7 +15,7 @@ W = TypeVar("W")
 
 @final
 class Host(AbstractContextManager["Host[W]"], Generic[W]):
-    """Keeps a repository open; *witness* speaks with it, and is another one after every ``reopen``."""
+    """Keeps a repository open; *witness* asks it, and is a new one after every ``reopen``."""
 
     def __init__(
         self, open_witness: Callable[[], AbstractAsyncContextManager[W]], *, event_loop: EventLoop
@@ -40,7 +40,7 @@ class Host(AbstractContextManager["Host[W]"], Generic[W]):
         self.witness = self._opened.enter_context(opening)
 
     def ask(self, question: Callable[[W], Awaitable[T]]) -> T:
-        """Await *question* of the witness on the event loop."""
+        """Await *question*, called with the witness, on the event loop."""
         return self._portal.call(question, self.witness)
 
     def __exit__(

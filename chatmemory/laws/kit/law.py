@@ -1,4 +1,4 @@
-"""What a law is: a named statement, a case that can break it, and the error that says which one was broken and how."""
+"""``law``: a test of a named statement; ``LawBrokenError``: names the broken law, the actual and the expected result."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol, TypeVar
@@ -9,10 +9,10 @@ EventLoop = Literal["asyncio", "trio"]
 
 
 class LawBrokenError(AssertionError):
-    """A repository did not do as a law says.
+    """A repository does not obey a law.
 
     Attributes:
-        finding: what was observed, and what should have been.
+        finding: the actual result, and the expected one.
         law: name and statement, ``L4 clear: ...``.
     """
 
@@ -26,19 +26,19 @@ class LawBrokenError(AssertionError):
 
 
 def expect(actual: object, expected: object, what: str, *, law: str = "") -> None:
-    """Break the law unless *what* is as expected."""
+    """Break the law unless *actual* equals *expected*; *what* describes the compared value."""
     if actual != expected:
         raise LawBrokenError(f"{what}\n  is:        {actual!r}\n  should be: {expected!r}", law=law)
 
 
 def expect_one_of(actual: object, expected: tuple[object, ...], what: str) -> None:
-    """Break the law unless *what* is one of several things."""
+    """Break the law unless *actual* is one of several values; *what* describes the compared value."""
     if actual not in expected:
         raise LawBrokenError(f"{what}\n  is:               {actual!r}\n  should be one of: {expected!r}")
 
 
 class HasEventLoop(Protocol):
-    """What runs its cases on asyncio or on trio."""
+    """A class of tests that runs its cases on asyncio or on trio."""
 
     event_loop: EventLoop
 

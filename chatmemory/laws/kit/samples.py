@@ -1,6 +1,6 @@
-"""What the laws say to a repository: drafts, batches and summaries, and texts that have broken stores before.
+"""Samples for the laws of messages: drafts, batches and summaries, and texts that have broken stores before.
 
-The strategies draw from small pools where it matters that values meet (ids, contents), and widely where it does not.
+The strategies draw from small pools where values have to collide (ids, contents), and from large ones elsewhere.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ ALIKE = (
     ("\u00e9", "e\u0301", "🙂"),
     ("'; --", "a\nb", "a\\"),
 )
-"""Ends of conversation ids that differ by case, space, wildcards, accents or a beginning."""
+"""Suffixes of conversation ids that differ by case, space, wildcards, accents, or that extend another one."""
 
 TEXTS = (
     "Where were we?",
@@ -49,7 +49,7 @@ METADATA: tuple[JsonObject | None, ...] = (
 )
 
 ALWAYS = WorkThreshold()
-"""Every conversation has history work."""
+"""A threshold that every conversation exceeds."""
 
 INSTANTS = (
     START,
@@ -58,11 +58,11 @@ INSTANTS = (
     datetime.min.replace(tzinfo=UTC),
     datetime.max.replace(tzinfo=UTC),
 )
-"""When messages were said: ties, a clock that was set back, and the ends of time."""
+"""Times of messages: equal ones, a clock that was set back, and the limits of time."""
 
 
 def size_of(content: str) -> int:
-    """Return the tokens of a sample: as many as it has characters, and one."""
+    """Return the token count of a sample: its number of characters plus one."""
     return len(content) + 1
 
 
@@ -74,7 +74,7 @@ def said(
     timestamp: datetime = START,
     metadata: JsonObject | None = None,
 ) -> MessageDraft:
-    """Return a message on its way in."""
+    """Return a message to store."""
     return MessageDraft(message_id, role, content, timestamp, metadata, tokens=size_of(content))
 
 
@@ -99,7 +99,7 @@ def summary_of(
     threshold: WorkThreshold | None = None,
     now: datetime = START,
 ) -> Summary:
-    """Return a summary that takes the place of *covered*."""
+    """Return a summary that replaces *covered*."""
     times = [message.timestamp for message in covered]
     return Summary(
         conversation_id=conversation_id,
@@ -141,7 +141,7 @@ drafts: st.SearchStrategy[MessageDraft] = st.builds(
     timestamp=st.sampled_from(INSTANTS),
     metadata=st.sampled_from(METADATA) | st.dictionaries(any_text, _any_json, max_size=3),
 )
-"""Messages whose ids are to be completed."""
+"""Messages with incomplete ids."""
 
 batches = st.lists(drafts, min_size=1, max_size=5)
 names = st.sampled_from(ALIKE)

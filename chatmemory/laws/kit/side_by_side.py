@@ -1,6 +1,6 @@
-"""``SideBySide``: a repository under test and the plain model of it, through any program of operations.
+"""``SideBySide``: runs any sequence of operations on a repository under test and on its simple model.
 
-``EquivalenceLaw``: lets hypothesis write the programs, and shrink one that fails.
+``EquivalenceLaw``: hypothesis generates the sequences, and shrinks one that fails.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,14 +23,14 @@ REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read
 
 
 class SideBySide(RuleBasedStateMachine, Generic[W]):
-    """What all programs have in common: a repository, a space of names, a clock, and the end of the repository.
+    """The base class of all machines: a repository, a prefix of names, a clock, and the reopening of the repository.
 
     Attributes:
-        space: the beginning of all names that the program uses, since the repository may hold other things too.
+        space: the prefix of all names that the machine uses, because the repository may hold other data.
 
     Args:
-        host: of the repository, which may be used before and afterwards.
-        is_durable: whether it may be closed and opened in between.
+        host: hosts the repository, which may be used before and afterwards.
+        is_durable: whether the repository may be closed and opened in between.
     """
 
     def __init__(self, host: Host[W], *, is_durable: bool) -> None:
@@ -48,14 +48,14 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
         self._agree(REOPEN)
 
     def _agree(self, law: str) -> None:
-        """Compare all that can be read with what the model says; a difference breaks *law*."""
+        """Compare all that can be read with the model; a difference breaks *law*."""
         raise NotImplementedError
 
     def _now(self) -> datetime:
         return START + timedelta(minutes=self.minutes)
 
     def _later(self) -> datetime:
-        """Let a minute pass, and return the time."""
+        """Move the clock forward by a minute, and return the time."""
         self.minutes += 1
         return self._now()
 
@@ -64,23 +64,23 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
 
 
 class EquivalenceLaw(RepositoryUnderTest[Any]):
-    """Any program is answered as by the model.
+    """Any sequence of operations has the same results as on the model.
 
     Attributes:
-        machine: what programs can do.
+        machine: the machine that runs the operations.
     """
 
     machine: type[SideBySide[Any]]
 
     def test_l21_equivalence(self) -> None:
-        """L21 equivalence: any program of operations is answered as by the plain model, on every backend, errors included."""
+        """L21 equivalence: any sequence of operations has the results of the plain model, on every backend, errors included."""
         with Host(self.open, event_loop=self.event_loop) as host:
             run_state_machine_as_test(
                 partial(self.machine, host, is_durable=self.is_durable),  # type: ignore[arg-type]  # any factory does, though hypothesis names a class
                 settings=settings(
                     max_examples=self.examples,
                     stateful_step_count=self.steps,
-                    # The same programs in every run, and no clock that could fail a slow machine.
+                    # The same sequences in every run, and no deadline that could fail on a slow machine.
                     derandomize=True,
                     database=None,
                     deadline=None,

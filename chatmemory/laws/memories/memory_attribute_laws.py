@@ -1,4 +1,4 @@
-"""The laws of what the user says anew about himself, and how that is undone: T4, T5, T6."""
+"""The laws of newer statements about the user, and of their undo: T4, T5, T6."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,11 +18,11 @@ DAY = timedelta(days=1)
 
 
 class MemoryAttributeLaws(MemoryRepositoryUnderTest):
-    """Of a single-valued attribute one statement is true, the newest that the user has made."""
+    """A single-valued attribute has one true statement, the newest that the user made."""
 
     @law
     async def test_t4_attribute(self) -> None:
-        """T4 attribute: a statement ends what the user has said about the same attribute, and nothing else, and says so."""
+        """T4 attribute: a statement ends the user's earlier one about the same attribute, and no other, and reports it."""
         async with self.open() as witness:
             user, residence = witness.user(), "residence"
             untouched: dict[str, Any] = {
@@ -77,7 +77,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
                 expect(kept and kept.superseded_at, None, f"the end of what is never retired: {name}")
             read = await witness.memory(user, second.id)
             expect(read and read.attribute, residence, "the attribute that is read")
-            # At once, in one batch, two values stand: nobody knows which is the newer one.
+            # At the same time, in one batch, both values stay true: it is unknown which is newer.
             pair = [
                 evolve(second, id=witness.named(name), content=name, created_at=START + DAY) for name in "ab"
             ]
@@ -86,7 +86,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_t5_late(self) -> None:
-        """T5 late: an older statement that comes late ends nothing, and has ended where the newer one began."""
+        """T5 late: an older statement that arrives late ends nothing, and itself ends where the newer one began."""
         async with self.open() as witness:
             user = witness.user()
             newer = [
@@ -118,7 +118,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_t6_restore(self) -> None:
-        """T6 restore: what was ended is true again as if it had not ended, and what is named in its place is true no more."""
+        """T6 restore: an ended memory is true again as if it had not ended, and the memory to replace is no longer true."""
         async with self.open() as witness:
             user, repository = witness.user(), witness.repository
             ids = [witness.named(f"{number}") for number in range(3)]
@@ -138,7 +138,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
                 (both.id, both.superseded_at, both.superseded_by), (ids[1], None, None), "what is restored"
             )
             expect(ids_of(await witness.listed(user)), [ids[2], ids[1]], "what is true beside it")
-            for _ in range(2):  # whose answer was lost asks again
+            for _ in range(2):  # a caller that lost the answer asks again
                 await witness.get(repository.restore(user, ids[1], instead_of=ids[2], now=now))
             expect(ids_of(await witness.listed(user)), [ids[1]], "what is true instead of its successor")
             gone = await witness.memory(user, ids[2])

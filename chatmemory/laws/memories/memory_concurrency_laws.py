@@ -1,4 +1,4 @@
-"""The laws of writing memories at once and of being cancelled: L6, L7, and L17 under concurrency."""
+"""The laws of concurrent writes of memories and of cancellation: L6, L7, and L17 under concurrency."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ Answers = list[Outcome[tuple[SaveOutcome, ...], MemoryStoreError]]
 
 
 class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
-    """Many writers, each as if it were alone."""
+    """Many writers at the same time; each gets the result that it would get alone."""
 
     @law
     async def test_l6_cancel(self) -> None:
@@ -54,7 +54,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_dedup_key(self) -> None:
-        """L7 race: of several writers of the same memory one stores it, and the others are told which it is."""
+        """L7 race: of several writers of the same memory one stores it, and the others get its id."""
         async with self.open() as witness:
             user = witness.user()
             for key in range(BATCHES):
@@ -73,7 +73,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_place(self) -> None:
-        """L7 race: of several writers that replace the same memory one succeeds, and the others find it gone."""
+        """L7 race: of several writers that replace the same memory one succeeds, and the others do not find it."""
         async with self.open() as witness:
             user = witness.user()
             old = remembered(witness.named("old"), namespace=user)
@@ -92,7 +92,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_key(self) -> None:
-        """L7 race: of several writers of one key, the last one's memory is true now, and each other one was true before."""
+        """L7 race: of several writers of one key, the memory of the last is true now, and that of each other was true before."""
         async with self.open() as witness:
             user = witness.user()
             drafts = [
@@ -107,7 +107,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l17_access_at_once(self) -> None:
-        """L17 access: concurrent uses of one memory are all counted, and one use that is repeated at once counts once."""
+        """L17 access: concurrent uses of one memory are all counted, and concurrent repetitions of one use count once."""
         async with self.open() as witness:
             user = witness.user()
             draft = remembered(witness.named("1"), namespace=user, memory_type="short_term")
@@ -145,7 +145,7 @@ def _replaced(outcome: SaveOutcome) -> tuple[str, ...]:
 
 
 async def _race_to_store(witness: MemoryWitness, drafts: list[MemoryDraft]) -> Answers:
-    """Store each of *drafts* by a writer of its own, all at once; return the answers."""
+    """Store each of *drafts* by its own writer, all at once, and return the answers."""
     answers: Answers = []
 
     async def write(draft: MemoryDraft) -> None:

@@ -23,7 +23,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l23_forget(self) -> None:
-        """L23 forget: what is named is gone from every read, with its older values; everything else is unchanged."""
+        """L23 forget: a named memory is gone from every read, with its older values; everything else is unchanged."""
         async with self.open() as witness:
             user, other = witness.user("a"), witness.user("A")
             drafts = _family(witness, user)
@@ -61,7 +61,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l23_forget_all(self) -> None:
-        """L23 forget: of a forgotten memory no dedup key, use or successor is remembered either."""
+        """L23 forget: no dedup key, use or successor of a forgotten memory is kept either."""
         async with self.open() as witness:
             user = witness.user()
             first = remembered(
@@ -126,7 +126,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l23_forget_marks_summaries(self) -> None:
-        """L23 forget: a summary that stands for a message of a forgotten memory is stale; no other one is."""
+        """L23 forget: a summary that covers a message of a forgotten memory becomes stale; no other summary does."""
         async with self.open() as witness:
             if witness.messages is None:
                 pytest.skip("keeps_conversations is False: there are no summaries in the same store")
@@ -174,7 +174,7 @@ def _family(witness: MemoryWitness, user: Namespace) -> list[MemoryDraft]:
 
 
 async def _summarized_talk(messages: MessageRepository, talk: str) -> None:
-    """Say five things; summarize the first, then that summary with the third, and the fourth by itself."""
+    """Store five messages; summarize the first two, then that summary with the third message, and the fourth alone."""
     await messages.append(batch(talk, *[said(f"{number}") for number in range(1, 6)])).or_raise()
     for summary_id, covers, is_deleting in (
         ("inner", {"1", "2"}, True),

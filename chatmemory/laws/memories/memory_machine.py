@@ -1,6 +1,6 @@
-"""``MemoryMachine``: any program of operations, on the memory repository under test and on the model side by side.
+"""``MemoryMachine``: runs any sequence of operations on the memory repository under test and on the model.
 
-What programs write stands in ``memory_writing_rules.py``; here is what they ask in between.
+``memory_writing_rules.py`` has the writes of the sequences; this module has the reads between them.
 """
 
 from __future__ import annotations
@@ -42,24 +42,26 @@ from chatmemory.laws.memories.memory_writing_rules import WritingRules
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import Candidates, MemoryListing
 
-SELDOM: Final = 4  # times None for each time something
+SELDOM: Final = 4  # the number of times None is drawn for each other value
 
 CONTAINED: Final = ("喜欢", "drop TABLE", "C", "C_T", "%", "É", "文", "null", "1")
 FILTERS: Final = (
     *product(("containing",), CONTAINED),
     *product(("memory_type",), ("long_term", "short_term")),
     *product(("category",), CATEGORIES[1:]),
+    *product(("source",), ("user_stated", "inferred")),
     *product(("session_id",), SESSIONS[1:]),
     *product(("tag",), TAGS),
     *product(("key_prefix",), ("", *KEYS, "编")),
     *product(("as_of",), INSTANTS),
     ("exact_app", True),
+    ("superseded", True),
 )
-"""What narrows a list: few of them at once, or nothing is left to compare."""
+"""Filters of a list: a rule uses few at once, so that something is left to compare."""
 
 
 def seldom(*values: Any) -> st.SearchStrategy[Any]:
-    """Return a strategy that draws None mostly, and seldom one of *values*: with all filters in use nothing would be found."""
+    """Return a strategy that mostly draws None, and seldom one of *values*: with all filters in use nothing would be found."""
     return st.sampled_from((None,) * SELDOM * len(values) + values)
 
 
@@ -75,7 +77,7 @@ class MemoryMachine(WritingRules):
     def unembedded(
         self, reader: tuple[int, str], space: EmbeddingSpace, limit: int, after: int | None
     ) -> None:
-        """List the memories that have no vector of *space*."""
+        """List the memories without a vector of *space*."""
         namespace = self._namespace(*reader)
         page: dict[str, Any] = {"limit": limit, "after": None if after is None else place(self._sent(after))}
         memories, count = self._ask(
@@ -94,7 +96,7 @@ class MemoryMachine(WritingRules):
     def read_list(
         self, reader: tuple[int, str], limit: int, after: int | None, filters: list[tuple[str, Any]]
     ) -> None:
-        """List memories: whole, narrowed by filters, and page by page; *after* is a memory before the first one."""
+        """List memories: whole, with filters, and page by page; *after* is a memory before the first one."""
         cursor = None if after is None else place(self._sent(after))
         listing = MemoryListing(self._namespace(*reader), ALL, after=cursor)
         for narrowed in (*({name: value} for name, value in filters), dict(filters)):
@@ -108,6 +110,8 @@ class MemoryMachine(WritingRules):
     def _read(self, listing: MemoryListing) -> tuple[Memory, ...]:
         answered = self._ask(lambda witness: witness.get(witness.repository.list(listing)))
         expect(tuple(map(plain, answered)), self._listed(listing), f"the list of {listing}", law=WINDOW)
+        counted = self._ask(lambda witness: witness.get(witness.repository.count(listing)))
+        expect(set(counted), set(self.model.count(listing)), f"the counts of {listing}", law=WINDOW)
         return answered
 
     @rule(reader=readers, key=st.sampled_from(KEYS), as_of=seldom(*INSTANTS))
@@ -130,7 +134,7 @@ class MemoryMachine(WritingRules):
         as_of=st.none() | st.sampled_from(INSTANTS),
     )
     def search(self, reader: tuple[int, str], vector: Vector | None, **query: Any) -> None:
-        """Search by words and by a vector; where these find nothing, the text itself is searched for."""
+        """Search by words and by a vector; without results, the search is for the text itself."""
         space = None if vector is None else SPACE
         search = search_for(self._namespace(*reader), space=space, vector=vector, **query)
         answered = self._ask(lambda witness: witness.get(witness.repository.search(search)))
@@ -138,5 +142,5 @@ class MemoryMachine(WritingRules):
 
 
 def _told(candidates: Candidates) -> tuple[object, ...]:
-    """Return what a search tells, in a form that can be compared."""
+    """Return the result of a search in a form that can be compared."""
     return found(candidates), candidates.matched_text, candidates.coverage

@@ -1,5 +1,6 @@
 """The laws of reading memories: L5, L10, L16, L20."""
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -10,6 +11,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import (
     APPS,
     CONTAINED,
@@ -22,14 +24,15 @@ from chatmemory.laws.memories.memory_samples import (
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.repository_values import MemoryListing
 
 
 class MemoryReadingLaws(MemoryRepositoryUnderTest):
-    """What is read is what was stored, whoever asks, and however it is asked for."""
+    """A read returns what was stored, for every reader, and by every way of asking."""
 
     @law
     async def test_l5_reopen(self) -> None:
-        """L5 reopen: closing and opening changes nothing that can be read, and uses are counted on."""
+        """L5 reopen: closing and opening changes nothing that can be read, and the counting of uses continues."""
         if not self.is_durable:
             pytest.skip("is_durable is False: nothing is promised to outlive a release")
         async with self.open() as before:
@@ -45,7 +48,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l10_window(self) -> None:
-        """L10 window: pages joined are the whole list, in the order of instant and id, and a filter is a part of it."""
+        """L10 window: joined pages are the whole list, ordered by instant and id, and a filter selects a part of it."""
         async with self.open() as witness:
             user = await _some_memories(witness)
             whole = await witness.listed(user)
@@ -58,15 +61,21 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
                 ({"tag": "work"}, lambda memory: "work" in memory.tags),
                 ({"session_id": "会"}, lambda memory: memory.session_id == "会"),
                 ({"key_prefix": "c_"}, lambda memory: (memory.key or "").startswith("c_")),
+                ({"source": "inferred"}, lambda memory: memory.source == "inferred"),
                 ({"exact_app": True}, lambda memory: not memory.app_type),
             ]
             for filters, passes in parts:
                 part = tuple(memory for memory in whole if passes(memory))
                 expect(await witness.listed(user, **filters), part, f"the list by {filters}")
+                kinds = Counter((memory.memory_type, memory.category, memory.source) for memory in part)
+                listing = MemoryListing(user, 1, after=(START, ""), **filters)
+                counts = await witness.get(witness.repository.count(listing))
+                told = {(one.memory_type, one.category, one.source): one.count for one in counts}
+                expect(told, dict(kinds), f"the counts by {filters}")
 
     @law
     async def test_l10_window_on_a_text(self) -> None:
-        """L10 window: what contains a text is listed by it, be it content, key or value: A is a, all else is as it is."""
+        """L10 window: a list by a text has the memories whose content, key or value contains it; only ASCII case is ignored."""
         async with self.open() as witness:
             user = witness.user()
             for number, text in enumerate(CONTAINED):
@@ -83,7 +92,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l16_filter(self) -> None:
-        """L16 filter: a reader of an app sees part of what one of no app sees; short-term memories are never found."""
+        """L16 filter: a reader in one app finds a part of what a reader without an app finds, and never short-term memories."""
         async with self.open() as witness:
             user = await _some_memories(witness)
             whole = found(await witness.search(user))
@@ -114,7 +123,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l20_errors(self) -> None:
-        """L20 errors: a repository that was released fails with a tag, or really does what it says."""
+        """L20 errors: a released repository fails with a tagged error, or really does the operation."""
         async with self.open() as witness:
             user = witness.user()
             await witness.store(remembered(witness.named("1"), namespace=user))
@@ -150,6 +159,7 @@ async def _some_memories(witness: MemoryWitness) -> Namespace:
             tags=((), ("work",), ("Work", "work"))[number % 3],
             session_id=(None, "会", "会议")[number // 2 % 3],
             memory_type="short_term" if number % 5 == 1 else "long_term",
+            source="inferred" if number % 3 == 1 else "user_stated",
             created_at=instant,
             terms=TERMS[number],
             space=SPACE if number % 2 else None,
@@ -163,7 +173,7 @@ async def _some_memories(witness: MemoryWitness) -> Namespace:
 async def _pages(witness: MemoryWitness, user: Namespace, size: int) -> tuple[Memory, ...]:
     joined: tuple[Memory, ...] = ()
     after = None
-    for _ in range(100):  # a cursor that stands still must not hang the law
+    for _ in range(100):  # a cursor that does not move must not hang the law
         page = await witness.listed(user, limit=size, after=after)
         if not page:
             break

@@ -1,4 +1,4 @@
-"""What the laws say to a memory repository: drafts, searches, vectors, and names that have confused stores before."""
+"""Samples for the laws of memories: drafts, searches, vectors, and names that have confused stores before."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,12 +18,12 @@ from chatmemory.longterm.repository_values import MemoryDraft
 
 SPACE: Final = EmbeddingSpace("law", 4)
 OTHER_SPACES: Final = (EmbeddingSpace("Law", 4), EmbeddingSpace("law", 3))
-"""Spaces whose vectors have nothing to do with those of ``SPACE``, although their names or lengths agree."""
+"""Spaces whose vectors are unrelated to those of ``SPACE``, although their names or lengths are equal."""
 
 APPS: Final = ("", "a", "A", "a%", "工作", "a ")
-"""Apps that differ by case, space or a wildcard, and none in particular."""
+"""Apps that differ by case, space or a wildcard, and the empty app."""
 
-CONTENTS: Final = tuple(text for text in TEXTS if text.strip())  # a memory says something
+CONTENTS: Final = tuple(text for text in TEXTS if text.strip())  # a memory is never blank
 
 TERMS: Final = (
     "tea",
@@ -41,7 +41,7 @@ TERMS: Final = (
     "NOT",
     "近",
 )
-"""Words that a store has to keep apart as they are: alike, rare, long, operators of a query language."""
+"""Words that a store has to keep different and unchanged: similar, rare, long, operators of a query language."""
 
 VALUES: Final[tuple[Json, ...]] = (None, 1, 1.0, True, "1", [], {"b": [1, None], "a": "文"}, 2**63, -0.0)
 
@@ -62,7 +62,7 @@ CONTAINED: Final = (
     "\n",
     "🙂",
 )
-"""Texts that a store might take for one another: wildcards, cases, accents, quotes, what is escaped and what is not."""
+"""Texts that a store might confuse: wildcards, cases, accents, quotes, with and without escapes."""
 
 TAGS: Final = ("工作", "work", "Work")
 SESSIONS: Final = (None, "会议", "会")
@@ -84,7 +84,7 @@ ORIGINS: Final[tuple[Mapping[str, str], ...]] = (
     {"message_id": "12", "path": "notes/会议.md#3"},
     {},
 )
-"""What a memory is forgotten by, of which one begins as another; nothing is everything."""
+"""Origins by which memories are forgotten; some are a prefix of another one; an empty origin means everything."""
 
 SOURCES: Final[tuple[tuple[Source, MemoryRole], ...]] = (
     ("user_stated", "user"),
@@ -100,7 +100,7 @@ INSTANTS: Final = (
     START + timedelta(days=10_000),
     datetime.min.replace(tzinfo=START.tzinfo),
 )
-"""When memories became true: ties, the past, the future, the beginning of time."""
+"""Times at which memories became true: equal ones, the past, the future, the beginning of time."""
 
 
 def unit(*numbers: float) -> Vector:
@@ -109,7 +109,7 @@ def unit(*numbers: float) -> Vector:
     return row / np.float32(np.sqrt(row @ row))
 
 
-# Between any two of them the cosine is a whole number of hundredths, which rounding cannot tear apart.
+# The cosine of any two of them is a whole number of hundredths, so rounding is stable.
 VECTORS: Final = (
     unit(1, 0, 0, 0),
     unit(-1, 0, 0, 0),
@@ -128,7 +128,7 @@ def dedup_key(name: str) -> bytes:
 def remembered(
     memory_id: str, content: str = "喜欢喝绿茶", *, namespace: Namespace, **changes: Any
 ) -> MemoryDraft:
-    """Return a long-term memory on its way in, without words and vector unless *changes* bring them."""
+    """Return a long-term memory to store, without words and vector unless *changes* add them."""
     draft = MemoryDraft(
         id=memory_id,
         namespace=namespace,
@@ -190,7 +190,7 @@ memories: st.SearchStrategy[MemoryDraft] = st.builds(
     dedup_key=st.sampled_from((None, None, dedup_key("1"), dedup_key("2"))),
     attribute=st.sampled_from((None, None, "residence", "work", "pet")),
 )
-"""Memories whose ids and users are to be completed."""
+"""Memories with incomplete ids and users."""
 
 users = st.sampled_from([pair[:2] for pair in ALIKE])
-"""Ends of the names of two users that are alike."""
+"""Suffixes of the names of two similar users."""

@@ -1,26 +1,28 @@
 """The laws of finding memories: L8, L9, V1."""
 
+from datetime import timedelta
 from itertools import product
 
 import pytest
 
 from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, found, ids_of, rounded
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment
 
-MANY = 60  # memories that share words
-FEW = 7  # of the nearest neighbours
+MANY = 60  # the number of memories that share words
+FEW = 7  # the number of nearest neighbours that are compared
 ACCURACY = 1e-6  # of a similarity, as the contract promises
 
 
 class MemorySearchLaws(MemoryRepositoryUnderTest):
-    """A search finds what belongs to the query, says how similar it is, and changes nothing."""
+    """A search finds the memories that match the query, returns their similarity, and changes nothing."""
 
     @law
     async def test_l8_candidates(self) -> None:
-        """L8 candidates: what is found was stored and has a word of the query; at most *limit*; the same each time."""
+        """L8 candidates: a hit was stored and has a word of the query; there are at most *limit*, the same each time."""
         async with self.open() as witness:
             user = witness.user()
             words = {witness.named(f"{number}"): set(_words(number)) for number in range(MANY)}
@@ -42,7 +44,7 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l8_candidates_by_text(self) -> None:
-        """L8 candidates: where no memory has a word of the query, those that contain its text literally are found, newest first."""
+        """L8 candidates: when no memory has a word of the query, the memories that contain its text are found, newest first."""
         async with self.open() as witness:
             user = witness.user()
             contents = ("100% 绿茶", "100 绿茶", "_绿茶_", "GREEN tea", "green tea", "绿 茶")
@@ -63,11 +65,33 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
             expect(by_word.matched_text, False, "whether a text was matched beside a word")
 
     @law
+    async def test_l8_beside(self) -> None:
+        """L8 candidates: what stands before and after a candidate in its session is found with it, and nothing else is."""
+        async with self.open() as witness:
+            user, count = witness.user(), len(TERMS)
+            sessions = [witness.named(name) for name in ("会议", "会")]
+            ids = {session: [witness.named(f"{session} {n}") for n in range(count)] for session in sessions}
+            for number, term in enumerate(TERMS):  # the sessions take turns
+                at = START + timedelta(minutes=number)
+                for session, members in ids.items():
+                    said = {"terms": f"{term} {session}", "session_id": session, "created_at": at}
+                    draft = remembered(members[number], f"{number}", namespace=user, **said)
+                    await witness.store(draft)
+            for number, term in enumerate(TERMS):
+                query = {"terms": (term,), "space": None, "vector": None}
+                candidates = await witness.search(user, **query)
+                expected = {
+                    one for members in ids.values() for one in members[max(0, number - 1) : number + 2]
+                }
+                expect(set(found(candidates)), expected, f"what has {term!r}, and what stands beside it")
+
+    @law
     async def test_l9_self(self) -> None:
-        """L9 self: a memory is its own nearest neighbour, with a similarity of 1, and the nearest come before others."""
+        """L9 self: a memory is its own nearest neighbour, with a similarity of 1, and nearer memories come before others."""
         async with self.open() as witness:
             user = witness.user()
-            vectors = [unit(1, *rest) for rest in product(range(4), repeat=3)]  # no two in one direction
+            # No two have the same direction.
+            vectors = [unit(1, *rest) for rest in product(range(4), repeat=3)]
             ids = [witness.named(f"{number}") for number in range(len(vectors))]
             drafts = [
                 remembered(memory_id, namespace=user, space=SPACE, vector=vector)

@@ -1,6 +1,6 @@
-"""``MemorySideBySide``: a memory repository under test and the model, and whether what can be read of both agrees.
+"""``MemorySideBySide``: compares all that can be read of a memory repository under test and of the model.
 
-What programs do with the two stands in ``memory_writing_rules.py`` and ``memory_machine.py``.
+``memory_writing_rules.py`` and ``memory_machine.py`` define the operations on both.
 """
 
 from collections.abc import Iterable
@@ -28,29 +28,33 @@ from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
 
-REMEMBER: Final = "L1 remember: what is stored reads as it was given, and nothing else changes"
-ATOMIC: Final = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
-FIND: Final = "L8 candidates: what a search finds is stored, passes every filter, and is all of it"
-WINDOW: Final = "L10 window: a list is the stretch of the whole that its filters and its cursor name"
-DEDUP: Final = "L13 dedup: nothing is dropped without saying so, and what is stored already is stored once"
-MARK: Final = "L16 filter: who is promoted, demoted, pinned or retyped changes in nothing else"
+REMEMBER: Final = "L1 remember: a memory reads as it was stored, and nothing else changes"
+ATOMIC: Final = "L2 atomic batch: a refused batch fails with its reason, and changes nothing"
+FIND: Final = (
+    "L8 candidates: a search finds all stored memories that match it and pass every filter, and no others"
+)
+WINDOW: Final = "L10 window: a list is the part of the whole that its filters and its cursor select"
+DEDUP: Final = (
+    "L13 dedup: every dropped memory is reported, and a memory that is already stored is stored once"
+)
+MARK: Final = "L16 filter: promoting, demoting, pinning or unpinning a memory changes nothing else of it"
 USE: Final = "L17 access: a use is counted once for each memory that is seen"
-FORGET: Final = "L23 forget: what is forgotten is gone, and everything else is unchanged"
-TRUTH: Final = "T1 truth: what takes a memory's place ends its truth, and nothing else does"
+FORGET: Final = "L23 forget: a forgotten memory is gone, and everything else is unchanged"
+TRUTH: Final = "T1 truth: a replacement ends the truth of a memory, and nothing else does"
 CORRECT: Final = (
-    "T3 correct: a correction changes what a memory says and its version, guarded by that version"
+    "T3 correct: a correction changes the content of a memory and its version, guarded by that version"
 )
 VECTOR: Final = "V1 vectors: a memory is compared in the space of its vector, and in no other"
 
 which = st.integers(0, 9)
-"""Which of the drafts that were sent before, the newest first."""
+"""The index of an earlier draft, the newest first."""
 
 readers = st.tuples(st.integers(0, 1), st.sampled_from((*APPS[:3], "")))
-"""One of the two users, in an app, or, often enough to see a memory of any, in none."""
+"""One of the two users, in an app or, often enough to see a memory of any app, without an app."""
 
 
 class MemorySideBySide(SideBySide[MemoryWitness]):
-    """Two users with names that are alike, in a few apps."""
+    """Two users with similar names, in a few apps."""
 
     def __init__(self, host: Host[MemoryWitness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
@@ -69,16 +73,16 @@ class MemorySideBySide(SideBySide[MemoryWitness]):
         return self.sent[-1 - which % len(self.sent)]
 
     def _reading(self, reader: tuple[int, str] | None, which: int) -> Namespace:
-        """Return the namespace of *reader*, or of the memory that is meant: strangers see too little for programs to bite."""
+        """Return the namespace of *reader*, or of the named memory: a random reader would see too few memories."""
         return self._sent(which).namespace if reader is None else self._namespace(*reader)
 
     def _agree(self, law: str) -> None:
-        """Compare all that the users can read, in an app and in none."""
+        """Compare all that the users can read, with an app and without."""
         for namespace, observed in self._ask(self._observe).items():
             expect(observed, self._predicted(namespace), f"what is read in {namespace}", law=law)
 
     def _predicted(self, namespace: Namespace) -> MemoryObservation:
-        """Return what ``MemoryWitness.observe`` has to observe."""
+        """Return the expected result of ``MemoryWitness.observe``."""
         candidates = self.model.search(search_for(namespace))
         return MemoryObservation(
             now=self._listed(MemoryListing(namespace, ALL)),
@@ -111,10 +115,10 @@ class MemorySideBySide(SideBySide[MemoryWitness]):
 
 
 def plain_or_none(memory: Memory | None) -> Memory | None:
-    """Return *memory* with its value as JSON text, if it is there."""
+    """Return *memory* with its value as JSON text; None for None."""
     return memory and plain(memory)
 
 
 def place(draft: MemoryDraft) -> tuple[datetime, str]:
-    """Return where the memory of *draft* stands in listings."""
+    """Return the position of the memory of *draft* in listings."""
     return draft.created_at, draft.id

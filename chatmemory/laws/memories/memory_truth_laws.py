@@ -1,4 +1,4 @@
-"""The laws of what is true and what was: T1, T2, T3."""
+"""The laws of current and past truth: T1, T2, T3."""
 
 from datetime import datetime, timedelta
 
@@ -15,18 +15,18 @@ from chatmemory.longterm.memories import Stored
 
 HOUR = timedelta(hours=1)
 
-# What happens in T2, by the hour; in every other one a memory is added.
+# The events of T2, by hour; in every other hour a memory is added.
 KEY_TAKEN_AT = (2, 6, 10)
 PLACE_TAKEN_AT = 5  # by a memory of another key
 RETIRED_AT = 8
 
 
 class MemoryTruthLaws(MemoryRepositoryUnderTest):
-    """Truth has a beginning and an end, and what ended can still be read."""
+    """The truth of a memory has a beginning and an end, and an ended memory can still be read."""
 
     @law
     async def test_t1_truth(self) -> None:
-        """T1 truth: of a key one memory is true, the last that was put; each before it ended when its successor began."""
+        """T1 truth: one memory of a key is true, the last that was put; each earlier one ended when its successor began."""
         async with self.open() as witness:
             user = witness.user()
             ids = [witness.named(f"{number}") for number in range(5)]
@@ -54,7 +54,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_t2_time_travel(self) -> None:
-        """T2 time travel: reading as of an instant shows what could be read then, in lists, values and searches."""
+        """T2 time travel: a read as of an instant returns what could be read then, in lists, values and searches."""
         async with self.open() as witness:
             user = witness.user()
             then: dict[datetime, object] = {}
@@ -82,7 +82,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_t3_correct(self) -> None:
-        """T3 correct: a correction changes what a memory says, one version on, and only from the version it was read at."""
+        """T3 correct: a correction changes a memory's content, raises its version by 1, and needs the version that was read."""
         async with self.open() as witness:
             user = witness.user()
             first = remembered(

@@ -52,7 +52,7 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l17_access_peeks(self) -> None:
-        """L17 access: reading, listing and searching change nothing, and uses do not change what is found."""
+        """L17 access: reading, listing and searching change nothing, and uses do not change the results of a search."""
         async with self.open() as witness:
             user = witness.user()
             for number, vector in enumerate(VECTORS):
@@ -74,7 +74,7 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l17_access_promotes(self) -> None:
-        """L17 access: use in enough sessions promotes what the user stated, and nothing that came from others."""
+        """L17 access: use in enough sessions promotes what the user stated, and no memory from other sources."""
         async with self.open() as witness:
             user = witness.user()
             ids = tuple(witness.named(f"{source} {role}") for source, role in SOURCES)

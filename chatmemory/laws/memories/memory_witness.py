@@ -1,6 +1,6 @@
 """``MemoryWitness``: asks a memory repository on behalf of a law, and observes all that a reader can read.
 
-``MemoryRepositoryUnderTest``: what every group of laws knows of the memory repository that it tests.
+``MemoryRepositoryUnderTest``: the base class of all groups of laws for memory repositories.
 """
 
 import json
@@ -32,7 +32,7 @@ ALL: Final = 1000  # more than any law stores
 SIMILARITY_DIGITS: Final = 5  # the contract promises 1e-6; the vectors of the laws are whole hundredths apart
 
 Found: TypeAlias = Mapping[str, tuple[Memory, str, float | None]]
-"""Candidates by id: each with its words and its rounded similarity."""
+"""Candidates by id, each with its words and its rounded similarity."""
 
 
 @final
@@ -41,10 +41,10 @@ class MemoryObservation:
     """All that a reader in one namespace can read.
 
     Attributes:
-        now: what is true.
-        then: what was true at each of some instants.
-        by_id: what is known of some ids.
-        found: what has a word or a vector, with the coverage.
+        now: the memories that are true.
+        then: by instant, the memories that were true.
+        by_id: by id, the memory.
+        found: the memories with a word or a vector, with the coverage.
     """
 
     now: tuple[Memory, ...]
@@ -57,9 +57,10 @@ class MemoryObservation:
 @final
 @frozen
 class MemoryWitness(Asker):
-    """Speaks with one repository, in namespaces and about ids of its own.
+    """Asks one repository, in its own namespaces and about its own ids.
 
-    *messages* keeps conversations in the same store, if anything does.  A memory that the witness returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
+    *messages* stores conversations in the same store, if there is such a repository.  A memory that the witness
+    returns has its value as JSON text: Python calls 1, 1.0 and True equal, and 0.0 and -0.0.
     """
 
     ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryStoreError | MemoryRewriteError)
@@ -71,21 +72,21 @@ class MemoryWitness(Asker):
         return Namespace(self.named(name), app)
 
     async def store(self, *drafts: MemoryDraft) -> tuple[SaveOutcome, ...]:
-        """Store drafts that nothing speaks against."""
+        """Store drafts that have no reason to be refused."""
         return await self.get(self.repository.store(drafts))
 
     async def memory(self, namespace: Namespace, memory_id: str) -> Memory | None:
-        """Return the memory of an id."""
+        """Return the memory with an id; None when there is none."""
         found = await self.get(self.repository.get(namespace, memory_id))
         return found and plain(found)
 
     async def listed(self, namespace: Namespace, **filters: Any) -> tuple[Memory, ...]:
-        """Return a list, of everything unless *filters* say otherwise."""
+        """Return a list, of everything unless *filters* limit it."""
         listing = evolve(MemoryListing(namespace, ALL), **filters)
         return tuple(map(plain, await self.get(self.repository.list(listing))))
 
     async def search(self, namespace: Namespace, **query: Any) -> Candidates:
-        """Search for every word and every vector, unless *query* says otherwise."""
+        """Search for every word and every vector, unless *query* changes that."""
         return await self.get(self.repository.search(search_for(namespace, **query)))
 
     async def observe(
@@ -103,7 +104,7 @@ class MemoryWitness(Asker):
 
 
 def search_for(namespace: Namespace, **query: Any) -> MemorySearch:
-    """Return a search for every word of the samples and in their space, unless *query* says otherwise."""
+    """Return a search for every word of the samples and in their space, unless *query* changes that."""
     whole = MemorySearch(namespace, NOWHERE, TERMS, SPACE, VECTORS[0], limit=ALL)
     return evolve(whole, **query)
 
@@ -122,7 +123,7 @@ def found(candidates: Candidates) -> Found:
 
 
 def rounded(similarity: float | None) -> float | None:
-    """Return what two exact cosines have in common; -0.0 is 0.0."""
+    """Return a rounded cosine, so that two exact computations give the same value; -0.0 becomes 0.0."""
     return None if similarity is None else round(similarity, SIMILARITY_DIGITS) + 0.0
 
 
@@ -132,7 +133,7 @@ def ids_of(memories: Sequence[Memory]) -> list[str]:
 
 
 class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
-    """The memory repository that the laws try: a layer that provides ``MemoryRepositoryTag``.
+    """The memory repository under test: a layer that provides ``MemoryRepositoryTag``.
 
     Attributes:
         keeps_conversations: whether the layer also provides ``MessageRepositoryTag``, over the same store.

@@ -28,7 +28,7 @@ from chatmemory.longterm.repository_values import Attachment, Forgetting, Memory
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):
-    """What a batch does to its namespace, and to no other."""
+    """A batch changes its own namespace as it says, and no other namespace."""
 
     @law
     async def test_l1_remember(self) -> None:
@@ -44,7 +44,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l1_remember_copies(self) -> None:
-        """L1 remember: what is kept is a copy; changing a value or a vector that was given or read changes nothing."""
+        """L1 remember: the store keeps a copy; changing a value or a vector that was given or read changes nothing."""
         async with self.open() as witness:
             value, vector = {"tags": ["工作"]}, VECTORS[0].copy()
             draft = remembered(
@@ -74,7 +74,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             fine = remembered(named("3"), namespace=user, key="city", replaces_key=True)
             taken = evolve(one, content="另一句")
             missing = remembered(named("4"), namespace=user, replaces=named("nobody"))
-            late = remembered(named("5"), namespace=user, replaces=one.id)  # by then another has its place
+            late = remembered(named("5"), namespace=user, replaces=one.id)  # which is replaced before
             conflict = Failure(MemoryConflictError((one.id,)))
             for refused, reason in (
                 ((fine, taken), conflict),
@@ -109,7 +109,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l3_isolation_of_ids(self) -> None:
-        """L3 isolation: memories of two users with the same ids have nothing to do with each other."""
+        """L3 isolation: memories of two users with the same ids are independent of each other."""
         async with self.open() as witness:
             user, other = witness.user("a"), witness.user("A")
             lives = {one: _inhabitants(witness, one, 0) for one in (user, other)}
@@ -128,7 +128,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l11_empty(self) -> None:
-        """L11 empty: what says nothing changes nothing, and of an unknown namespace nothing is known."""
+        """L11 empty: an empty operation changes nothing, and an unknown namespace is empty."""
         async with self.open() as witness:
             user, repository = witness.user(), witness.repository
             before = await witness.observe(user)
@@ -155,7 +155,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l12_retry(self) -> None:
-        """L12 retry: storing the same ids again stores them once and says so, whatever became of them meanwhile."""
+        """L12 retry: storing the same ids again stores them once and reports it, also after later changes."""
         async with self.open() as witness:
             user, named = witness.user(), witness.named
             sent = (
@@ -165,7 +165,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             )
             await witness.store(*sent)
             before = await witness.observe(user, ids=[draft.id for draft in sent], instants=INSTANTS)
-            # When it was said does not make it another memory, nor does the order of keys.
+            # Neither another time nor another order of keys makes it another memory.
             resent = (evolve(sent[0], value={"b": [2], "a": 1}, created_at=INSTANTS[2]), *sent[1:], sent[0])
             answer = await witness.store(*resent)
             expect(answer, tuple(Duplicate(draft.id) for draft in resent), "the answer to a retry")
@@ -177,7 +177,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l13_dedup(self) -> None:
-        """L13 dedup: of memories with one key one is true, and whatever is dropped names the one that is kept."""
+        """L13 dedup: of memories with one dedup key one is true, and the answer for a dropped one names the kept one."""
         async with self.open() as witness:
             kept: dict[tuple[Namespace, bytes | None], str] = {}
             for index in range(24):
@@ -196,7 +196,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
 
 
 def _every_kind(witness: MemoryWitness) -> list[MemoryDraft]:
-    """Return memories with every text, value, instant and origin of the samples among them."""
+    """Return memories that cover every text, value, instant and origin of the samples."""
     return [
         remembered(
             witness.named(f"{index} %_é🙂"),
@@ -222,7 +222,7 @@ def _every_kind(witness: MemoryWitness) -> list[MemoryDraft]:
 
 
 def _inhabitants(witness: MemoryWitness, namespace: Namespace, index: int) -> list[MemoryDraft]:
-    """Return what lives in a namespace; beside those of its app are those of none, which have an owner of their own."""
+    """Return memories for a namespace; memories without an app have an owner of their own."""
     return [
         remembered(
             witness.named(f"{index} {name}"),
@@ -240,7 +240,7 @@ def _inhabitants(witness: MemoryWitness, namespace: Namespace, index: int) -> li
 
 
 async def _live(witness: MemoryWitness, namespace: Namespace, drafts: list[MemoryDraft]) -> None:
-    """Do all that can be done in a namespace, and leave nothing in it that is true."""
+    """Perform every operation in a namespace, and leave no memory in it that is true."""
     repository = witness.repository
     ids = tuple(draft.id for draft in drafts)
     await witness.get(repository.mark(namespace, ids[0], pinned=True))

@@ -1,4 +1,4 @@
-"""``WritingRules``: everything that can happen to memories, on the repository under test and on the model."""
+"""``WritingRules``: all changes of memories, on the repository under test and on the model."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from chatmemory.longterm.repository_values import Attachment, Forgetting, Memory
 
 
 class WritingRules(MemorySideBySide):
-    """Whatever an operation answers, and whatever can be read afterwards, has to be what the model says."""
+    """The result of each operation, and everything that can be read afterwards, has to equal the model."""
 
     @initialize(users=users, drafts=st.lists(memories, min_size=4, max_size=8))
     def begin(self, users: tuple[str, ...], drafts: list[MemoryDraft]) -> None:
-        """Choose the names, and store something, so that every program has something to work on."""
+        """Choose the names, and store something, so that every sequence has data to work on."""
         self.users = [self.space + user for user in users]
         for index, draft in enumerate(drafts):
             self._put([self._named(draft, self._namespace(index % 2, draft.namespace.app), index)])
@@ -70,9 +70,9 @@ class WritingRules(MemorySideBySide):
         is_now: bool,
         again: bool,
     ) -> None:
-        """Store new memories; the last of them perhaps in the place of others, or of one that is not there.
+        """Store new memories; the last of them perhaps replaces others, or a memory that does not exist.
 
-        Perhaps *again*, whatever was forgotten.
+        With *again*, forgotten memories are stored too.
         """
         now, namespace = self._later(), self._reading(reader, replaces or 0)
         new = [
@@ -92,7 +92,7 @@ class WritingRules(MemorySideBySide):
         beside=st.lists(memories, max_size=1),
     )
     def store_again(self, which: int, change: dict[str, Any], beside: list[MemoryDraft]) -> None:
-        """Repeat what was sent before, stored, refused or forgotten, perhaps with another content, or with something new."""
+        """Repeat an earlier draft, stored, refused or forgotten, perhaps with another content, or with a new memory."""
         self._later()
         sent = self._sent(which)
         self._store([*(self._named(new, sent.namespace, 0) for new in beside), evolve(sent, **change)])
@@ -101,7 +101,7 @@ class WritingRules(MemorySideBySide):
         self._agree(self._put(drafts))
 
     def _put(self, drafts: list[MemoryDraft]) -> str:
-        """Store *drafts*, and return the law that says what can be read then."""
+        """Store *drafts*, and return the law for what can be read then."""
         self.sent += drafts
         predicted = self.model.store(tuple(drafts))
         law = ATOMIC
@@ -154,7 +154,7 @@ class WritingRules(MemorySideBySide):
         memory_type: MemoryType | None,
         pinned: bool | None,
     ) -> None:
-        """Promote, demote, pin or unpin a memory, which may not be seen."""
+        """Promote, demote, pin or unpin a memory, perhaps one that is not seen."""
         namespace, memory_id = self._reading(reader, which), self._sent(which).id
         predicted = self.model.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
         answered = self._ask(
@@ -225,12 +225,12 @@ class WritingRules(MemorySideBySide):
 
     @rule(which=which, reader=st.none() | readers)
     def forget(self, which: int, reader: tuple[int, str] | None) -> None:
-        """Forget a memory, which may not be seen."""
+        """Forget a memory, perhaps one that is not seen."""
         self._forget(Forgetting(self._reading(reader, which), memory_id=self._sent(which).id))
 
     @rule(which=which, reader=st.none() | readers, origin=st.sampled_from(ORIGINS))
     def forget_by_origin(self, which: int, reader: tuple[int, str] | None, origin: Mapping[str, str]) -> None:
-        """Forget what comes from somewhere, or everything."""
+        """Forget the memories of an origin, or all of them."""
         self._forget(Forgetting(self._reading(reader, which), **origin))
 
     def _forget(self, forgetting: Forgetting) -> None:
@@ -248,7 +248,7 @@ class WritingRules(MemorySideBySide):
     def expire(
         self, reader: tuple[int, str], session_id: str | None, created_before: datetime | None
     ) -> None:
-        """Let short-term memories expire."""
+        """Expire short-term memories."""
         namespace = self._namespace(*reader)
         which: dict[str, Any] = {"session_id": session_id, "created_before": created_before}
         predicted = self.model.expire(namespace, **which)
@@ -264,7 +264,7 @@ class WritingRules(MemorySideBySide):
         lag=st.sampled_from((0, 0, 1)),
     )
     def attach(self, reader: tuple[int, str] | None, attached: list[tuple[int, Vector]], lag: int) -> None:
-        """Give memories a vector, perhaps for a content that they no longer have."""
+        """Attach vectors to memories, perhaps for an outdated content."""
         namespace = self._reading(reader, attached[0][0] if attached else 0)
         vectors = {self._sent(index).id: vector for index, vector in attached}
         versions = {

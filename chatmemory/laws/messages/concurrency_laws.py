@@ -1,4 +1,4 @@
-"""The laws of writing at once and of being cancelled: L6, L7."""
+"""The laws of concurrent writes and of cancellation: L6, L7."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ SIZE = 3  # messages in a batch
 
 
 class ConcurrencyLaws(MessageRepositoryUnderTest):
-    """Many writers at the same time, each of which gets the result that it would get alone."""
+    """Many writers at the same time; each gets the result that it would get alone."""
 
     @law
     async def test_l6_cancel(self) -> None:
@@ -29,7 +29,7 @@ class ConcurrencyLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l7_race(self) -> None:
-        """L7 race: concurrent appends end as some sequence of whole batches, each writer's in order, at every moment."""
+        """L7 race: concurrent appends result in a sequence of whole batches, each writer's in order, at every moment."""
         async with self.open() as witness:
             talk = witness.named("a")
             sizes_seen: set[int] = set()
@@ -68,7 +68,7 @@ class ConcurrencyLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_version(self) -> None:
-        """L7 race: of several writers that expect the same version, one wins, and the others are told which it is now."""
+        """L7 race: of several writers that expect the same version, one wins, and the others get the new version."""
         async with self.open() as witness:
             talk = witness.named("a")
 

@@ -1,4 +1,4 @@
-"""The law of what a conversation says of itself: L25."""
+"""The law of the counts of a conversation: L25."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,11 +13,11 @@ SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)])
 
 
 class CountingLaws(MessageRepositoryUnderTest):
-    """Counts, version and times agree with what was done and with what can be read."""
+    """Counts, version and times agree with the changes and with what can be read."""
 
     @law
     async def test_l25_counts(self) -> None:
-        """L25 counts: size, version and times of a conversation are those of what was done to it, after every change."""
+        """L25 counts: size, version and times of a conversation are those of its changes, after every change."""
         async with self.open() as witness:
             talk, repository = witness.named("会"), witness.repository
             version, began, now = 0, START, START
@@ -40,12 +40,14 @@ class CountingLaws(MessageRepositoryUnderTest):
                 for delete_covered in (False, True):
                     await _summarize(witness, talk, version, now, delete_covered=delete_covered)
                     await expect_change()
-                for _ in range(4):  # three messages, and the summary that has deleted what it stood for
+                # Three messages, and the messages of the summary that was deleted with two others.
+                for _ in range(6):
                     await witness.get(repository.remove_newest(talk, now=now, threshold=None))
                     await expect_change()
                 before = await witness.observe(talk)
                 nothing = await witness.get(repository.remove_newest(talk, now=now, threshold=None))
                 expect((nothing, await witness.observe(talk)), (None, before), "a removal from an empty view")
+                began = now
                 await witness.get(repository.append(batch(talk, said("last"), now=now)))
                 await expect_change()
                 await witness.get(repository.clear(talk, now=now))
@@ -56,7 +58,7 @@ class CountingLaws(MessageRepositoryUnderTest):
 async def _summarize(
     witness: Witness, talk: str, version: int, now: datetime, *, delete_covered: bool
 ) -> None:
-    """Put a summary in the place of the three oldest messages in view."""
+    """Replace the three oldest messages in view by a summary."""
     summary = summary_of(
         talk,
         (await witness.read(talk, "model"))[:3],

@@ -1,4 +1,4 @@
-"""The law of whose a conversation is: L26."""
+"""The law of the owner of a conversation: L26."""
 
 from functools import partial
 from typing import Final
@@ -21,17 +21,17 @@ ORDERS: Final[tuple[ConversationOrder, ...]] = ("id", "recent")
 
 
 def somebody(user: str, *granted: Granted, app: str = "") -> Principal:
-    """Return a principal who may do everything with what is theirs, and what is *granted* besides."""
+    """Return a principal with all rights on its own conversations, and with the rights of *granted*."""
     own = Namespace(user, app)
     return Principal(name=user, namespace=own, granted=(Granted(own), *granted))
 
 
 class OwnerLaws(MessageRepositoryUnderTest):
-    """Nobody sees or changes what nobody has granted them."""
+    """A principal sees and changes only what it has the rights for."""
 
     @law
     async def test_l26_owner(self) -> None:
-        """L26 owner: who begins a conversation owns it; to others it is not there, and they change nothing in it."""
+        """L26 owner: the creator of a conversation owns it; for others it does not exist, and they cannot change it."""
         async with self.open() as witness:
             ada, bob = somebody("ada"), somebody("bob")
             for owner, talk in ((ada, witness.named("ada")), (bob, witness.named("bob"))):
@@ -44,7 +44,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_of_what_was_cleared(self) -> None:
-        """L26 owner: a conversation that was cleared is still its owner's."""
+        """L26 owner: a cleared conversation still belongs to its owner."""
         async with self.open() as witness:
             talk = witness.named("a")
             with acting_as(somebody("ada")):
@@ -57,7 +57,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_is_nobody(self) -> None:
-        """L26 owner: without a principal all is seen and done, and what is begun is nobody's until that is granted."""
+        """L26 owner: without a principal all is allowed, and a new conversation has no owner, so it needs a grant."""
         async with self.open() as witness:
             talk, hers = witness.named("a"), witness.named("b")
             await _begin(witness, talk)
@@ -71,7 +71,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_grants(self) -> None:
-        """L26 owner: what is granted is what the grant says: of that user and app, with that beginning, those rights."""
+        """L26 owner: a grant covers what it names: that user and app, that prefix, those rights."""
         async with self.open() as witness:
             talk = witness.named("team_1")
             with acting_as(somebody("ada", app="chat")):
@@ -87,7 +87,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
             for prefix, app, is_granted in (
                 (witness.named("team"), "", True),
                 (witness.named("team_1"), "chat", True),
-                (witness.named("teamX1"), "", False),  # which a pattern would take for it
+                (witness.named("teamX1"), "", False),  # which a wildcard pattern would match
                 (witness.named("team_12"), "", False),
                 (witness.named("TEAM"), "", False),
                 ("", "mail", False),
@@ -99,7 +99,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_and_roles(self) -> None:
-        """L26 owner: a batch with a message in a role that is not granted is refused, whole."""
+        """L26 owner: a batch with a message in a role that is not granted is refused as a whole."""
         async with self.open() as witness:
             talk = witness.named("a")
             ada = evolve(somebody("ada"), roles=frozenset({"user", "assistant"}))
@@ -113,7 +113,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_at_once(self) -> None:
-        """L26 owner: what several do at the same moment is answered to each as to them alone."""
+        """L26 owner: concurrent principals each get the answers that they would get alone."""
         async with self.open() as witness:
 
             async def act(user: str) -> None:
@@ -132,9 +132,9 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
 
 async def _begin(witness: Witness, talk: str) -> None:
-    """Say three things, and summarize the first two of them."""
+    """Store three messages, and summarize the first two of them."""
     appended = await witness.get(witness.repository.append(batch(talk, *map(said, "012"))))
-    with acting_as(ANYBODY):  # as the service does, whoever acts
+    with acting_as(ANYBODY):  # as the service does, for every principal
         summary = summary_of(
             talk,
             (await witness.read(talk, "model"))[:2],
@@ -147,7 +147,7 @@ async def _begin(witness: Witness, talk: str) -> None:
 
 
 async def _expect_rights(witness: Witness, who: Principal, talk: str, rights: set[Right]) -> None:
-    """Try everything as *who*, and break the law where anything but *rights* is allowed, or anything is changed that is not."""
+    """Try everything as *who*; break the law when more or less than *rights* is allowed, or when anything changes."""
     repository = witness.repository
     before = await witness.observe(talk)
     seen = before if "read" in rights else evolve(before, conversation=None, full=(), model=())

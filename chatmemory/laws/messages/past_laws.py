@@ -14,11 +14,11 @@ VIEWS: tuple[View, ...] = ("full", "model")
 
 
 class PastLaws(MessageRepositoryUnderTest):
-    """What was read at some time can be read as of that time, while its content is kept."""
+    """A page can be read as of an earlier time while its content is kept."""
 
     @law
     async def test_l27_past(self) -> None:
-        """L27 past: a page as of a version, or of an instant, is what was read then, page by page, summaries included."""
+        """L27 past: a page as of a version, or of an instant, equals the page at that time, page by page, with summaries."""
         async with self.open() as witness:
             talk = witness.named("会")
             read = await _life(witness, talk, delete_covered=False)
@@ -36,7 +36,7 @@ class PastLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l27_past_of_what_was_removed(self) -> None:
-        """L27 past: what was deleted is missing, the page of its time says so, and one of a later time is whole."""
+        """L27 past: deleted messages are missing, the page of their time reports it, and a page of a later time is whole."""
         async with self.open() as witness:
             for name in ("removed", "summarized", "cleared"):
                 talk, repository = witness.named(name), witness.repository
@@ -76,7 +76,7 @@ class PastLaws(MessageRepositoryUnderTest):
 async def _life(
     witness: Witness, talk: str, *, delete_covered: bool
 ) -> dict[int, tuple[dict[View, MessagePage], datetime]]:
-    """Make a conversation of batches and summaries of summaries; return what was read at each version, and its instant."""
+    """Create a conversation of batches and summaries of summaries; return the pages at each version, and its instant."""
     read: dict[int, tuple[dict[View, MessagePage], datetime]] = {}
     now = START
 
@@ -118,14 +118,14 @@ async def _page(witness: Witness, talk: str, view: View, at: int | datetime | No
 
 
 async def _expect_parts(witness: Witness, talk: str, view: View, at: int | datetime) -> None:
-    """Break the law unless pages of two, joined either way, are the whole page."""
+    """Break the law unless pages of two, joined in both directions, are the whole page."""
     whole = await _page(witness, talk, view, at)
     ids = [message.id for message in whole.messages] if whole else []
     back: list[str] = []
     forth: list[str] = []
     older: int | None = None
     query = PageQuery(talk, view, limit=2, as_of=at)
-    for _ in ids:  # a cursor that stands still must not hang the law
+    for _ in ids:  # a cursor that does not move must not hang the law
         page = await witness.get(witness.repository.page(evolve(query, older_than=older)))
         back = [message.id for message in page.messages] + back if page else back
         older = page.older if page else None

@@ -1,4 +1,4 @@
-"""The laws of reading pages, and of what outlives a release of the repository: L5, L10, L20."""
+"""The laws of reading pages, and of the data that survives a release of the repository: L5, L10, L20."""
 
 from datetime import timedelta
 
@@ -17,11 +17,11 @@ VIEWS: tuple[View, ...] = ("full", "model")
 
 
 class ReadingLaws(MessageRepositoryUnderTest):
-    """What is read is what was written, in parts and as a whole, now and later."""
+    """A read returns what was written, in parts and as a whole, now and later."""
 
     @law
     async def test_l5_reopen(self) -> None:
-        """L5 reopen: closing and opening changes nothing that can be read, nor what is queued."""
+        """L5 reopen: closing and opening changes nothing that can be read, and no queued work."""
         if not self.is_durable:
             pytest.skip("is_durable is False: nothing is promised to outlive a release")
         async with self.open() as before:
@@ -41,7 +41,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l10_window(self) -> None:
-        """L10 window: the last n, those before an instant, and pages joined either way are stretches of the whole."""
+        """L10 window: the last n, those before an instant, and joined pages in both directions are parts of the whole."""
         async with self.open() as witness:
             talk = await _talk_with_summary(witness)
             for view in VIEWS:
@@ -63,7 +63,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l10_window_waits(self) -> None:
-        """L10 window: the cursor at the end waits for what comes next, and nothing is seen twice."""
+        """L10 window: the cursor at the end returns only later messages, and no message is returned twice."""
         async with self.open() as witness:
             talk = witness.named("a")
             await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
@@ -77,7 +77,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l10_window_of_the_list(self) -> None:
-        """L10 window: pages of conversations joined are the whole list, also where many changed at one instant."""
+        """L10 window: joined pages of conversations are the whole list, also when many changed at one instant."""
         async with self.open() as witness:
             names = ("会", "a%", "ab", "A", "a_", "会议", "a", "🙂", "\uffff")
             for index, name in enumerate(names):
@@ -98,7 +98,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l20_errors(self) -> None:
-        """L20 errors: after its release a repository fails with a typed error, or really does the work."""
+        """L20 errors: after its release a repository fails with a typed error, or really does the operation."""
         async with self.open() as witness:
             talk = witness.named("a")
             await witness.get(witness.repository.append(batch(talk, said("1"))))
@@ -119,7 +119,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
 
 async def _talk_with_summary(witness: Witness) -> str:
-    """Make a conversation of twelve messages of few instants, two of them covered and two deleted by summaries."""
+    """Create a conversation of twelve messages of few instants, two of them covered and two deleted by summaries."""
     talk, repository = witness.named("会"), witness.repository
     for index in range(12):
         draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
@@ -146,7 +146,7 @@ async def _page(witness: Witness, query: PageQuery) -> tuple[ChatMessage, ...]:
 async def _listed(witness: Witness, listing: ConversationListing) -> list[str]:
     """Join the pages of a list of conversations."""
     joined: list[str] = []
-    for _ in range(100):  # a list that stands still must not hang the law
+    for _ in range(100):  # a list that does not advance must not hang the law
         page = await witness.get(witness.repository.conversations(listing))
         if not page:
             break
@@ -159,7 +159,7 @@ async def _backwards(witness: Witness, talk: str, view: View, size: int) -> tupl
     """Join the pages from the newest to the oldest."""
     joined: tuple[ChatMessage, ...] = ()
     query = PageQuery(talk, view, limit=size)
-    for _ in range(100):  # a cursor that stands still must not hang the law
+    for _ in range(100):  # a cursor that does not move must not hang the law
         page = await witness.get(witness.repository.page(query))
         if page is None:
             break

@@ -1,7 +1,7 @@
-"""``RepositoryMachine``: any program of operations, on the repository under test and on the model side by side.
+"""``RepositoryMachine``: runs any sequence of operations on the repository under test and on the model.
 
-Hypothesis writes the programs and shrinks one that fails.  Whatever an operation answers, and whatever can be read
-afterwards in any conversation, has to be what the model says.
+Hypothesis generates the sequences and shrinks one that fails.  The result of each operation, and everything that can
+be read afterwards in any conversation, has to equal the model.
 """
 
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from chatmemory.conversation.message_repository import (
     Fork,
     MessageDraft,
     PageQuery,
+    Undo,
     WorkThreshold,
 )
 from chatmemory.conversation.messages import Conversation, ConversationOrder, SummarizationMetadata, View
@@ -40,19 +41,20 @@ from chatmemory.laws.kit.samples import (
 from chatmemory.laws.kit.side_by_side import SideBySide
 from chatmemory.laws.messages.witness import Observation, Witness
 
-APPEND = "L1 append: a conversation reads as before, and then the batch"
-ATOMIC = "L2 atomic batch: a batch that is refused is refused with its reason, and changes nothing"
+APPEND = "L1 append: a conversation has its earlier messages, and then the batch"
+ATOMIC = "L2 atomic batch: a refused batch fails with its reason, and changes nothing"
 ISOLATION = "L3 isolation: an operation on one conversation leaves every other one unchanged"
-CLEAR = "L4 clear: a cleared conversation is gone, and begins anew at a later version"
-WINDOW = "L10 window: a page is the stretch of the whole that its query names"
-RETRY = "L12 retry: what is stored already is reported as a duplicate, and stored once"
-REMOVE = (
-    "L24 remove: what is removed is the newest in view, and what a summary stood for comes back into view"
+CLEAR = "L4 clear: a cleared conversation is gone, and begins again at a later version"
+WINDOW = "L10 window: a page is the part of the whole that its query selects"
+RETRY = "L12 retry: a message that is already stored is reported as a duplicate, and stored once"
+REMOVE = "L24 remove: the newest message in view is removed, and the messages that a summary covered come back into view"
+COVERAGE = "L14 coverage: every message is in view, or one summary covers it"
+PAST = "L27 past: a page as of a version equals the page at that version, as far as its content is kept"
+FORK = (
+    "L28 fork: a branch begins with the state of its parent at the point, and both then change independently"
 )
-COVERAGE = "L14 coverage: every message is in view, or one summary stands for it"
-PAST = "L27 past: a page as of a version is what was read then, as far as its content is kept"
-FORK = "L28 fork: a branch begins as its parent was at the point, and neither sees what the other does from then on"
-COUNTS = "L25 counts: what a conversation says of its size is what can be read of it"
+UNDO = "L29 undo: the newest change is undone, as far as its content is kept, by a new change"
+COUNTS = "L25 counts: the counts of a conversation equal what can be read of it"
 VIEWS: tuple[View, ...] = ("full", "model")
 
 ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
@@ -66,7 +68,7 @@ BOB = Principal(
     ),
     roles=frozenset({"user", "assistant"}),
 )
-"""Sees what is Ada's and what is nobody's, and may delete neither."""
+"""Sees Ada's conversations and those without an owner, and may delete neither."""
 OWNERS = (ANYBODY, ADA, BOB)
 whoever = st.sampled_from((ANYBODY, ANYBODY, ADA, BOB))
 
@@ -87,7 +89,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
 
 
 class RepositoryMachine(SideBySide[Witness]):
-    """Three conversations with names that are alike, branches of them, and everything that can happen to them."""
+    """Three conversations with similar names, branches of them, and all operations on them."""
 
     def __init__(self, host: Host[Witness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
@@ -98,7 +100,7 @@ class RepositoryMachine(SideBySide[Witness]):
 
     @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
     def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
-        """Choose the names, and say something, so that every program has something to work on."""
+        """Choose the names, and store some messages, so that every sequence has data to work on."""
         self.ids = [self.space + name for name in names]
         self.sent = {conversation_id: [] for conversation_id in self.ids}
         for conversation_id, size, owner in zip(self.ids, sizes, OWNERS, strict=True):
@@ -116,7 +118,7 @@ class RepositoryMachine(SideBySide[Witness]):
         lag: int | None,
         who: Principal,
     ) -> None:
-        """Add new messages, perhaps with an expectation about the version that may be wrong."""
+        """Add new messages, perhaps with an expected version that may be wrong."""
         conversation_id = self._id(which)
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
@@ -133,7 +135,7 @@ class RepositoryMachine(SideBySide[Witness]):
     def append_again(
         self, which: int, start: int, size: int, change: dict[str, Any], lag: int | None
     ) -> None:
-        """Repeat messages that were sent before, stored, refused or deleted, and perhaps change the last of them."""
+        """Repeat earlier messages, stored, refused or deleted, and perhaps change the last of them."""
         conversation_id = self._id(which)
         again = self.sent[conversation_id][start : start + size]
         if again:
@@ -169,22 +171,35 @@ class RepositoryMachine(SideBySide[Witness]):
         expect(answered, predicted, "the append answered", law=law)
         self._agree(law, conversation_id)
 
-    @precondition(lambda self: self.minutes % 3 == 0)  # or programs would clear more than they say
-    @rule(which=which, who=whoever)
-    def clear(self, which: int, who: Principal) -> None:
-        """Clear a conversation, which may be empty."""
+    @precondition(lambda self: self.minutes % 3 == 0)  # or sequences would clear more than they add
+    @rule(which=which, who=whoever, with_branches=st.sampled_from((False, False, True)))
+    def clear(self, which: int, who: Principal, with_branches: bool) -> None:
+        """Clear a conversation, which may be empty, and perhaps its branches."""
         conversation_id, now = self._id(which), self._later()
         with acting_as(who):
-            predicted = self.model.clear(conversation_id, now=now)
+            predicted = self.model.clear(conversation_id, now=now, with_branches=with_branches)
             answered = self._ask(
-                lambda witness: witness.ask(witness.repository.clear(conversation_id, now=now))
+                lambda witness: witness.ask(
+                    witness.repository.clear(conversation_id, now=now, with_branches=with_branches)
+                )
             )
         expect(answered, predicted, "the clear answered", law=CLEAR)
         self._agree(CLEAR, conversation_id)
 
+    @rule(which=which, threshold=thresholds, lag=lags, who=whoever)
+    def undo(self, which: int, threshold: WorkThreshold | None, lag: int | None, who: Principal) -> None:
+        """Undo the newest change of any kind."""
+        conversation_id = self._id(which)
+        undo = Undo(conversation_id, self._later(), threshold, self._version(conversation_id, lag))
+        with acting_as(who):
+            predicted = self.model.undo(undo)
+            answered = self._ask(lambda witness: witness.ask(witness.repository.undo(undo)))
+        expect(answered, predicted, "the undo answered", law=UNDO)
+        self._agree(UNDO, conversation_id)
+
     @rule(which=which, threshold=thresholds, who=whoever)
     def remove_newest(self, which: int, threshold: WorkThreshold | None, who: Principal) -> None:
-        """Remove the newest message of a conversation, which may be a summary, or empty."""
+        """Remove the newest message of a conversation; the message may be a summary, and the conversation may be empty."""
         conversation_id, now = self._id(which), self._later()
         with acting_as(who):
             predicted = self.model.remove_newest(conversation_id, now=now, threshold=threshold)
@@ -213,7 +228,7 @@ class RepositoryMachine(SideBySide[Witness]):
         lag: int,
         threshold: WorkThreshold | None,
     ) -> None:
-        """Summarize a stretch of the view, perhaps planned before it was last rewritten."""
+        """Summarize a part of the view, perhaps planned before it was last rewritten."""
         conversation_id = self._id(which)
         covered = self._predicted(conversation_id).model[start : start + size]
         if not covered:
@@ -254,7 +269,7 @@ class RepositoryMachine(SideBySide[Witness]):
         as_of: int | None,
         who: Principal,
     ) -> None:
-        """Read a stretch, perhaps of an earlier version, or as of an earlier instant."""
+        """Read a part, perhaps of an earlier version, or as of an earlier instant."""
         older_than = None if newer_than is not None else older_than
         at = None if as_of is None else as_of if as_of >= 0 else self._now() + timedelta(minutes=as_of)
         query = PageQuery(self._id(which), view, limit, before, older_than, newer_than, at)
@@ -262,7 +277,7 @@ class RepositoryMachine(SideBySide[Witness]):
             predicted = self.model.page(query)
             answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
         if predicted is not None and answered is not None:
-            # Which number names a cursor is the repository's business, within the gaps of the sequence.
+            # The repository chooses the number of a cursor, within the gaps of the sequence.
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
         expect(answered, predicted, f"the page of {query}", law=WINDOW if as_of is None else PAST)
 
@@ -277,7 +292,7 @@ class RepositoryMachine(SideBySide[Witness]):
     def fork(
         self, which: int, at: int | None, is_message: bool, threshold: WorkThreshold | None, who: Principal
     ) -> None:
-        """Begin a branch: at the end, at a version, or at a message that was sent, which may be gone."""
+        """Begin a branch: at the end, at a version, or at a message that was sent, which may be deleted."""
         conversation_id = self._id(which)
         point: int | str | None = at
         sent = self.sent[conversation_id]
@@ -299,7 +314,7 @@ class RepositoryMachine(SideBySide[Witness]):
 
     @rule(which=which, version=st.integers(1, 12), view=st.sampled_from(VIEWS))
     def read_again(self, which: int, version: int, view: View) -> None:
-        """Read all that was there at a version whose content is kept, and compare it with what was read then."""
+        """Read everything as of a version whose content is kept, and compare it with the earlier read."""
         conversation_id = self._id(which)
         seen = self.read.get((conversation_id, version))
         query = PageQuery(conversation_id, view, as_of=version)
@@ -323,7 +338,7 @@ class RepositoryMachine(SideBySide[Witness]):
         shared: int | None,
         who: Principal,
     ) -> None:
-        """List conversations, perhaps behind a place, and those alone whose ids begin as one of them."""
+        """List conversations, perhaps after a position, and perhaps only those whose ids begin with one of the ids."""
         place = None if after is None else (START + timedelta(minutes=after[0]), self._id(after[1]))
         prefix = self.space if shared is None else self._id(shared)
         listing = ConversationListing(limit, place, order, prefix)
@@ -347,7 +362,7 @@ class RepositoryMachine(SideBySide[Witness]):
         )
 
     def _agree(self, law: str, *touched: str) -> None:
-        """Compare all that can be read; what differs in none of those *touched*, if any, breaks the law of isolation."""
+        """Compare all that can be read; a difference outside of *touched*, if given, breaks the law of isolation."""
         observed = self._ask(self._observe)
         for conversation_id, observation in observed.items():
             expect(

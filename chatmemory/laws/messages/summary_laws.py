@@ -1,4 +1,4 @@
-"""The law of summaries: L14, in sequence, in a race, cancelled, and seen from the side."""
+"""The law of summaries: L14, in sequence, in a race, cancelled, and read concurrently."""
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -16,11 +16,11 @@ RIVALS = 4
 
 
 class SummaryLaws(MessageRepositoryUnderTest):
-    """A summary takes the place of messages, and no message falls between them."""
+    """A summary replaces messages, and no message is lost."""
 
     @law
     async def test_l14_coverage(self) -> None:
-        """L14 coverage: every message is in view, or one summary stands for it, through summaries of summaries."""
+        """L14 coverage: every message is in view, or one summary covers it, through summaries of summaries."""
         for delete_covered in (False, True):
             async with self.open() as witness:
                 talk, repository = await _talk(witness), witness.repository
@@ -59,7 +59,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l14_coverage_keeps_its_place(self) -> None:
-        """L14 coverage: a summary stands where the last message that it covers stood, behind what it leaves in view."""
+        """L14 coverage: a summary has the position of the last message that it covers, after the messages that stay in view."""
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
             page = await witness.get(repository.page(PageQuery(talk, "model")))
@@ -72,7 +72,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l14_coverage_is_guarded(self) -> None:
-        """L14 coverage: a summary planned before the history was rewritten is refused; messages since then do no harm."""
+        """L14 coverage: a summary planned before the history was rewritten is refused; later appends do not prevent it."""
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
             plans = [await _plan(witness, talk, 0, 3, message_id=name) for name in ("first", "second")]
@@ -88,7 +88,8 @@ class SummaryLaws(MessageRepositoryUnderTest):
             conflict = Failure(VersionConflictError(talk, summarized.version, summarized.version))
             expect(await witness.ask(repository.summarize(unread)), conflict, "covering a message twice")
             expect(await witness.observe(talk), before, "what is read after both")
-            late = await _plan(witness, talk, 1, 2, message_id="late")  # of what the next one leaves alone
+            # Of messages that the next summary does not cover.
+            late = await _plan(witness, talk, 1, 2, message_id="late")
             await witness.get(repository.summarize(await _plan(witness, talk, 2, 4, message_id="between")))
             version = late.planned_at_version
             conflict = Failure(VersionConflictError(talk, version, version + 1))
@@ -128,7 +129,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l14_coverage_is_whole(self) -> None:
-        """L14 coverage: a summary and what it replaces are never seen together, nor both missing, even if it is cancelled."""
+        """L14 coverage: a summary and its messages are never seen together, and never both missing, also when cancelled."""
         async with self.open() as witness:
             for round_ in range(self.rounds):
                 await _watch_and_cancel(
@@ -168,7 +169,7 @@ async def _watch_and_cancel(
 
 
 async def _talk(witness: Witness, talk: str | None = None) -> str:
-    """Make a conversation of six messages, in two batches."""
+    """Create a conversation of six messages, in two batches."""
     talk = talk or witness.named("会议")
     drafts = [said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3]) for index in range(6)]
     for half in (drafts[:3], drafts[3:]):
@@ -179,7 +180,7 @@ async def _talk(witness: Witness, talk: str | None = None) -> str:
 async def _plan(
     witness: Witness, talk: str, start: int, stop: int, *, message_id: str, delete_covered: bool = False
 ) -> Summary:
-    """Plan a summary of a stretch of the view, as it is now."""
+    """Plan a summary of a part of the current view."""
     page = await witness.get(witness.repository.page(PageQuery(talk, "model")))
     if page is None:
         raise LawBrokenError(f"no page of {talk!r}, which holds messages")

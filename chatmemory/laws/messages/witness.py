@@ -1,6 +1,6 @@
 """``Witness``: asks a message repository on behalf of a law, and observes all that can be read of a conversation.
 
-``MessageRepositoryUnderTest``: what every group of laws knows of the message repository that it tests.
+``MessageRepositoryUnderTest``: the base class of all groups of laws for message repositories.
 """
 
 from typing import Any, ClassVar, final, get_args
@@ -10,7 +10,7 @@ from attrs import frozen
 from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.errors import AppendError, ForkRefusal
+from chatmemory.errors import AppendError, ConversationUndoRefusal, ForkRefusal
 from chatmemory.laws.kit.asking import Asker
 from chatmemory.laws.kit.law import expect
 from chatmemory.laws.kit.samples import size_of
@@ -27,7 +27,7 @@ class Observation:
     model: tuple[ChatMessage, ...]
 
     def expect_counts(self, conversation_id: str, *, law: str = "") -> None:
-        """Break the law unless the conversation counts what was read; its messages are of ``samples.said``."""
+        """Break the law unless the counts of the conversation equal those of the read messages, made by ``samples.said``."""
         described = self.conversation
         counted = described and (
             described.message_count,
@@ -46,20 +46,24 @@ class Observation:
 @final
 @frozen
 class Witness(Asker):
-    """Speaks with one repository, in conversations of its own."""
+    """Asks one repository, in its own conversations."""
 
-    ERRORS: ClassVar[tuple[type, ...]] = (*get_args(AppendError), *get_args(ForkRefusal))
+    ERRORS: ClassVar[tuple[type, ...]] = (
+        *get_args(AppendError),
+        *get_args(ForkRefusal),
+        *get_args(ConversationUndoRefusal),
+    )
     repository: MessageRepository
 
     async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:
-        """Return every message of a view; none of an unknown conversation."""
+        """Return every message of a view; no messages for an unknown conversation."""
         page = await self.get(self.repository.page(PageQuery(conversation_id, view)))
         return page.messages if page else ()
 
     async def observe(self, conversation_id: str) -> Observation:
         """Return all that can be read of the conversation at one version.
 
-        A write that was cancelled may still happen; whoever reads while it does reads again.
+        A cancelled write may still happen; when it happens during the read, the conversation is read again.
         """
         conversation = await self.get(self.repository.conversation(conversation_id))
         while True:
@@ -76,5 +80,5 @@ class MessageRepositoryUnderTest(RepositoryUnderTest[Witness]):
     repository: Layer[MessageRepositoryTag, Any, Any]
 
     async def witness(self, runtime: ManagedRuntime[MessageRepositoryTag], **witness: Any) -> Witness:
-        """Return who speaks with the repository that *runtime* has built."""
+        """Return a witness for the repository that *runtime* has built."""
         return Witness(await runtime.service(MessageRepositoryTag), **witness)

@@ -17,11 +17,11 @@ LATER = START + timedelta(minutes=2)
 
 
 class WorkLaws(MessageRepositoryUnderTest):
-    """Work is queued with the messages that make it due, held by one at a time, and gone when it is done."""
+    """Work is queued with the messages that make it due, held by one worker at a time, and removed when it is done."""
 
     @law
     async def test_w1_outbox(self) -> None:
-        """W1 outbox: an append that makes work due queues it with its messages; a clear, or a summary that suffices, takes it away."""
+        """W1 outbox: an append that makes work due queues it with its messages; a clear or a sufficient summary removes it."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             answer = await witness.get(repository.append(batch(talk, said("1"))))
@@ -53,7 +53,7 @@ class WorkLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_w2_lease(self) -> None:
-        """W2 lease: of many that claim at once one gets the work, and nobody else until its lease expires."""
+        """W2 lease: of many concurrent claims one gets the work, and no other until its lease expires."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS)))
@@ -85,7 +85,7 @@ class WorkLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_w3_settle(self) -> None:
-        """W3 settle: work that is done goes, unless more is due; work that failed waits for its time, whatever is added."""
+        """W3 settle: finished work is removed, unless more is due; failed work waits for its retry time, even after appends."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
@@ -102,7 +102,7 @@ class WorkLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_w4_wrong_clock(self) -> None:
-        """W4 wrong clock: what a clock that was ahead made wait, or held, is free when the clock is right again."""
+        """W4 wrong clock: a wait or lease of a clock that ran ahead does not block work once the clock is right again."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
@@ -127,7 +127,7 @@ async def _claim(
 
 
 async def _held(witness: Witness, talk: str, *, minutes: int = 0) -> HistoryWork:
-    """Claim work that has to be there."""
+    """Claim work, and break the law when there is none."""
     work = await _claim(witness, talk, minutes=minutes)
     if work is None:
         raise LawBrokenError(f"no work to claim after {minutes} minutes")

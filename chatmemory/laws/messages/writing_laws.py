@@ -26,7 +26,7 @@ ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 
 
 class WritingLaws(MessageRepositoryUnderTest):
-    """What a batch does to its conversation, and to no other."""
+    """A batch changes its own conversation as it says, and no other conversation."""
 
     @law
     async def test_l1_append(self) -> None:
@@ -63,7 +63,7 @@ class WritingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l1_append_copies(self) -> None:
-        """L1 append: what is kept is a copy; changing the metadata that was given or read changes nothing that is kept."""
+        """L1 append: the store keeps a copy; changing the metadata that was given or read changes nothing in the store."""
         async with self.open() as witness:
             talk = witness.named("a")
             given: dict[str, Json] = {"tags": ["工作"]}
@@ -119,7 +119,7 @@ class WritingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l4_clear(self) -> None:
-        """L4 clear: a cleared conversation is gone, clearing it again finds nothing, and it begins anew at a later version."""
+        """L4 clear: a cleared conversation is gone, a second clear finds nothing, and it begins again at a later version."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, said("1", "old"), said("2"))))
@@ -148,7 +148,7 @@ class WritingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l11_empty(self) -> None:
-        """L11 empty: what says nothing new changes nothing, and asking for a conversation does not create it."""
+        """L11 empty: an operation without new content changes nothing, and a query does not create a conversation."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             nobody = await witness.read(talk)
@@ -172,16 +172,17 @@ class WritingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l12_retry(self) -> None:
-        """L12 retry: adding the same ids again stores them once and says so, also when a summary has deleted them."""
+        """L12 retry: adding the same ids again stores them once and reports it, also when a summary has deleted them."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             sent = (said("1", metadata={"a": 1, "b": [2]}), said("2", "再见", timestamp=INSTANTS[1]))
             await witness.get(repository.append(batch(talk, *sent)))
-            # When it was said does not make it another message, nor does the order of keys.
+            # Neither another time nor another order of keys makes it another message.
             resent = (said("1", metadata={"b": [2], "a": 1}, timestamp=INSTANTS[2]), sent[1])
             answer = await witness.get(repository.append(batch(talk, *resent, said("3"), said("3"))))
             expect((answer.stored, answer.duplicates), (("3",), ("1", "2", "3")), "stored and duplicates")
-            # Who lost the answer cannot know that the version has moved, by the very batch or by what came after it.
+            # A caller that lost the answer cannot know that the version has changed, by this batch or by a later
+            # change.
             for version in range(4):
                 again = await witness.ask(repository.append(batch(talk, *sent, expected_version=version)))
                 expect(
@@ -214,7 +215,7 @@ class WritingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l24_remove(self) -> None:
-        """L24 remove: the newest message in view goes, and a summary there gives back what it stands for before."""
+        """L24 remove: the newest message in view is removed; a summary is first replaced by the messages that it covers."""
         for delete_covered, order in ((False, "4321"), (True, "4s")):
             async with self.open() as witness:
                 talk, repository = witness.named("a"), witness.repository
@@ -249,3 +250,22 @@ class WritingLaws(MessageRepositoryUnderTest):
                 expect(again, None, "what is removed where nothing is left")
                 answer = await witness.get(repository.append(batch(talk, *drafts)))
                 expect(answer.stored, tuple("1234"), "the ids, which are free again")
+
+    @law
+    async def test_l24_remove_a_summary_that_deleted_another(self) -> None:
+        """L24 remove: messages of a summary that the newest summary deleted come back, and none stays hidden."""
+        async with self.open() as witness:
+            talk, repository = witness.named("a"), witness.repository
+            await witness.get(repository.append(batch(talk, *[said(number) for number in "123"])))
+            for version, (name, covers, deletes) in enumerate((("s", 2, False), ("t", 2, True)), start=1):
+                covered = (await witness.read(talk, "model"))[:covers]
+                summary = summary_of(
+                    talk, covered, message_id=name, planned_at_version=version, delete_covered=deletes
+                )
+                await witness.get(repository.summarize(summary))
+            expect([kept.id for kept in await witness.read(talk)], ["1", "2", "t"], "what is stored before")
+            for removed_id, left in (("2", ["1"]), ("1", [])):
+                removed = await witness.get(repository.remove_newest(talk, now=START, threshold=None))
+                expect(removed and removed.id, removed_id, "the message removed")
+                expect([kept.id for kept in await witness.read(talk)], left, "what is stored")
+                expect([kept.id for kept in await witness.read(talk, "model")], left, "what is in view")

@@ -1,7 +1,7 @@
-"""``LongTermMemoryLaws``: what a long-term memory has to obey, whatever its repository, as one class of tests.
+"""``LongTermMemoryLaws``: the laws of a long-term memory over any repository, as one class of tests.
 
-What its repository has to obey stands in ``repository_laws.py``; here is what it makes of that: L8, L9, L15, L16,
-L17, L18, L23, and those of undo: U1, U2.
+``repository_laws.py`` has the laws of the repository; this module has the laws of the service over it: L8, L9, L15,
+L16, L17, L18, L23, and those of undo: U1, U2.
 """
 
 from collections.abc import AsyncGenerator
@@ -36,7 +36,7 @@ class LongTermMemoryLaws(UnderTest):
     """Subclass it, name your layer, and run pytest.
 
     Attributes:
-        memory: a layer that needs an embedder, the settings of retrieval and a clock at most; the laws give them.
+        memory: a layer that needs at most an embedder, the settings of retrieval and a clock; the laws provide them.
     """
 
     memory: Layer[LongTermMemoryService, Any, Any]
@@ -45,7 +45,7 @@ class LongTermMemoryLaws(UnderTest):
     async def open(
         self, retrieval: RetrievalSettings | None = None, **witness: Any
     ) -> AsyncGenerator[LongTermWitness]:
-        """Open the memory at a time that stands still, for users of its own."""
+        """Open the memory with a clock that stands still, for its own users."""
         embedder, clock = LawEmbedder(), TestClock()
         given = (
             Layer.succeed(EmbedderTag, embedder)
@@ -59,7 +59,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l8_recall(self) -> None:
-        """L8 recall: hits were remembered, best first, newest first among equals; a longer answer begins with a shorter."""
+        """L8 recall: hits were remembered, best first, newest first among equals; a longer answer begins with a shorter one."""
         async with self.open() as witness:
             remembered = await _fill(witness)
             for query in QUERIES:
@@ -75,19 +75,19 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_u1_undo(self) -> None:
-        """U1 undo: a correction, a pin, a promotion and a successor are each taken back by one call, which is logged."""
+        """U1 undo: a correction, a pin, a promotion and a successor are each undone by one call, which is logged."""
         async with self.open() as witness:
             await expect_undone(witness)
 
     @law
     async def test_u1_undo_of_values(self) -> None:
-        """U1 undo: a value that was put gives way to the value before, and one that was deleted is there again."""
+        """U1 undo: a value that was put is replaced by the value before, and a deleted value is there again."""
         async with self.open() as witness:
             await expect_values_undone(witness)
 
     @law
     async def test_u2_no_undo(self) -> None:
-        """U2 no undo: what removed content, and what was changed since, is refused, and changes nothing."""
+        """U2 no undo: a change that removed content, or that another change followed, is refused, and nothing changes."""
         async with self.open() as witness:
             await expect_not_undone(witness)
 
@@ -103,7 +103,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l15_threshold(self) -> None:
-        """L15 threshold: raising it leaves a part of the hits; what no word speaks for has to reach it."""
+        """L15 threshold: a higher threshold keeps a part of the hits; a hit without a matching word has to reach it."""
         before: set[str] | None = None
         async with self.open() as first:
             space = first.space
@@ -122,7 +122,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l15_threshold_without_decay(self) -> None:
-        """L15 threshold: without decay and words the score is the similarity, however old the memory."""
+        """L15 threshold: without decay and words the score is the similarity, for memories of any age."""
         async with self.open(PURE_SIMILARITY) as witness:
             await _fill(witness)
             for query in QUERIES:
@@ -132,7 +132,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l15_decay(self) -> None:
-        """L15 decay: of inferred equals the older never outranks the newer; the weight is in (0, 1], and 1 when pinned."""
+        """L15 decay: of equal inferred memories an older never outranks a newer; the weight is in (0, 1], and 1 when pinned."""
         async with self.open() as witness:
             now = witness.clock.now()
             ages = (-1000, -1, 0, 1, 2, 100, 10_000)  # days; the first two are from the future
@@ -168,7 +168,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l16_filter(self) -> None:
-        """L16 filter: what an app recalls is recalled without one, too; short-term memories never, until promoted."""
+        """L16 filter: what an app recalls is also recalled without one; short-term memories never, until promoted."""
         async with self.open() as witness:
             await _fill(witness)
             for app in ("excel", "word"):
@@ -190,7 +190,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l17_access(self) -> None:
-        """L17 access: recalling changes nothing; a use counts exactly 1 for each memory, and leaves the ranking alone."""
+        """L17 access: a recall changes nothing; a use counts exactly 1 for each memory, and does not change the ranking."""
         async with self.open() as witness:
             memory_ids = sorted(await _fill(witness))
             before = await witness.read(memory_ids)
@@ -207,7 +207,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l17_hits(self) -> None:
-        """L17 hits: a context's message uses what the user stated in other sessions, which is shown once it is promoted."""
+        """L17 hits: a context's message uses what the user stated in other sessions; a promoted memory is then recalled."""
         async with self.open() as witness:
             stated, answered, known, home = map(witness.named, ("stated", "answered", "known", "home"))
             said: Any = {"session_id": home, "memory_type": "short_term"}
@@ -269,7 +269,7 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l18_degrade_alike(self) -> None:
-        """L18 degrade: with an embedder that fails now the answer is that of one that has never worked."""
+        """L18 degrade: the answer with an embedder that fails now equals the answer with one that has never worked."""
         answers: list[object] = []
         for fails_from_the_start in (True, False):
             async with self.open() as witness:
@@ -284,11 +284,11 @@ class LongTermMemoryLaws(UnderTest):
 
     @law
     async def test_l23_forget(self) -> None:
-        """L23 forget: what was forgotten is never recalled, by words, by vector or in the past."""
+        """L23 forget: a forgotten memory is never recalled, by words, by vector or in the past."""
         async with self.open() as witness:
             memory_ids = sorted(await _fill(witness))
             for query in QUERIES:
-                await witness.recall(query)  # what was recalled once may be kept somewhere
+                await witness.recall(query)  # a recalled memory may be cached somewhere
             for memory_id in memory_ids[::2]:
                 await witness.get(witness.memory.forget(witness.user(), memory_id))
             left = set(memory_ids[1::2])
@@ -302,7 +302,7 @@ class LongTermMemoryLaws(UnderTest):
 
 
 async def _fill(witness: LongTermWitness) -> set[str]:
-    """Remember something at every angle, each a day older than the one before; return the ids."""
+    """Store a memory at every angle, each a day older than the one before, and return the ids."""
     report = await witness.remember(
         [
             NewMemory(

@@ -1,6 +1,6 @@
-"""``LongTermWitness``: speaks with a long-term memory on behalf of a law, beside its embedder and its clock.
+"""``LongTermWitness``: asks a long-term memory on behalf of a law, and holds its embedder and its clock.
 
-``LawEmbedder`` is an embedder whose similarities a law can foresee, and that fails when it is told to.
+``LawEmbedder`` is an embedder whose similarities a law can predict, and that fails when ``fails`` is set.
 """
 
 import re
@@ -28,9 +28,9 @@ _NUMBER: Final = re.compile(r"\d+")
 @final
 @define
 class LawEmbedder:
-    """Turns a text by as many degrees as its last number says, or not at all.
+    """Turns a text into a vector at the angle, in degrees, of the last number in the text, or fails.
 
-    Two texts are as similar as the angle between them is small.
+    The similarity of two texts is the cosine of the angle between them.
     """
 
     fails: bool = False
@@ -39,7 +39,7 @@ class LawEmbedder:
     similarity_threshold: float = 0.3
 
     def unavailability(self) -> EmbeddingError | None:
-        """Say that it may well work; whether it does is found out by asking."""
+        """Return None: only a call shows whether the embedder works."""
         return None
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
@@ -60,7 +60,7 @@ MOST: Final = 50  # more hits than any law can have
 @final
 @frozen
 class LongTermWitness(Asker):
-    """Speaks with one long-term memory, as users of its own."""
+    """Asks one long-term memory, as its own users."""
 
     ERRORS: ClassVar[tuple[type, ...]] = get_args(MemoryUndoError)
     memory: LongTermMemory
@@ -74,15 +74,15 @@ class LongTermWitness(Asker):
     async def remember(
         self, memories: Sequence[NewMemory], *, namespace: Namespace | None = None
     ) -> RememberReport:
-        """Store memories that nothing speaks against."""
+        """Store memories that have no reason to be refused."""
         return await self.get(self.memory.remember(namespace or self.user(), memories, dedup="none"))
 
     async def recall(self, query: str, *, limit: int = MOST, namespace: Namespace | None = None) -> Recall:
-        """Return what belongs to *query*."""
+        """Return the hits for *query*."""
         return await self.get(self.memory.recall(namespace or self.user(), query, limit=limit))
 
     async def read(self, memory_ids: Sequence[str]) -> list[Memory]:
-        """Return these memories, which are there."""
+        """Return these memories, which exist."""
         return [await self.get(self.memory.get(self.user(), memory_id)) for memory_id in memory_ids]
 
 

@@ -12,7 +12,7 @@ KEY = "城市"
 
 
 async def expect_undone(witness: LongTermWitness) -> None:
-    """Break the law unless each kind of change is taken back by one call."""
+    """Break the law unless each kind of change is undone by one call."""
     memory, user = witness.memory, witness.user()
     first = NewMemory("住在北京 10", key="k", value={"n": 1}, tags=("x",), memory_type="short_term")
     (a,) = (await witness.remember([first])).stored
@@ -41,7 +41,7 @@ async def expect_undone(witness: LongTermWitness) -> None:
 
 
 async def expect_values_undone(witness: LongTermWitness) -> None:
-    """Break the law unless the put and the end of a value are taken back."""
+    """Break the law unless the put and the end of a value are undone."""
     memory, user = witness.memory, witness.user()
     await witness.get(memory.put_value(user, KEY, "北京"))
     await witness.clock.advance(1)
@@ -59,7 +59,7 @@ async def expect_values_undone(witness: LongTermWitness) -> None:
 
 
 async def expect_not_undone(witness: LongTermWitness) -> None:
-    """Break the law unless what cannot be undone is refused, and changes nothing."""
+    """Break the law unless a change that cannot be undone is refused, and nothing changes."""
     memory, user = witness.memory, witness.user()
     (a,) = (await witness.remember([NewMemory("住在北京 10")])).stored
     stored = await witness.ask(memory.undo(user, a))

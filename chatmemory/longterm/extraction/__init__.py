@@ -1,1 +1,1 @@
-"""What is worth remembering, found in what was said: by rules in English and Chinese, offline, or by a skill."""
+"""Extraction: finds facts that are worth remembering in messages, by offline rules for English and Chinese or by a skill."""

@@ -1,11 +1,10 @@
-"""What a skill answers when it is asked for memories, and what is believed of it.
+"""The answer of a skill that extracts memories, and the checks of this answer.
 
     {"memories": [{"key": "编程语言偏好", "value": "Python", "category": "preference", "confidence": 0.9,
                    "content": "我喜欢用 Python 写代码", "evidence": "我喜欢用 Python"}]}
 
-A model has written it, perhaps after a text that tells it what to write: the shape is checked, every length has an end,
-and evidence that the text does not hold is no evidence.  Who asks, and what happens without an answer, stands in
-``skill.py``.
+A model has written the answer, perhaps after a text with instructions for it.  So its shape is checked, all lengths are
+limited, and evidence counts only when the text contains it.  ``skill.py`` calls the skill, and handles a missing answer.
 """
 
 import json
@@ -25,9 +24,9 @@ from chatmemory.longterm.memories import Category
 from chatmemory.longterm.memory_rules import value_problems
 
 MAX_KEY_CHARACTERS: Final = 64
-MAX_VALUE_CHARACTERS: Final = 1_000  # as JSON; what is longer is dropped, not cut
+MAX_VALUE_CHARACTERS: Final = 1_000  # as JSON; a longer value is dropped, not cut
 MAX_CONTENT_CHARACTERS: Final = 1_000
-LIKELY: Final = 0.8  # the confidence of a skill that gives none
+LIKELY: Final = 0.8  # the confidence of a memory for which the skill gives none
 
 _IN_A_FENCE: Final = re.compile(r"\A\s*```\w*\s*(.*?)\s*(?:```)?\s*\Z", re.DOTALL)
 _SPACE: Final = re.compile(r"\s+")
@@ -36,7 +35,7 @@ _SPACE: Final = re.compile(r"\s+")
 @final
 @frozen
 class FoundMemory:
-    """One memory, as the skill words it; *content* and *evidence* may be missing."""
+    """One memory in the answer of a skill; *content* and *evidence* may be missing."""
 
     key: str
     value: Json
@@ -49,13 +48,17 @@ class FoundMemory:
 @final
 @frozen
 class FoundMemories:
-    """The whole answer; an empty list when the text says nothing that lasts."""
+    """The complete answer of a skill; without memories when the text contains nothing worth remembering."""
 
     memories: tuple[FoundMemory, ...]
 
 
 def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
-    """Read the JSON of an answer, which models like to wrap in a code fence."""
+    """Read the JSON of an answer, which models often wrap in a code fence.
+
+    Fails with:
+        DataValidationError: the answer is not JSON of this shape.
+    """
     from chatmemory.input.structure import read_json
 
     fenced = _IN_A_FENCE.match(answer)
@@ -63,7 +66,15 @@ def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
 
 
 def proposals_of(found: FoundMemories, text: str) -> tuple[ProposedMemory, ...]:
-    """Return what may be proposed of *found* in *text*, surest first; at most ``MAX_PROPOSALS``, and none twice."""
+    """Return the memories of an answer as proposals; those with an invalid or empty key or value are dropped.
+
+    Args:
+        found: the answer of the skill.
+        text: the text that the skill read, in which the evidence is searched.
+
+    Returns:
+        the proposals, the one with the highest confidence first; at most ``MAX_PROPOSALS``, without duplicates.
+    """
     proposals: dict[tuple[str, str], ProposedMemory] = {}
     for one in found.memories:
         proposal = _proposal(one, text)
@@ -94,11 +105,11 @@ def _proposal(found: FoundMemory, text: str) -> ProposedMemory | None:
 
 
 def _evidence(quoted: str, text: str) -> Span:
-    """Return where *text* holds what is *quoted*, all of it when it does not."""
+    """Return the place of the *quoted* words in *text*; the whole text when it does not contain them."""
     start = text.find(quoted.strip()) if quoted.strip() else -1
     return Span(0, len(text)) if start < 0 else Span(start, start + len(quoted.strip()))
 
 
 def _line(text: str) -> str:
-    """Return *text* in one line that can be stored."""
+    """Return *text* on one line, without characters that cannot be stored."""
     return _SPACE.sub(" ", clean_text(text)).strip()

@@ -1,7 +1,7 @@
-"""How people say in Chinese what lasts: the table of rules, and what tells a statement from everything else.
+"""The grammar of Chinese for extraction: the rules for lasting facts, and the expressions that show what is a statement.
 
-Read from top to bottom: where two rules want the same words, the first one has them.  The notation is that of
-``grammar.py``.  Traditional characters arrive here as simplified ones.
+The order of the rules matters: when two rules match the same words, the first one is used.  ``grammar.py`` describes the
+notation.  Traditional characters have already been replaced by simplified ones.
 """
 
 from functools import partial
@@ -21,7 +21,7 @@ from chatmemory.longterm.extraction.topics import TOOLS
 
 VOCABULARY: Final[Vocabulary] = {
     "value": r"(?P<value>.+?)",
-    # What may stand before the subject: 写后端的话，界面, but nobody who says or thinks it.
+    # The text that may precede the subject: 写后端的话，界面, but no person who says or thinks something.
     "话题": r"(请?(帮我)?(记住|记得|记一下))?[^说问觉认为他她你您谁让叫帮给替请的\n]{0,10}?(的时候|的话)?",
     "副词": r"(自己|个人|平时|平常|日常|一直|其实|真的|还是|也|都|就|还|又|现在|目前|如今|正在|从小|向来|比较|很|非常|特别|超级|超|挺|蛮|最"
     r"|更加|更|十分|尤其|太|基本上|基本|大概|可能|应该|好像|主要|已经|最终|最后|终于|会|是|只|刚|今年|一般|对\w{1,4})*",
@@ -45,7 +45,7 @@ VOCABULARY: Final[Vocabulary] = {
     r"(的?(早上|上午|中午|下午|晚上|时候|前|后))*|(?<![上这下本])周末|工作日|睡前|饭后",
 }
 _expression: Final = partial(expression, vocabulary=VOCABULARY)
-# Chinese says at the end of a clause what else there is to say, so that a pattern has to reach it.
+# In Chinese the end of a clause can change its meaning, so a pattern must match up to the end.
 _rule: Final = partial(rule, vocabulary=VOCABULARY, whole=True)
 
 _PREFERENCES: Final = (
@@ -203,7 +203,7 @@ CHINESE: Final = Grammar(
         "如果|假如|假设|要是|万一|倘若|若是|若|设想|想象|扮演|假装|除非|要不是|比如我|就算"
     ),
     question=_expression(
-        "[吗么嘛][啊呀]?$|呢$|(?<!没)什么|怎么|哪|谁|为何|多少|几点|是不是|要不要|能不能|会不会|是否|该不该|应不应该|还是.+好|来着"
+        "[吗么嘛][啊呀]?$|呢$|(?<!没)什么(?!都|也)|怎么|哪|谁|为何|多少|几点|是不是|要不要|能不能|会不会|是否|该不该|应不应该|还是.+好|来着"
     ),
     hedge=_expression("可能|好像|大概|也许|或许|应该是|不太确定|说不定"),
     passing=_expression("今天|今晚|昨天|刚才|这会儿|等一下|有点忙|马上|待会"),

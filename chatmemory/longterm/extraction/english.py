@@ -1,7 +1,7 @@
-"""How people say in English what lasts: the table of rules, and what tells a statement from everything else.
+"""The grammar of English for extraction: the rules for lasting facts, and the expressions that show what is a statement.
 
-Read from top to bottom: where two rules want the same words, the first one has them.  The notation is that of
-``grammar.py``.
+The order of the rules matters: when two rules match the same words, the first one is used.  ``grammar.py`` describes the
+notation.
 """
 
 from functools import partial
@@ -55,7 +55,7 @@ VOCABULARY: Final[Vocabulary] = {
     "language": r"english|chinese|mandarin|cantonese|german|french|spanish|italian|japanese|korean|portuguese|russian|dutch|polish"
     r"|turkish|arabic|hindi|bengali|greek|swedish|norwegian|danish|finnish|czech|hungarian|ukrainian|vietnamese|thai|hebrew|persian",
     "address": "e-?mail|phone|mobile|number|telegram|twitter|github|linkedin|wechat|whatsapp|signal|address|website",
-    # Feelings, and what is over: "I always felt", "we never knew".
+    # Feelings, and verbs in the past tense: "I always felt", "we never knew".
     "no habit": r"(\w+ed|had|been|felt|thought|knew|saw|feel|hope|think|wish|want|look forward|give up|quit)\b",
     "long": r"(for (over |almost |about |nearly |more than )?(\w+ )?(years?|months|decades?)|since \d{4})\b.*",
 }
@@ -276,7 +276,7 @@ ENGLISH: Final = Grammar(
         r".*\b(it|them|you|your(?! (answers?|repl(y|ies)|responses?|explanations?))|this|these|those|him|her|myself|yourself)\b.*"
         r"|(i|we|that|me|us|your|one|some|something|anything|everything|so|not|to|how|when|what|where|why|his|their|like)( .*)?"
         r"|the (first|second|third|last|other|way|idea|sound|answer|plan|look|one)\b.*"
-        # What was just spoken of; there is only one sea.
+        # A thing that was mentioned before; but there is only one sea.
         r"|the (?!sea|ocean|beach|mountains|outdoors|countryside|rain|cold|heat|sun|city|<Name>)\w+( and \w+)?( even more)?"
         r"|an? ((new |big |small )?project|question|problem|error|bit|few)( .*)?|everywhere"
     ),

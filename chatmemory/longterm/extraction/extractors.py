@@ -1,7 +1,7 @@
 """The extractors as layers: by rules, by a skill, or the one that ``memory.extraction.extractor`` names.
 
-How rules find memories stands in ``rules.py``, how a skill is asked in ``skill.py``.  An extractor
-of a user's own is a layer that provides ``MemoryExtractorTag`` in the place of these.
+``rules.py`` finds memories by rules, ``skill.py`` asks a skill.  To use your own extractor, replace these layers by one
+that provides ``MemoryExtractorTag``.
 """
 
 from typing import Final, Never, assert_never, final
@@ -11,7 +11,7 @@ from attrs import frozen
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
-from chatmemory.longterm.extraction.attribute_rules import with_attributes
+from chatmemory.longterm.extraction.attributes.statements import with_attributes
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
 from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
@@ -20,18 +20,18 @@ from chatmemory.settings.memory_settings import ExtractionSettingsTag
 from chatmemory.text.long_work import beside_the_loop
 
 RULES: Final = "rules"
-"""The name under which memories say that rules have found them."""
+"""The name of the rules as the extractor of a memory."""
 
-SHORT: Final = 500  # characters; they take 20 ms at most, 20,000 a second
+SHORT: Final = 500  # characters, which take at most 20 ms; 20,000 characters take a second
 
 
 @final
 @frozen
 class RuleExtractor:
-    """Extracts offline, in English and Chinese."""
+    """Extracts memories from English and Chinese texts, offline."""
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
-        """Propose what the rules find."""
+        """See ``MemoryExtractor``."""
 
         def extract() -> Extraction:
             return Extraction(_found(content, role), RULES)

@@ -1,8 +1,7 @@
-"""What a language brings to extraction by rules: ``Rule`` and ``Grammar``, and the notation in which they are written.
+"""The parts of a language for extraction by rules: ``Rule`` and ``Grammar``, and the notation of their patterns.
 
-A pattern is a regular expression in which ``<word>`` stands for an expression of the language's own vocabulary:
-``<I am> allergic to <value>``.  The tables are in ``english.py`` and ``chinese.py``; ``rules.py``
-applies them.
+A pattern is a regular expression in which ``<word>`` means an expression of the vocabulary of the language:
+``<I am> allergic to <value>``.  The tables are in ``english.py`` and ``chinese.py``; ``rules.py`` applies them.
 """
 
 import re
@@ -15,23 +14,30 @@ from chatmemory.longterm.extraction.proposals import Language
 from chatmemory.longterm.memories import Category
 
 STATED: Final = 0.9
-"""Confidence in what somebody says of himself; spec 002 asks for 0.8 at least."""
+"""The confidence in a statement of speakers about themselves; spec 002 asks for at least 0.8."""
 
-DONE: Final = 0.85  # what somebody does or has decided: he may do otherwise next time
-SUGGESTED: Final = 0.7  # what an assistant advises: nobody has agreed to it yet
-PLANNED: Final = 0.6  # half of all plans are for this afternoon
+DONE: Final = 0.85  # the confidence in a habit or a decision, which may change the next time
+SUGGESTED: Final = 0.7  # the confidence in an assistant's advice, to which the user has not agreed yet
+PLANNED: Final = 0.6  # the confidence in a plan: half of all plans are only for the same day
 
 Vocabulary: TypeAlias = Mapping[str, str]
-"""Expressions by the name that stands for them; they may name each other."""
+"""Regular expressions by their names; they may use the names of others."""
 
 _WORD: Final = re.compile(r"(?<!\(\?)(?<!\(\?P)<([^<>]+)>")
 
 
 def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
-    """Compile *pattern* with the expressions of *vocabulary* in the place of their names; case does not matter.
+    """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
+
+    Args:
+        pattern: a pattern in the notation of this module.
+        vocabulary: the expressions by their names.
+
+    Returns:
+        the compiled expression.
 
     Raises:
-        KeyError: a word is not in the vocabulary.
+        KeyError: a name is not in the vocabulary.
     """
     while _WORD.search(pattern):
         pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
@@ -44,10 +50,11 @@ class Rule:
     """One kind of lasting fact, and the patterns of the clauses that state it.
 
     Attributes:
-        key: the key of the fact; ``{topic}`` stands for the name of the value's topic.
-        patterns: each matches from the start of a clause; the group ``value`` is what is said.  The first that fits counts.
+        key: the key of the fact, in which ``{topic}`` is replaced by the name of the value's topic.
+        patterns: each matches from the start of a clause; the group ``value`` is the value of the fact.  The first pattern
+            that matches is used.
         otherwise: the key when no topic is found; empty: then the clause states no lasting fact.
-        topics: the only topics that count, by their English names; empty: all.
+        topics: the only topics that are allowed, by their English names; empty: all.
     """
 
     key: str
@@ -75,14 +82,17 @@ def rule(
     """Return the rule of *patterns*, which are written in the notation of this module.
 
     Args:
-        key: the key of the fact.
-        patterns: at least one.
+        key: the key of the fact, see ``Rule``.
+        patterns: one pattern or more.
         vocabulary: the expressions that the patterns name.
-        whole: whether the patterns have to reach the end of the clause.
-        otherwise: the key when no topic is found.
-        category: of the fact.
-        confidence: in the fact, from 0 to 1.
-        topics: the only topics that count, by their English names; empty: all.
+        whole: whether the patterns must match up to the end of the clause.
+        otherwise: the key when no topic is found, see ``Rule``.
+        category: the category of the fact.
+        confidence: the confidence in the fact, 0 to 1.
+        topics: the only topics that are allowed, by their English names; empty: all.
+
+    Returns:
+        the rule, with its patterns compiled.
 
     Raises:
         KeyError: a pattern names an expression that is not in *vocabulary*.
@@ -97,8 +107,8 @@ class Subject:
     """A subject that a clause shares with the clause before it.
 
     Attributes:
-        words: are read before the clause.
-        joint: fits the text between the two clauses.
+        words: the words of the subject, which are read before the clause.
+        joint: the expression that the text between the two clauses must match.
     """
 
     words: str
@@ -108,21 +118,21 @@ class Subject:
 @final
 @frozen(kw_only=True)
 class Grammar:
-    """How a language tells statements of the speaker about himself from everything else.
+    """The rules and expressions by which a language separates statements of speakers about themselves from other text.
 
     Attributes:
-        statements: rules for what a user says; where two of them want the same words, the first one has them.
-        advice: rules for what an assistant says.
-        clause_break: what stands between two statements of one sentence.
-        subject: the beginning of a clause whose subject also counts for clauses without one behind it.
-        subjects: what such clauses are read with, one after the other, until a rule fits.
-        supposition: the beginning of a clause that makes itself and the rest of the sentence no statement.
-        question: a clause that asks, though no question mark tells.
+        statements: the rules for a user's text; when two of them match the same words, the first one is used.
+        advice: the rules for an assistant's text.
+        clause_break: the text between two clauses of one sentence.
+        subject: the beginning of a clause whose subject also applies to later clauses without a subject.
+        subjects: the subjects that are tried for such clauses, in order, until a rule matches.
+        supposition: the beginning of a clause after which the sentence makes no statement any more.
+        question: a clause that is a question, even without a question mark.
         hedge: a clause whose speaker is not sure.
-        passing: a clause that will be over tomorrow.
-        reason: where a clause goes on to say why.
-        tail: where a value ends.
-        vague: a value that means nothing without what was said before it.
+        passing: a clause that is true only for a short time.
+        reason: the beginning of the reason in a clause.
+        tail: the end of a value.
+        vague: a value that means nothing without the text before it.
     """
 
     language: Language

@@ -1,4 +1,4 @@
-"""``MemoryExtractor``: finds in a text what is worth remembering."""
+"""``MemoryExtractor``: finds facts that are worth remembering in a text."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from chatmemory.longterm.extraction.proposals import Extraction, Speaker
 class MemoryExtractor(Protocol):
     """Proposes memories for a text.
 
-    It never fails: an extractor that asks a model uses rules when the model fails (spec 002).
+    An extractor never fails: one that asks a model uses rules when the model fails (spec 002).
     """
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
@@ -17,7 +17,7 @@ class MemoryExtractor(Protocol):
 
         Args:
             content: the text of one message.
-            role: who said it.
+            role: who wrote the message.
 
         Returns:
             the proposals, the one with the highest confidence first; none when there is nothing to remember.

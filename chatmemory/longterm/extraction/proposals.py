@@ -1,6 +1,6 @@
 """Values of extraction: proposed memories, each with its evidence, before any of them is stored.
 
-How they are found is the business of the other modules in ``longterm/extraction/``.
+The other modules in ``longterm/extraction/`` find them.
 """
 
 from typing import Literal, TypeAlias, final
@@ -27,15 +27,16 @@ class Span:
 @final
 @frozen
 class ProposedMemory:
-    """One thing worth remembering.
+    """One fact that is worth remembering.
 
     Attributes:
-        key: what it is about, in the language of the text: ``编程语言偏好``, ``occupation``.
-        value: what the text says about it.
-        content: the statement as a sentence of its own.
-        confidence: 0 to 1; below 0.5 it is not worth saving.
-        evidence: where the text says so.
-        attribute: what of the user it states or ends, see ``NewMemory.attribute``; None: nothing that has one value.
+        key: the subject of the fact, in the language of the text: ``编程语言偏好``, ``occupation``.
+        value: what the text says about the subject.
+        content: the fact as a complete sentence.
+        confidence: 0 to 1; a proposal below 0.5 is not worth saving.
+        evidence: the part of the text that states the fact.
+        attribute: the attribute of the user that the fact states or ends, see ``NewMemory.attribute``; None: it is about
+            no attribute.
     """
 
     key: str
@@ -51,12 +52,12 @@ class ProposedMemory:
 @final
 @frozen
 class Extraction:
-    """What was found in a text.
+    """The proposals that an extractor found in a text.
 
     Attributes:
-        proposals: the one with the highest confidence first; empty when the text holds nothing worth remembering.
-        extractor: what found them: ``rules``, or the id of a skill.
-        note: why rules were used instead of the skill; None otherwise.
+        proposals: the one with the highest confidence first; empty when the text contains nothing worth remembering.
+        extractor: the extractor that found them: ``rules``, or the id of a skill.
+        note: why the rules were used instead of the skill; None otherwise.
     """
 
     proposals: tuple[ProposedMemory, ...]
@@ -72,7 +73,7 @@ class Extraction:
 @final
 @frozen
 class StatedFact:
-    """A fact that a model has found in what the user said."""
+    """A fact that a model has found in the user's message."""
 
     key: str
     value: Json
@@ -85,8 +86,8 @@ class StatedFact:
 class MemoryUpdate:
     """The ``memory_update`` of a model's structured answer (spec 002).
 
-    JSON: ``{"shouldStore": true, "memories": [{"key": "...", "value": "...", "category": "preference"}]}``; ``should_store``,
-    as document 002 writes it, is read too.
+    JSON: ``{"shouldStore": true, "memories": [{"key": "...", "value": "...", "category": "preference"}]}``; the name
+    ``should_store``, which document 002 uses, is accepted too.
     """
 
     should_store: bool = field(metadata={ALSO: "should_store"})

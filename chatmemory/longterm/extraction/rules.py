@@ -1,7 +1,7 @@
-"""Extraction by rules: ``extract_by_rules`` finds what lasts in a text, in English and Chinese, without any model.
+"""Extraction by rules: ``extract_by_rules`` finds lasting facts in English and Chinese texts, without a model.
 
-The engine only: what a statement is stands in ``statements.py``, the rules of each language in
-``english.py`` and ``chinese.py``, and what values are about in ``topics.py``.
+This is only the engine: ``statements.py`` finds the statements of a text, ``english.py`` and ``chinese.py`` have the rules
+of each language, and ``topics.py`` finds the topics of values.
 """
 
 import re
@@ -14,17 +14,22 @@ from chatmemory.longterm.extraction.statements import Clause, statements
 from chatmemory.longterm.extraction.topics import topic_of
 
 MAX_PROPOSALS: Final = 16
-LONGEST_VALUE: Final = 80  # characters; what is longer was not understood
-UNSURE: Final = 0.3  # taken off when the speaker says "maybe"; 0.9 comes to 0.6
-NO_TOPIC: Final = 0.1  # taken off when nothing tells what the value is about
+LONGEST_VALUE: Final = 80  # characters; a longer value was not understood
+UNSURE: Final = 0.3  # subtracted when the speaker says "maybe"; 0.9 becomes 0.6
+NO_TOPIC: Final = 0.1  # subtracted when the topic of the value is not known
 
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 
 
 def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemory, ...]:
-    """Return what *text* says that lasts, surest first; at most ``MAX_PROPOSALS``, and none twice.
+    """Return the lasting facts of a text.
 
-    Of a user's text these are statements about himself; of an assistant's, its advice.
+    Args:
+        text: the text of one message.
+        role: who wrote it: ``user``: find statements about the user.  ``assistant``: find its advice.
+
+    Returns:
+        the proposals, the one with the highest confidence first; at most ``MAX_PROPOSALS``, without duplicates.
     """
     found: dict[tuple[str, object], ProposedMemory] = {}
     for clause in statements(text, grammar_of):
@@ -34,7 +39,7 @@ def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemo
 
 
 def grammar_of(language: Language) -> Grammar | None:
-    """Return the grammar of a language that the rules know.  It takes 0.1 s to compile, once it is needed."""
+    """Return the grammar of a language; None for one without rules.  The first use takes 0.1 s to compile it."""
     match language:
         case "en":
             from chatmemory.longterm.extraction.english import ENGLISH
@@ -51,13 +56,13 @@ def grammar_of(language: Language) -> Grammar | None:
 
 
 def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]:
-    """Return what the rules find in *clause*, with the first subject that makes a statement of it."""
+    """Return what the rules find in *clause*, with the first subject with which a rule matches."""
     grammar = clause.grammar
     if grammar.passing.search(clause.text):
         return []
     because = grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
-    # An assistant gives another reason every time: with it, the same advice would be new in every round.
+    # An assistant gives another reason every time: with the reason, the same advice would be a new one each time.
     end = clause.start + len(clause.text if role == "user" else said)
     for subject in _subjects(clause):
         offset = clause.start - len(subject)
@@ -79,7 +84,7 @@ def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]
 
 
 def _matches(read: str, clause: Clause, role: Speaker) -> Iterator[tuple[Rule, str, range]]:
-    """Yield the rules that fit *read*, each with its key and the place of its value; no two have a word in common."""
+    """Yield the rules that match *read*, each with its key and the place of its value; the values do not overlap."""
     grammar = clause.grammar
     taken: list[range] = []
     for rule in grammar.statements if role == "user" else grammar.advice:
@@ -106,7 +111,7 @@ def _subjects(clause: Clause) -> Sequence[str]:
 
 
 def _trimmed(found: re.Match[str], grammar: Grammar) -> range:
-    """Return where the value stands in what was read, without its tail and without punctuation at its ends."""
+    """Return the place of the value in the text that was read, without its tail and without punctuation at its ends."""
     start, stop = found.span("value")
     value = found["value"]
     if tail := grammar.tail.search(value):

@@ -1,6 +1,6 @@
-"""Extraction by a skill: ask, check the answer, ask once more with what was wrong, and then leave it to the rules.
+"""Extraction by a skill: it asks, checks the answer, asks once more with the problems, and then uses the rules instead.
 
-What an answer may be stands in ``answer.py``; the words in which a model is asked, with the skill runner.
+``answer.py`` defines valid answers; the skill runner has the prompt for the model.
 """
 
 import logging
@@ -24,20 +24,20 @@ from chatmemory.text.fence import without_recalled_blocks
 
 log = logging.getLogger(__name__)
 
-MAX_ANSWER_CHARACTERS: Final = 16_000  # 16 memories, and then some
+MAX_ANSWER_CHARACTERS: Final = 16_000  # enough for more than 16 memories
 LONGEST_COMPLAINT: Final = (
-    1_000  # characters; a model that got a hundred things wrong is not helped by all of them
+    1_000  # characters; a list of a hundred problems does not help a model more than the first ones
 )
 
 
 @final
 @frozen
 class SkillExtractor:
-    """Asks the skill ``memory.extraction.skillId``; *rules* stand in for it when it does not answer well or in time.
+    """Asks the skill ``memory.extraction.skillId``; *rules* are used when its answer is invalid or too late.
 
-    The skill receives one message, the text, under the role of its speaker, and answers with the JSON of
-    ``answer.py``.  When that was no such JSON it receives three: the text, its answer, and, under the role
-    ``system``, what was wrong with it.
+    The skill receives one message, the text, with the role of its speaker, and answers with the JSON of ``answer.py``.
+    After an invalid answer it receives three messages: the text, its answer, and the problems of the answer with the role
+    ``system``.
     """
 
     skills: SkillRunner
@@ -46,8 +46,8 @@ class SkillExtractor:
     settings: ExtractionSettings
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
-        """Propose what the skill finds, and never fail: ``note`` says why the rules had to do it."""
-        # As long as before, so that evidence found here is evidence in the content.
+        """See ``MemoryExtractor``; ``note`` says why the rules were used."""
+        # The length stays the same, so that a place in this text is the same place in the content.
         text = clean_text(without_recalled_blocks(content))
         if not text.strip():
             return Effect.succeed(Extraction((), self.settings.skill_id))
@@ -67,9 +67,7 @@ class SkillExtractor:
             wrong = self._message(3, "system", str(found.failure())[:LONGEST_COMPLAINT])
             found = read_answer(await do(self._run(said, self._message(2, "assistant", answer), wrong)))
         if not isinstance(found, Success):
-            wrong_twice = (
-                f"two answers that hold no memories, the second one wrong at {_places(found.failure())}"
-            )
+            wrong_twice = f"two invalid answers, the second one with problems at {_places(found.failure())}"
             do.fail(self._failed("malformed", wrong_twice))
         return Extraction(proposals_of(found.unwrap(), text), self.settings.skill_id)
 
@@ -85,10 +83,10 @@ class SkillExtractor:
         return answer
 
     def _answered(self, ended: Exit[str, SkillExecutionError]) -> Effect[str, SkillExecutionError]:
-        """Return the answer; a defect of a user's runner is a failure here."""
+        """Return the answer; a defect of a user's runner becomes a failure."""
         match ended:
             case Failure(Cause((Die(defect), *_))):
-                # Its text may quote what was said: it stays in the cause.
+                # Its text may quote the message, so it is only in the cause.
                 raised = SkillExecutionError(
                     self.settings.skill_id, "raised", type(defect).__name__, cause=defect
                 )
@@ -97,14 +95,14 @@ class SkillExtractor:
                 return Effect.from_result(outcome_from_exit(ended))
 
     def _failed(self, problem: SkillProblem, detail: str) -> SkillExecutionError:
-        """Say why there is no answer; *detail* quotes nothing that anybody said."""
+        """Return the error of a missing answer; *detail* does not quote the message."""
         return SkillExecutionError(self.settings.skill_id, problem, detail)
 
     def _message(self, number: int, role: Role, content: str) -> ChatMessage:
         return ChatMessage(f"extraction-{number}", number, role, content, self.clock.now())
 
     def _by_rules(self, content: str, role: Speaker, error: SkillExecutionError) -> Effect[Extraction]:
-        note = f"the rules stood in: {error}"
+        note = f"the rules were used instead: {error}"
         log.warning("%s", note, extra={"problem": error.problem})
         return self.rules.extract(content, role=role).map(lambda found: evolve(found, note=note))
 

@@ -1,7 +1,7 @@
-"""A text as the statements that its speaker makes in his own words: clauses, each with its place in the text.
+"""Finds the statements that speakers make in their own words in a text: clauses, each with its place in the text.
 
-Code, logs, quotations, pasted text and what memory itself had put there are not the speaker's words.  What a clause says
-is for ``rules.py``.
+Code, logs, quotations, pasted text and recalled memories are not the speaker's words.  ``rules.py`` finds the facts of a
+clause.
 """
 
 import re
@@ -13,7 +13,7 @@ from attrs import frozen
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
 from chatmemory.text.fence import without_recalled_blocks
-from chatmemory.text.search_terms import HAN, KANA_AND_HANGUL
+from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL
 
 _SIMPLIFIED: Final = (
     "欢爱习惯讨厌职业学岁现猫个们养吗么对过会讲说话写码间种这开发员师医记还见来从应该给让选择决计划时后电邮号周总听读书买点紧项"
@@ -29,14 +29,14 @@ _TRADITIONAL: Final = (
 )
 
 FOLD: Final = str.maketrans("’‘" + _TRADITIONAL, "''" + _SIMPLIFIED)
-"""What rules read as others, one for one, so that every place in a text stays where it is:
-traditional characters of the rules' vocabulary as simplified ones, curly apostrophes as straight ones."""
+"""The characters that are replaced before the rules read a text, one by one, so that places in the text stay the same:
+traditional characters of the rules' vocabulary by simplified ones, curly apostrophes by straight ones."""
 
-LONGEST_READ: Final = 20_000  # characters from the start of a text; longer ones are documents, not talk
-LONGEST_CLAUSE: Final = 300  # characters; nobody says one thing at such length, and rules look back
-LONGEST_PASSAGE: Final = 300  # characters; what is said further on is about something else
+LONGEST_READ: Final = 20_000  # characters from the start of a text; longer texts are documents, not messages
+LONGEST_CLAUSE: Final = 300  # characters; a longer clause is not one statement, and rules backtrack
+LONGEST_PASSAGE: Final = 300  # characters; the text after them is about something else
 LONGEST_GAP: Final = (
-    20  # spaces between words; more is layout, and rules that look for an end in 20,000 take a minute
+    20  # spaces between words; more are layout, and rules that search 20,000 of them for an end take a minute
 )
 
 _CODE_LINE: Final = (
@@ -45,9 +45,9 @@ _CODE_LINE: Final = (
     r"|(?-i:INFO|WARN|WARNING|ERROR|DEBUG)\b|</?\w+[^>\n]*>|[\w.]+\([^\n]*\);?[ \t]*$|[^\n]*[;{}][ \t]*$)"
 )
 _ROLE_LINE: Final = r"[ \t]*(?:system|assistant|user|human|ai|tool|系统|助手|用户)[ \t]*[:：]"
-# Not 我想说 and 顺便说一下: there the words that follow are one's own.
+# Not 我想说 and 顺便说一下: after these the speaker's own words follow.
 _REPORTED: Final = r"(?:(?<!\bi )\b(?:says?|said|wrote|writes|puts it)|(?<![我想要便先])(?:说|写道|写着|回复|问)[^\n。！？，]{0,6})[ \t]*[:：]"
-_TO_BE_WORKED_ON: Final = r"(?:\b(?:translate|rewrite|proofread|summari[sz]e)\b|翻译|改写|润色|校对|总结|概括)[^\n.!?。！？]{0,40}[:：]"
+_TO_BE_WORKED_ON: Final = r"(?:\b(?:translate|rewrite|proofread|summari[sz]e)\b|翻译|改写|润色|校对|总结|概括|\b(?:sample|example|template|placeholder|dummy)\b|示例|例句|范文|样例|模板)[^\n.!?。！？]{0,40}[:：]"
 _QUOTED: Final = r"[^“”\"「」『』\n]"
 _NOT_SAID: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
@@ -59,7 +59,7 @@ _NOT_SAID: Final = tuple(
         rf"^(?:{_CODE_LINE}|{_ROLE_LINE})[^\n]*",
         rf"{_REPORTED}[^\n]*",
         rf"{_TO_BE_WORKED_ON}[\s\S]*",
-        # A title has neither me nor you in it.
+        # A quotation of a person contains "I" or "you"; a title does not.
         r"(?<!\w)'(?=(?:i|i'm|i've|my|we|our)\b)(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)",
         rf"[“\"「『](?={_QUOTED}*?(?:\b(?:i|you|my|your)\b|[我你您])){_QUOTED}*[”\"」』]",
     )
@@ -67,9 +67,9 @@ _NOT_SAID: Final = tuple(
 _SENTENCE: Final = re.compile(
     r"(?:[^\n。！？!?；;….]|\.(?!\s|\Z)|(?<=\b(?:St|Mr|Dr|vs))\.|(?<=\b(?:Mrs|e\.g|i\.e))\.)+(?P<mark>[。！？!?；;….]*)"
 )
-# Without list marks, emoji and the like before it, and without what ends it.
+# A clause without list marks, emoji and the like before it, and without the punctuation at its end.
 _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….,，]|\w", re.DOTALL)
-# Between two clauses of one sentence.
+# The text between two clauses of one sentence.
 _GAP: Final = re.compile(
     r"[^\S\n]*(?:[,，;；:：、—–-]|\.{2,}|…+)*[^\S\n]*(?:(?:and|but|so|then|because|since|though|although|while|但是|但|不过|而且|并且|同时|所以|然后)\b)?[^\S\n\w]*"
 )
@@ -84,11 +84,11 @@ class Clause:
     """One statement.
 
     Attributes:
-        text: as the rules read it, a character for each of the original.
-        start: where it begins in the text.
-        grammar: of its language.
-        joint: what joins it to a statement whose subject it shares, and the clause; None when it has a subject, or
-            nobody is the subject before.
+        text: the clause as the rules read it, with one character for each character of the original.
+        start: the place of its first character in the text.
+        grammar: the grammar of its language.
+        joint: the text that joins it to a clause whose subject it shares, followed by the clause; None when it has a
+            subject itself, or no clause before it has one.
     """
 
     text: str
@@ -100,13 +100,13 @@ class Clause:
 @final
 @frozen
 class Passage:
-    """Statements of one sentence with nothing else between them.
+    """Statements of one sentence without other text between them.
 
     Attributes:
-        text: as the rules read it, a character for each of the original.
+        text: the passage as the rules read it, with one character for each character of the original.
         said: the original.
-        start: where it begins in the text.
-        grammar: of its language.
+        start: the place of its first character in the text.
+        grammar: the grammar of its language.
     """
 
     text: str
@@ -116,7 +116,15 @@ class Passage:
 
 
 def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
-    """Yield the same as ``statements``, those of one sentence together."""
+    """Yield the statements of a text, where the statements of one sentence are one passage.
+
+    Args:
+        text: the text of one message.
+        grammar_of: returns the grammar of a language; None for a language without rules.
+
+    Returns:
+        the passages, in order.
+    """
     said = own_words(text[:LONGEST_READ])
     run: list[Clause] = []
     for clause in statements(text, grammar_of):
@@ -135,7 +143,15 @@ def _passage(run: Sequence[Clause], text: str, said: str) -> Passage:
 
 
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
-    """Yield what the speaker of *text* states: neither questions nor suppositions, nor the words of others."""
+    """Yield the statements that the speaker makes, without questions, suppositions and the words of others.
+
+    Args:
+        text: the text of one message.
+        grammar_of: returns the grammar of a language; None for a language without rules.
+
+    Returns:
+        the clauses, in order.
+    """
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
         grammar = grammar_of(language_of(sentence[0]))
@@ -145,7 +161,7 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
 
 
 def language_of(text: str) -> Language:
-    """Return the language of a sentence by its script; Japanese and Korean are others."""
+    """Return the language of a sentence by its script; Japanese and Korean are ``other``."""
     if _KANA_OR_HANGUL.search(text):
         return "other"
     if _HAN.search(text):
@@ -154,7 +170,10 @@ def language_of(text: str) -> Language:
 
 
 def own_words(text: str) -> str:
-    """Return *text*, as long as it was, with line breaks in the place of what its speaker only shows."""
+    """Return *text* with line breaks in the place of all characters that are not the speaker's own words.
+
+    The length stays the same.
+    """
     said = without_recalled_blocks(text).translate(FOLD)
     for pattern in _NOT_SAID:
         said = pattern.sub(lambda shown: "\n" * len(shown[0]), said)

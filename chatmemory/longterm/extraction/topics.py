@@ -1,8 +1,8 @@
-"""What values are about: the topics that give a memory its key, by the words that name them in English and Chinese.
+"""The topics of values, which give a memory its key, and the English and Chinese words that show them.
 
-Names of things are the same in both languages, so that one table serves both.  A value without any of these words has no
-topic: of 14 such values in the labelled texts 11 should have none, and the topic nearest by the bundled embedder was right
-for no more of them at any threshold.
+Names of products are the same in both languages, so one table is enough.  A value without any of these words has no
+topic: of 14 such values in the labelled texts, 11 should have none, and choosing the nearest topic with the bundled
+embedder was not right for more of them at any threshold.
 """
 
 import re
@@ -18,7 +18,7 @@ from chatmemory.longterm.extraction.proposals import Language
 @final
 @frozen
 class Topic:
-    """What a value is about, and the words that show it.
+    """A topic of values, and the words that show it.
 
     Attributes:
         en: the name of the topic in English.
@@ -189,7 +189,7 @@ PARTICULAR: Final = (
         r"邮件|电话|微信|短信|沟通|消息|视频通话|钉钉|飞书",
     ),
 )
-"""A value is about the one whose word comes first in it."""
+"""The particular topics; the topic of a value is the one whose word comes first in it."""
 
 GENERAL: Final = (
     Topic(
@@ -230,13 +230,13 @@ GENERAL: Final = (
         r"地铁|公交|打车|开车|通勤",
     ),
 )
-"""Asked when no particular topic is there: green tea is a drink, and code with type hints a question of style."""
+"""The general topics, which count when there is no particular topic: green tea is a drink, code with type hints is code style."""
 
 
 TOOLS: Final = frozenset(
     {"programming language", "development tool", "framework", "database", "operating system", "interface"}
 )
-"""English names of the topics that make "I use it" a preference."""
+"""The English names of the topics for which "I use it" states a preference."""
 
 
 def _alternatives(topics: Sequence[Topic]) -> re.Pattern[str]:
@@ -257,7 +257,15 @@ def _tables() -> Sequence[tuple[Sequence[Topic], re.Pattern[str]]]:
 
 
 def topic_of(value: str, clause: str) -> Topic | None:
-    """Return what *value* is about; where it does not tell, what the *clause* around it is about."""
+    """Return the topic of a value.
+
+    Args:
+        value: the value.
+        clause: the clause around it, which is searched when the value shows no topic.
+
+    Returns:
+        the topic; None when neither shows one.
+    """
     for topics, pattern in _tables():
         for text in (value, clause):
             if found := pattern.search(text):

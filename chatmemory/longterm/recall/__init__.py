@@ -1,1 +1,1 @@
-"""Recall: what is asked, who is a candidate, how candidates are scored and ranked, and what is told."""
+"""Recall: the search for candidates, their scores and their order, and the result of a recall."""

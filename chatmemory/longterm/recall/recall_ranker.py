@@ -1,7 +1,7 @@
-"""``RecallRanker``: what decides which of a search's candidates are hits, and their order.
+"""``RecallRanker``: decides which candidates of a search are hits, and in which order.
 
-Candidates with their features go in, scores with named signals come out: a better ranking, a learned one for example,
-takes the place of the default without touching any search.
+It turns candidates into scores with named signals, so that a better ranking, for example a learned one, can replace the
+default without any change of the search.
 """
 
 from datetime import datetime
@@ -31,14 +31,14 @@ class RecallRanker(Protocol):
         greater id.
 
         Args:
-            search: what was searched for.
-            candidates: what was found, in any order.
+            search: the search that found the candidates.
+            candidates: the candidates, in any order.
             now: the time from which ages are counted, UTC.
             limit: the largest number of hits.
             unembedded: why the search has no vector, for a person to read; None: it has one.
 
         Returns:
-            the hits, each with a score from 0 to 1 and the signals behind it, and how they were found.
+            the hits, each with a score from 0 to 1 and its signals, and how they were found.
         """
         ...
 

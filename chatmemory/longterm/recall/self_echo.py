@@ -1,8 +1,8 @@
-"""The self-echo guard: whether a text says what memory itself has put before a model, and nothing beyond it.
+"""The self-echo guard: it finds texts that only repeat a memory which was put before a model.
 
-Without it a recalled memory is extracted again from the answer that uses it, and recalled twice the next time.  What
-stands in a fence is left out before, by ``recalled_block.py``; here it is what the model repeats in its own sentences.
-The guard lets pass what it is not sure of: a true copy too many is found by its dedup key, a fact too few by nobody.
+Without it, a recalled memory is extracted again from the answer that uses it, and is recalled twice the next time.
+``recalled_block.py`` has already removed the fenced blocks of memories; this guard finds what the model repeats in its own
+sentences.  In doubt, a text is no echo: the dedup key finds an exact copy later, but nothing finds a lost fact.
 """
 
 import re
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from chatmemory.text.search_terms import HAN
+from chatmemory.text.stop_words import HAN
 
 LEAST_WORDS: Final = 2  # a name alone is said by everybody
 
@@ -19,18 +19,25 @@ _WITHOUT_MEANING: Final = frozenset(
     """a an the i you we me us my your our mine yours i'm you're we're i've you've am are is be do does that
     我 你 您 们 的 了 是 也 都 还 就""".split()  # noqa: SIM905  a list of quoted words is hard to read
 )
-"""Words that differ between "I like jazz" and "that you like jazz"."""
+"""Words that are ignored, because they differ between "I like jazz" and "that you like jazz"."""
 
 _TURN: Final = re.compile(
     r"\b(?:not|no|never|nor|without|hardly|used to|formerly|previously|if|unless|cannot|\w+n't)\b"
     r"|[不没無无别未曾]|以前|之前|从前|如果|要是",
     re.IGNORECASE,
 )
-"""Words that turn a statement into another one."""
+"""Words that change the meaning of a statement, for example into its opposite."""
 
 
 def is_echo(text: str, injected: Iterable[str]) -> bool:
-    """Return whether one of the *injected* texts contains everything that *text* says, in the same order.
+    """Return whether a text only repeats a memory.
+
+    Args:
+        text: the text to check.
+        injected: the contents of the memories that a model was shown.
+
+    Returns:
+        True when one of *injected* contains all words of *text* in the same order, and both have the same negations.
 
     >>> is_echo("You live in Berlin.", ["I live in Berlin, near the lake."])
     True
@@ -50,7 +57,7 @@ def _words(text: str) -> list[str]:
 
 
 def _run(words: list[str]) -> str:
-    """Join *words* so that a run of them is found as a part, and half a word is not."""
+    """Join *words* so that a search finds a sequence of whole words, but no part of a word."""
     return f" {' '.join(words)} "
 
 

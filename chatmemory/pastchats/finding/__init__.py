@@ -1,1 +1,1 @@
-"""Finding in past chats: search, recall, and what the recalled turns show."""
+"""Search and recall in past chats, and whether recalled turns show that an answer worked."""

@@ -1,8 +1,8 @@
-"""Exchanges: from turns that were found to what was asked, what was answered, and what came of it.
+"""Makes exchanges from found turns: the question, the attempts to answer it, and whether they worked.
 
-The turns around a hit tell.  A person's turn is a question; the turns of the assistant up to the next one are an attempt at
-it.  The next one may say that the attempt failed, and another begins; or answer what the assistant asked back, and it goes
-on; or say that it works; or ask something new, and then nobody said how it went.
+The turns around a hit are read.  A user's turn is a question; the assistant's turns up to the next user turn are an attempt
+to answer it.  The next user turn can say that the attempt failed, so that another attempt begins; or answer a question of
+the assistant, so that the attempt continues; or say that it works; or ask something new, so that the result is unknown.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PromptHit
     from chatmemory.pastchats.prompt import Prompt
 
-TURNS_BEFORE: Final = 32  # an agent at work says many a thing before it is done
+TURNS_BEFORE: Final = 32  # an agent writes many turns before it is done
 TURNS_AFTER: Final = 64
 LONGEST_THANKS: Final = 80  # characters: "Thanks! Now add a test for ..." asks something new
-LONGEST_CHOICE: Final = 120  # characters, of an answer to what the assistant asked back
+LONGEST_CHOICE: Final = 120  # characters, of an answer to a question of the assistant
 
 
 def exchange_of(hit: PromptHit, around: Sequence[Prompt]) -> Exchange:
-    """Return the exchange that *hit* belongs to, *around* being the turns of its conversation before and after it."""
+    """Return the exchange that *hit* belongs to.
+
+    Args:
+        hit: the turn that the search found.
+        around: the turns of its conversation before and after it, in order.
+    """
     turns = [turn for turn in around if turn.kind == "typed" and turn.role in ("user", "assistant")]
     place = next((index for index, turn in enumerate(turns) if turn.id == hit.prompt.id), None)
-    if place is None:  # a summary, a command or what a tool printed: it stands for itself
+    if place is None:  # a summary, a command or the output of a tool has no question
         return Exchange(hit=hit, question=None)
     asked = _question(turns, place)
     if asked is None:
@@ -37,7 +42,7 @@ def exchange_of(hit: PromptHit, around: Sequence[Prompt]) -> Exchange:
 
 
 def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return each exchange once, where several of its turns were found, by its best hit."""
+    """Return each exchange once, with its best hit, if several of its turns were found."""
     kept: dict[int, Exchange] = {}
     for exchange in exchanges:
         told = exchange.asked[0] if exchange.asked else exchange.hit.prompt
@@ -46,7 +51,7 @@ def merged(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def _question(turns: Sequence[Prompt], place: int) -> int | None:
-    """Return the place of the question that the turn at *place* is, answers, or is a reply about."""
+    """Return the index of the question that the turn at *place* is, answers, or replies to; None if there is none."""
     asked = _person(turns, place)
     while asked and turns[asked - 1].role == "assistant" and _is_reply(turns[asked], turns[asked - 1]):
         earlier = _person(turns, asked - 1)
@@ -57,9 +62,9 @@ def _question(turns: Sequence[Prompt], place: int) -> int | None:
 
 
 def _person(turns: Sequence[Prompt], place: int) -> int | None:
-    """Return where the words of the person begin that are said at *place* or were said last before it.
+    """Return the index of the first of the user's turns in a row that end at *place*, or last before it.
 
-    A thought that was added before any answer belongs to them; what follows on thanks asks something new.
+    Turns that the user adds before any answer belong together; a turn that follows thanks asks something new.
     """
     asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
     while asked and turns[asked - 1].role == "user" and not _confirms(turns, asked - 1):
@@ -68,7 +73,7 @@ def _person(turns: Sequence[Prompt], place: int) -> int | None:
 
 
 def _confirms(turns: Sequence[Prompt], place: int) -> bool:
-    """Tell whether the turn of the person at *place* says that the answer before it works, and asks nothing."""
+    """Return whether the user's turn at *place* says that the answer before it works, without asking anything."""
     if not place or turns[place - 1].role == "user" or len(turns[place].content) > LONGEST_THANKS:
         return False
     return verdict(turns[place].content, answer=turns[place - 1].content) == "worked"
@@ -82,12 +87,12 @@ def _is_reply(turn: Prompt, answer: Prompt) -> bool:
 
 
 def _is_choice(turn: Prompt, answer: Prompt) -> bool:
-    """Tell whether *turn* answers what *answer* asked back."""
+    """Return whether *turn* answers a question that the assistant asked in *answer*."""
     return len(turn.content) <= LONGEST_CHOICE and asks_back(answer.content) and not asks_back(turn.content)
 
 
 def _told(hit: PromptHit, turns: Sequence[Prompt]) -> Exchange:
-    """Return what came of the question that *turns* begin with; of turns in a row, the one that was found is told."""
+    """Return the exchange of the question at the start of *turns*; of several user turns in a row, the found one is used."""
     answer = next((index for index, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
     asked = tuple(turns[:answer])
     failures: list[FailedAttempt] = []

@@ -1,64 +1,46 @@
-"""The default ``PromptRanker``: words and vectors in one score, and what speaks for a turn besides.
+"""The default ``PromptRanker``: combines words, vectors and signals of the conversation in one score.
 
-Pure Python: for the few hundred candidates of a search it is quick enough, and numpy need not be loaded.  The numbers were
-found on labelled conversations, English and Chinese; ``benchmarks/retrieval.py`` tries them again.
+It is pure Python, so numpy is not loaded; this is fast enough for the few hundred candidates of a search.  The numbers were
+tuned on labelled conversations, English and Chinese; ``benchmarks/retrieval.py`` measures them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from heapq import nlargest
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, final
 
 from chatmemory.effect import Layer
-from chatmemory.pastchats.finding.prompt_dates import named_dates
 from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag, PromptSignals
 from chatmemory.pastchats.finding.replies import is_latin, of_questions, of_times
-from chatmemory.text.search_terms import CJK_RUN, STOP_WORDS
+from chatmemory.text.conversation_shares import beside, of_best, of_speakers
+from chatmemory.text.named_dates import of_dates
+from chatmemory.text.stop_words import CJK_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 
 LEXICAL_SHARE: Final = 0.5
-"""Of words, beside vectors: flat from 0.3 to 0.7 in English."""
+"""The share of the score for words; the rest is for vectors.  In English, results are equal from 0.3 to 0.7."""
 
 LEXICAL_SHARE_OF_PAIRS: Final = 0.7
-"""Of pairs of Chinese characters, of whose meaning the bundled vectors know little: R@5 + 1 to 3, nDCG + 2 to 3."""
-
-NEIGHBOUR_SHARE: Final = 0.3
-"""Of the better turn beside a turn, an answer stands next to its question: R@5 + 5.5, the largest single gain."""
-
-CONVERSATION_SHARE: Final = 0.2
-"""Of the mean of the best turns of a conversation's part: R@5 + 2.5."""
-
-BEST_OF_CONVERSATION: Final = 3
-
-SPEAKER_BONUS: Final = 0.2
-"""For being said by the only person whom the query names; after the turns beside it: nDCG + 1.2 to 5.6."""
-
-DATE_BONUS: Final = 0.2
-"""For being said when the query says: nDCG + 0.8, and no harm where queries name no dates."""
+"""The same share for pairs of Chinese characters, whose meaning the bundled vectors represent poorly: R@5 + 1 to 3,
+nDCG + 2 to 3."""
 
 TELLING_CHARACTERS: Final = 12
-"""Of a turn; the words of a shorter one count for less."""
-
-SHORTEST_NAME: Final = 2  # characters
-READ_CHARACTERS: Final = 4096
-"""How far a query is read for names."""
+"""The words of a turn with fewer characters count less."""
 
 
 @final
 class HybridRanking:
     """Adds up signals; the score of a hit is their sum.
 
-    Words are bm25 as a share of the best candidate's; vectors are cosines, spread over 0 to 1 between the least and the
-    most similar candidate.  They share a score of 1, and words have all of it where there are no vectors.  On top comes a
-    share of the scores around it, and a bonus for who said it and when.
+    The score for words is bm25, divided by that of the best candidate; the score for vectors is the cosine, scaled to 0 for
+    the least and 1 for the most similar candidate.  Their weights add up to 1; without vectors, words have the weight 1.
+    Added to this are a share of the scores of the turns around it, and bonuses for its speaker and its date.
     """
 
     def rank(
@@ -72,16 +54,16 @@ class HybridRanking:
         semantic = [(1 - share) * score for score in semantic or [0.0] * len(found)]
         scores = [words + vector for words, vector in zip(lexical, semantic, strict=True)]
         parts = _parts(found)
-        neighbour = _neighbour(parts, scores)
+        neighbour = beside(parts, scores)
         scores = _sums(scores, neighbour)
-        date = _date(search.text, found, now)
+        date = of_dates(search.text, [one.prompt.timestamp for one in found], now=now)
         if is_latin(search.text):
             replies = of_questions(found, parts, scores)
             scores = [score + max(0.0, more) for score, more in zip(scores, replies, strict=True)]
             neighbour = _sums(neighbour, replies)
             date = _sums(date, of_times(search.text, found))
-        conversation = _conversation(parts, scores)
-        speaker = _speaker(search.text, found)
+        conversation = of_best(parts, scores)
+        speaker = of_speakers(search.text, [one.prompt.speaker for one in found])
         hits = [
             _hit(candidate, *signals)
             for candidate, *signals in zip(
@@ -111,7 +93,7 @@ def _hit(candidate: PromptCandidate, *signals: float) -> PromptHit:
 
 
 def _is_hit(hit: PromptHit) -> bool:
-    """Tell whether anything speaks for *hit*; the least similar of all has a score of 0, and is similar all the same."""
+    """Return whether *hit* has any signal; the least similar candidate has a score of 0 but is still a hit."""
     return hit.score > 0 or (hit.similarity is not None and hit.similarity > 0)
 
 
@@ -126,10 +108,10 @@ def _lexical_share(terms: Sequence[str]) -> float:
 
 
 def _lexical(candidates: PromptCandidates) -> list[float]:
-    """Return bm25 as a share of the best; 1 for all where they have no more in common than the text of the query."""
+    """Return bm25 divided by the best; 1 for all if the candidates only contain the text of the query."""
     if candidates.matched_text:
         return [1.0] * len(candidates.found)
-    # bm25 prefers what is short, and "有效，谢谢" is about nothing.
+    # bm25 prefers short texts, but "有效，谢谢" is about nothing.
     told = [
         candidate.lexical * min(1.0, len(candidate.prompt.content) / TELLING_CHARACTERS)
         for candidate in candidates.found
@@ -139,9 +121,9 @@ def _lexical(candidates: PromptCandidates) -> list[float]:
 
 
 def _semantic(found: Sequence[PromptCandidate]) -> list[float] | None:
-    """Return cosines from 0 for the least similar to 1 for the most; None where there is none at all.
+    """Return cosines, scaled to 0 for the least similar and 1 for the most; None if no candidate has a vector.
 
-    What has no vector counts as the middle of those that have one: it is no less similar for that.
+    A candidate without a vector gets the middle value: a missing vector does not make it less similar.
     """
     known = [candidate.similarity for candidate in found if candidate.similarity is not None]
     if not known:
@@ -153,65 +135,13 @@ def _semantic(found: Sequence[PromptCandidate]) -> list[float] | None:
 
 
 def _parts(found: Sequence[PromptCandidate]) -> list[list[int]]:
-    """Return the candidates of each part of a conversation, by their places in *found*, in the order of turns."""
+    """Return the indices in *found* of the candidates of each part of a conversation, in the order of turns."""
     parts = defaultdict[tuple[str, str], list[int]](list)
     for place, candidate in enumerate(found):
         parts[candidate.prompt.conversation_id, candidate.prompt.session].append(place)
     for part in parts.values():
         part.sort(key=lambda place: (found[place].prompt.turn_index, found[place].prompt.id))
     return list(parts.values())
-
-
-def _neighbour(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[float]:
-    """Return what each candidate gets from the better of the two beside it.
-
-    Candidates that follow each other count as neighbours: those that were found come with the turns beside them.
-    """
-    best = [0.0] * len(scores)
-    for part in parts:
-        for one, other in pairwise(part):
-            best[one] = max(best[one], scores[other])
-            best[other] = max(best[other], scores[one])
-    return [NEIGHBOUR_SHARE * score for score in best]
-
-
-def _conversation(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[float]:
-    """Return what each candidate gets from the best of its part; turns that are no candidates count as 0."""
-    shares = [0.0] * len(scores)
-    for part in parts:
-        best = nlargest(BEST_OF_CONVERSATION, (scores[place] for place in part))
-        for place in part:
-            shares[place] = CONVERSATION_SHARE * sum(best) / BEST_OF_CONVERSATION
-    return shares
-
-
-def _speaker(query: str, found: Sequence[PromptCandidate]) -> list[float]:
-    speakers = {candidate.prompt.speaker for candidate in found if candidate.prompt.speaker}
-    text = query[:READ_CHARACTERS].casefold()
-    named = [speaker for speaker in speakers if _is_named(speaker.casefold(), text)]
-    if len(named) != 1:
-        return [0.0] * len(found)
-    return [SPEAKER_BONUS if candidate.prompt.speaker == named[0] else 0.0 for candidate in found]
-
-
-def _is_named(name: str, text: str) -> bool:
-    """Tell whether *name* stands in *text* as a word, or anywhere where nothing parts the words."""
-    if len(name) < SHORTEST_NAME or name in STOP_WORDS or name not in text:
-        return False
-    if not name.isascii() and re.search(CJK_RUN, name):
-        return True
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _date(query: str, found: Sequence[PromptCandidate], now: datetime) -> list[float]:
-    windows = named_dates(query, now=now)
-    if not windows:
-        return [0.0] * len(found)
-
-    def is_then(instant: datetime | None) -> bool:
-        return instant is not None and any(window.holds(instant) for window in windows)
-
-    return [DATE_BONUS if is_then(candidate.prompt.timestamp) else 0.0 for candidate in found]
 
 
 prompt_ranker = Layer.succeed(PromptRankerTag, HybridRanking())

@@ -1,6 +1,6 @@
-"""``PastChatsService``: the service that finds what was said before, over any store, embedder and ranking.
+"""``PastChatsLive``: the service that searches past chats, with any store, embedder and ranking.
 
-A recall before a task must be over in a moment: this module loads what every recall needs, and nothing else.
+A recall before a task must be fast, so this module imports only what every recall needs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.pastchats.finding.evidence import is_about, is_any
+from chatmemory.pastchats.finding.evidence import is_about
 from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
@@ -45,18 +45,18 @@ MOST_HITS: Final = 200
 
 HITS_PER_EXCHANGE: Final = 3  # a question, its answer and what followed are often found together
 LEAST_SHARE: Final = 0.5
-"""Of the score of the best hit: less is chance.  On labelled sessions it leaves out two of three exchanges that have nothing
-to do with the question, and none that answers it."""
-LENGTH_OF_UUID: Final = 36  # such a name in a path is no chance
-MOST_SHOWN: Final = 1_000  # turns of a conversation that is asked for as a whole
+"""A hit needs this share of the score of the best hit; lower ones are chance.  On labelled sessions this leaves out two of
+three exchanges that are unrelated to the question, and none that answers it."""
+LENGTH_OF_UUID: Final = 36  # a name of this length does not occur in a path by chance
+MOST_SHOWN: Final = 1_000  # turns, if a whole conversation is requested
 MOST_CONVERSATIONS: Final = 200  # of a page
-MOST_TURNS: Final = 1_000  # likewise
-MOST_PLACES: Final = 5  # of one number, in a file that holds several conversations
+MOST_TURNS: Final = 1_000  # of a page
+MOST_PLACES: Final = 5  # turns with the same number, in a file that holds several conversations
 
 
 @final
 class PastChatsLive:
-    """The service; its promises stand in ``PastChats``."""
+    """The service; ``PastChats`` specifies its methods."""
 
     def __init__(
         self,
@@ -67,7 +67,15 @@ class PastChatsLive:
         model: str,
         recall_tokens: int,
     ) -> None:
-        """Find in *repository*; *recall_tokens* is the budget of who names none."""
+        """Create the service.
+
+        Args:
+            searching: searches the index.
+            repository: the index of past chats.
+            counter: counts the tokens of a recall.
+            model: the name of the embedder's model.
+            recall_tokens: the budget of a recall that names none, in tokens.
+        """
         self._searching = searching
         self._repository = repository
         self._counter = counter
@@ -127,20 +135,26 @@ class PastChatsLive:
         limit: int,
         without: Sequence[str],
     ) -> tuple[Exchange, ...]:
-        """Return the exchanges of what was *found* that are about the *terms* of the query, or else the best."""
+        """Return the exchanges of the hits in *found* that are about the query.
+
+        Args:
+            do: runs a step.
+            found: the result of the search.
+            terms: the terms of the query.
+            limit: the most exchanges.
+            without: conversations or sources to leave out.
+        """
         exchanges: tuple[Exchange, ...] = ()
-        best: Exchange | None = None
         others = [hit for hit in found.hits if not _is_named(hit.prompt, without)]
         for hit in others:
             if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
                 break
-            if not is_any(hit, found.mode) or any(_is_told(hit.prompt, exchange) for exchange in exchanges):
+            if any(_is_told(hit.prompt, exchange) for exchange in exchanges):
                 continue
             exchange = exchange_of(hit, await do(self._around(hit)))
-            best = best or exchange
             if is_about(exchange, terms, found.mode):
                 exchanges = merged((*exchanges, exchange))
-        return exchanges or tuple(filter(None, (best,)))
+        return exchanges
 
     def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
         around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
@@ -221,21 +235,21 @@ class PastChatsLive:
 
 
 def _lifted(error: RepositoryError) -> PastChatsError:
-    """Lift an error of the store to the service."""
+    """Convert an error of the store into an error of the service."""
     from chatmemory.errors import GenericMemoryError
 
     return GenericMemoryError(error)
 
 
 def _is_told(prompt: Prompt, exchange: Exchange) -> bool:
-    """Tell whether *prompt* is a turn of *exchange*: then there is nothing to look up."""
+    """Return whether *prompt* is a turn of *exchange*, so that it need not be looked up."""
     told = (exchange.question, *exchange.worked, exchange.confirmation)
     tried = (turn for failure in exchange.failures for turn in (*failure.tried, failure.report))
     return any(turn is not None and turn.id == prompt.id for turn in (*told, *tried))
 
 
 def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
-    """Tell whether *prompt* belongs to one of the conversations or sources; a session's subagents are in its folder."""
+    """Return whether *prompt* belongs to a named conversation or source; a session's subagents are in its folder."""
     if not names:
         return False
     _, _, native = prompt.conversation_id.partition(":")
@@ -266,7 +280,7 @@ def _checked(
         "$.tokens": "at least 1" if tokens < 1 else "",
         "$.which.since": _naive(which.since),
         "$.which.until": _naive(which.until),
-        "$.after": "" if _is_cursor(after) else "no cursor: give the next of another page",
+        "$.after": "" if _is_cursor(after) else "not a cursor: give the value of next from an earlier page",
     }
     if not any(problems.values()):
         return Effect.succeed(None)
@@ -298,4 +312,4 @@ past_chats: Final = Layer.effect(
     _assemble(),
     needs=[PromptRepositoryTag, PromptRankerTag, QueryEmbedderTag, TokenCounterTag, PastChatsSettingsTag],
 )
-"""The service over what is at hand."""
+"""The layer of the service."""

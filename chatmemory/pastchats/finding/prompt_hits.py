@@ -90,7 +90,7 @@ class Exchange:
     Attributes:
         hit: the turn that the search found.
         question: the user's turn that the hit is, or belongs to; None when there is none.
-        asked: the user's turns in a row that the question is one of, the oldest first; empty when there is no question.
+        asked: the user's turns in a row that contain the question, oldest first; empty when there is no question.
         worked: the turns that answered it, after the last failure; empty when none did.
         confirmation: the user's turn that says that the answer works; None when there is none.
         failures: what was tried before and failed, the oldest first.

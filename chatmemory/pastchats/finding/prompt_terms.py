@@ -1,8 +1,9 @@
-"""The words by which past turns are found: those of a query, and those of a turn that its text does not already say.
+"""The terms by which past turns are found: the terms of a query, and the additional index terms of a turn.
 
-The index is FTS5's, which cuts English into words and stems it by itself (``porter unicode61``).  It takes a whole run of
-Chinese for one word, so runs are written, and asked for, as overlapping pairs of characters; likewise ``PoolTimeout``,
-which is asked for by its parts, too.  Nothing here stems or loads anything: a search before a task is over in a moment.  The terms of long-term memories are ``search_terms.py``'s.
+The index is FTS5 (``porter unicode61``), which splits English into words and stems them.  It treats a whole run of Chinese
+as one word, so runs are indexed and searched as overlapping pairs of characters; a name such as ``PoolTimeout`` is also
+indexed and searched by its parts.  Nothing here stems words or loads data, because a search before a task must be fast.
+``search_terms.py`` defines the terms of long-term memories.
 """
 
 import re
@@ -11,30 +12,30 @@ from datetime import datetime
 from itertools import chain, islice, pairwise
 from typing import Final
 
-from chatmemory.text.search_terms import CJK_RUN, PARTICLES, STOP_CHARACTERS, STOP_WORDS
+from chatmemory.text.stop_words import CJK_RUN, PARTICLES, STOP_CHARACTERS, STOP_WORDS
 
 MAX_QUERY_TERMS: Final = 256
-"""Who asks with a whole page means its beginning."""
+"""The most terms of a query; of a longer text, only the beginning is used."""
 
 READ_CHARACTERS: Final = 16_384
-"""How far a query is read."""
+"""The number of characters read of a query."""
 
 _PAIR: Final = 2
 EXTRA_CHARACTERS: Final = 262_144
-"""How far a turn is read for its pairs and names."""
+"""The number of characters of a turn that are read for its pairs and names."""
 
 _MONTHS: Final = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905  twelve quotes say no more
 )
 _STOP_WORDS: Final = frozenset(part for word in STOP_WORDS for part in (word, *word.split("'")))
-# As unicode61 cuts: an underscore, an apostrophe and a point part words.
+# Split as unicode61 does: underscores, apostrophes and points separate words.
 _WORD: Final = r"[^\W_]+(?:['’][^\W_]+)*"
 _CAMEL_CASE: Final = r"(?<![A-Za-z])[A-Z]*[a-z]+[A-Z][A-Za-z]*"
 _CAMEL_PART: Final = r"[A-Z]+[a-z]*|[a-z]+"
 
 
 def prompt_terms(query: str) -> tuple[str, ...]:
-    """Return the terms that *query* looks for: none twice, no stop words unless there is nothing else.
+    """Return the distinct terms of *query*, without stop words unless it has no other words.
 
     >>> prompt_terms("What did we decide about the Retry-After header?")
     ('decide', 'retry', 'header')
@@ -52,7 +53,12 @@ def prompt_terms(query: str) -> tuple[str, ...]:
 
 
 def search_terms_of(content: str, *, timestamp: datetime | None, speaker: str | None) -> str:
-    """Return what is indexed beside *content*: day, speaker, parts of names, pairs of Chinese, Japanese and Korean.
+    """Return the terms that are indexed in addition to *content*: day, speaker, parts of names, pairs of CJK characters.
+
+    Args:
+        content: the text of the turn.
+        timestamp: when it was said; None if unknown.
+        speaker: who said it; None if unknown.
 
     >>> search_terms_of("我的狗叫Max", timestamp=datetime(2023, 5, 8), speaker="王芳")
     '8 May 2023 王芳 我的 的狗 狗叫'
@@ -74,7 +80,7 @@ def search_terms_of(content: str, *, timestamp: datetime | None, speaker: str | 
 
 def _words(text: str) -> Iterator[str]:
     lowered = text.lower()
-    # English does without the pattern of CJK, which takes 2 ms to compile.
+    # English does not need the CJK pattern, which takes 2 ms to compile.
     for place, part in enumerate([lowered] if lowered.isascii() else re.split(CJK_RUN, lowered)):
         if place % 2:
             yield from _pairs(part)
@@ -88,7 +94,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _parts_of_names(text: str) -> list[str]:
-    """Return what names in camel case are made of, none twice."""
+    """Return the distinct parts of the camel-case names in *text*."""
     names: dict[str, None] = dict.fromkeys(re.findall(_CAMEL_CASE, text))
     return list(dict.fromkeys(part for name in names for part in re.findall(_CAMEL_PART, name)))
 

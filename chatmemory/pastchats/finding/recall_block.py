@@ -1,4 +1,4 @@
-r"""``recall_block``: what an agent is told before a task, as text.
+r"""``recall_block``: the text that an agent receives before a task.
 
     # Memory Recall
     <what it is>
@@ -16,8 +16,8 @@ r"""``recall_block``: what an agent is told before a task, as text.
 
     (end of memory recall)
 
-Whatever was said stands behind ``> ``, so that it can begin no line of its own: no heading, no source, no role.  What a
-model's template takes for a mark is written so that it is none.
+Every line of quoted text begins with ``> ``, so that it cannot look like a heading, a source or a role of the block.  Marks
+that a model's chat template would interpret are changed so that they have no effect.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit
 
-# What systems, tools and chat templates mark their own words with; any other "<" is code, and stays readable.
+# The marks of systems, tools and chat templates; any other "<" is code and stays readable.
 _MARK: Final = (
     r"<(?=\s*[/|!]?\s*(?:\||im_|start_of_turn|end_of_turn|system|user|assistant|human|developer|tool|function|invoke|"
     r"parameter|instructions?|recalled-data|antml|bos|eos|s>|/s>|<SYS))|\[(?=/?(?:INST|SYS|TOOL))"
@@ -57,11 +57,11 @@ _MARK: Final = (
 _HARMLESS: Final = {"<": "‹", "[": "("}
 
 
-MOST_FAILURES: Final = 3  # of one exchange, the latest
+MOST_FAILURES: Final = 3  # of one exchange; the latest are shown
 
 
 class Room(NamedTuple):
-    """How many characters of each part an entry may have."""
+    """The most characters that each part of an entry may have."""
 
     heading: int
     question: int
@@ -79,13 +79,13 @@ ROOMS: Final = (
     Room(90, 0, 220, 100),
     Room(70, 0, 120, 70),
 )
-"""From much to little: the first in which every entry fits is taken."""
+"""From large to small: the first with which all entries fit is used."""
 TINY_ROOMS: Final = (Room(60, 0, 60, 40), Room(40, 0, 30, 20), Room(24, 0, 12, 12), Room(12, 0, 0, 0))
-"""For the best entry alone, when the budget is next to nothing."""
+"""For the best entry alone, if the budget is very small."""
 
 
 class Block(NamedTuple):
-    """The text, how long it is, and how many of the entries it holds."""
+    """The text, its length in tokens, and the number of its entries."""
 
     text: str
     tokens: int
@@ -95,10 +95,16 @@ class Block(NamedTuple):
 def recall_block(
     exchanges: Sequence[Exchange], *, query: str, tokens: int, count: Callable[[str], int]
 ) -> Block:
-    """Return the block for *exchanges*, at most *tokens* long by *count*.
+    """Return the block for *exchanges* within a budget.
 
-    All of them are told if that is possible, each as fully as there is room; otherwise the best.  Only the bare heading
-    stands when there is room for nothing.
+    It has all exchanges if possible, shortened as far as needed; otherwise the best ones.  If not even one fits, it is
+    only the heading.
+
+    Args:
+        exchanges: what to show, best first.
+        query: the query, which the block names if nothing was found.
+        tokens: the budget in tokens.
+        count: counts the tokens of a text.
     """
     if not exchanges:
         return _shortest_of(_nothing_found(query), tokens, count)
@@ -119,7 +125,7 @@ def recall_block(
 
 
 def source_line(hit: PromptHit) -> str:
-    """Return the line that says where a turn stands: its source, its number, its date and its project."""
+    """Return the line with the place of a turn: its source, its number, its date and its project."""
     prompt = hit.prompt
     told: list[str] = []
     if prompt.timestamp is not None:

@@ -1,7 +1,7 @@
-"""The marks of our own recall blocks, and how such a block is found again in a history.
+"""The marks of recall blocks, and the removal of such blocks from a history.
 
-A block that a tool put before a model comes back in the tool's history.  Indexed as a turn it would be recalled again,
-and again: so it is left out.  Text that merely mentions it, or looks like it, is text like any other.
+A block that a tool gave to a model appears again in the tool's history.  If it were indexed, it would be recalled again and
+again, so it is removed.  Text that only mentions a block, or looks similar, stays.
 """
 
 import re
@@ -25,28 +25,28 @@ NOTHING_FOUND: Final = "Nothing found "
 END: Final = "(end of memory recall)"
 
 
-# A terminal or a quoting tool may indent a block; the notice, which nobody writes by chance, makes it ours.
+# A terminal or a quoting tool may indent a block; it is recognized by the notice, which nobody writes by chance.
 _INDENT: Final = r"[ \t]*"
-# Each line matches in one way alone, which keeps the time linear.  A possessive group would, too, but forgets what it
-# matched before Python 3.11.5.
+# Each line matches in only one way, which keeps the time linear.  A possessive group would do this too, but it loses its
+# match before Python 3.11.5.
 _OPEN_LINE: Final = rf"(?:{QUOTE.strip()}|{ENTRY}\d+\. |{SOURCE}|{LEFT_OUT}\d)[^\n]*"
 _FIXED_LINE: Final = "|".join(map(re.escape, (NOTHING_WORKED, WORKED, FAILED, REPORTED, CONFIRMED)))
 _LINE_OF_OURS: Final = rf"{_INDENT}(?:{_OPEN_LINE}|(?:{_FIXED_LINE}){_INDENT}|)(?=\n|\Z)"
-_BLOCK: Final = re.compile(
+# Compiled only when a text contains the heading, which is rare.
+_BLOCK: Final = (
     rf"^{_INDENT}{HEADING}{_INDENT}\n(?:{_INDENT}\n)*{_INDENT}"
     rf"(?:{re.escape(NOTICE)}{_INDENT}(?:\n{_LINE_OF_OURS})*|{NOTHING_FOUND}[^\n]*)"
-    rf"(?:\n{_INDENT}{re.escape(END)}{_INDENT})?$\n?",
-    re.MULTILINE,
+    rf"(?:\n{_INDENT}{re.escape(END)}{_INDENT})?$\n?"
 )
 
 
 def without_recall_blocks(text: str) -> str:
-    r"""Return *text* without the blocks that a recall of ours put there.
+    r"""Return *text* without the recall blocks in it.
 
     >>> without_recall_blocks("Tell me about\n# Memory Recall\nin the README")
     'Tell me about\n# Memory Recall\nin the README'
     """
     if HEADING not in text:
         return text
-    kept = _BLOCK.sub("", text)
+    kept = re.sub(_BLOCK, "", text, flags=re.MULTILINE)
     return text if len(kept) == len(text) else kept.strip()

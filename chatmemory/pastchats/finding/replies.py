@@ -1,7 +1,8 @@
-"""What questions and answers say beside their words: a reply is about what was asked before it, and who only asks tells nothing.
+"""Signals of questions and replies: a reply is about the question before it, and a turn that only asks has no information.
 
-For questions in Latin script: in Chinese, where a question needs no mark, R@5 would lose 1.8.  The numbers were found on
-labelled conversations; ``benchmarks/retrieval.py`` tries them again: R@5 + 3.1 by replies, and 1.1 by the other two.
+They are used for queries in Latin script; in Chinese, where a question needs no mark, R@5 would lose 1.8.  The numbers were
+tuned on labelled conversations and are measured by ``benchmarks/retrieval.py``: R@5 + 3.1 for replies, and 1.1 for the
+other two signals.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from chatmemory.text.search_terms import CJK_RUN
+from chatmemory.text.stop_words import CJK_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.prompt_repository import PromptCandidate
 
 QUESTION_SHARE: Final = 0.25
-"""Of the score of the question before a turn, which that turn probably answers."""
+"""The share that a turn gets of the score of the question before it, which it probably answers."""
 
-QUESTION_CHARACTERS: Final = 80  # a longer turn asks and tells more besides
-REPLY_CHARACTERS: Final = 160  # and a longer one answers more than this
+QUESTION_CHARACTERS: Final = 80  # a longer turn contains more than a question
+REPLY_CHARACTERS: Final = 160  # a longer turn contains more than a reply
 
 ASKING_MALUS: Final = 0.1
-ASKING_CHARACTERS: Final = 120  # a longer turn that ends with a question tells something first
+ASKING_CHARACTERS: Final = 120  # a longer turn that ends with a question contains information too
 
 TIME_BONUS: Final = 0.1
-"""For naming a time, when the query asks when."""
+"""The bonus for a turn that names a time, if the query asks when."""
 
 READ_CHARACTERS: Final = 1024
-"""How far a turn is read for times."""
+"""The number of characters of a turn in which times are searched."""
 
 _ASKS_WHEN: Final = r"(?:when|how long ago|(?:in )?(?:what|which) (?:day|date|week|month|year|time))\b"
 _TIME: Final = (
@@ -47,12 +48,12 @@ def is_latin(query: str) -> bool:
 def of_questions(
     found: Sequence[PromptCandidate], parts: Iterable[Sequence[int]], scores: Sequence[float]
 ) -> list[float]:
-    """Return what each candidate gets from the question before it, and loses for only asking.
+    """Return the bonus of each candidate for the question before it, minus a malus if it only asks.
 
     Args:
         found: the candidates.
         parts: the places in *found* of the turns of each part of a conversation, in the order of turns.
-        scores: of each candidate.
+        scores: the score of each candidate.
 
     Returns:
         shape ``(count,)``, from ``-ASKING_MALUS`` up.
@@ -72,7 +73,7 @@ def of_questions(
 
 
 def of_times(query: str, found: Sequence[PromptCandidate]) -> list[float]:
-    """Return what each candidate gets for naming a time; nothing unless *query* asks when."""
+    """Return the bonus of each candidate for naming a time; 0 for all unless *query* asks when."""
     if not re.match(_ASKS_WHEN, query.strip().lower()):
         return [0.0] * len(found)
     return [

@@ -1,7 +1,7 @@
-"""``PromptSearching``: a search in past chats, from a text to hits and a sentence on how they were found.
+"""``PromptSearching``: searches past chats; the result says how the hits were found.
 
-Words and a vector of the query find candidates, the ranker orders them, and turns with the very same text become one hit.
-Without a vector words alone decide; a search never fails because an embedder did.
+The words and the vector of the query find candidates, the ranker orders them, and turns with exactly the same text become
+one hit.  Without a vector, only words are used, so a failing embedder never makes a search fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository
 
 READ_CHARACTERS: Final = 16_384
-"""How much of a query is embedded; a vector of more says nothing in particular."""
+"""The number of characters of a query that are embedded; the vector of a longer text is too general."""
 
 
 @final
@@ -37,7 +37,14 @@ class PromptSearching:
     def __init__(
         self, repository: PromptRepository, ranker: PromptRanker, embedder: QueryEmbedder, clock: Clock
     ) -> None:
-        """Search in *repository*; *clock* says what "yesterday" in a query means."""
+        """Create a search.
+
+        Args:
+            repository: the index of past chats.
+            ranker: orders the hits.
+            embedder: makes the vector of a query.
+            clock: gives the current time, for words such as "yesterday" in a query.
+        """
         self._repository = repository
         self._ranker = ranker
         self._embedder = embedder
@@ -61,7 +68,7 @@ class PromptSearching:
             query: any text; the first ``READ_CHARACTERS`` characters decide its meaning.
             which: only turns that pass this filter.
             limit: the largest number of hits.
-            mode: ``hybrid``: by words and by meaning.  ``lexical``: by words alone.
+            mode: ``hybrid``: by words and by meaning.  ``lexical``: by words only.
 
         Returns:
             the hits, best first, each text once, and how they were found.
@@ -87,8 +94,8 @@ class PromptSearching:
         )
 
     def _vector(self, query: str) -> Effect[tuple[Sequence[float] | None, str]]:
-        """Return the vector of *query*, and why there is none where there is none."""
-        # An endpoint is sent what can be sent: no NUL, and no half of a character.
+        """Return the vector of *query*, or None and the reason why there is none."""
+        # NUL and lone surrogates are removed, because an endpoint cannot receive them.
         text = query[:READ_CHARACTERS].replace("\0", " ").encode(errors="ignore").decode()
         if not text.strip():
             return Effect.succeed((None, "the query is empty"))
@@ -119,7 +126,7 @@ def _one_of_each_text(ranked: Iterable[PromptHit], *, limit: int) -> list[Prompt
 
 
 def _with_places(hit: PromptHit, places: Mapping[str, Sequence[str]]) -> PromptHit:
-    """Return *hit* with the further conversations that have its text."""
+    """Return *hit* with the other conversations that contain its text."""
     conversations = places.get(hit.prompt.text_hash, ())
     others = tuple(dict.fromkeys(other for other in conversations if other != hit.prompt.conversation_id))
     if not others:

@@ -1,7 +1,7 @@
-"""``telling``: what an answer in several turns comes to, in as many characters as there are.
+"""``telling``: shortens an answer of several turns to its informative turns, within a number of characters.
 
-An agent at work says what it is about to do, does it, and says at last what it has done.  What was only announced tells
-nobody anything; the last turn says most, and the longest holds the code.
+An agent announces what it will do, does it, and finally reports what it has done.  Announcements have no information; the
+last turn usually has the most, and the longest contains the code.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from chatmemory.pastchats.prompt import Prompt
 
-LEAST_TURN: Final = 16  # characters: "Done." tells nobody what worked
+LEAST_TURN: Final = 16  # characters: "Done." does not say what worked
 LEAST_ROOM: Final = 40
 LONGEST_ANNOUNCEMENT: Final = 300
 BETWEEN: Final = "\n\n"
 
-# One line that says what comes: "Now let me run the tests:", 「我先看一下代码。」
+# One line that announces the next step: "Now let me run the tests:", 「我先看一下代码。」
 _ANNOUNCEMENT: Final = (
     r"(?:[\w' ]{0,24}[,.!:] ?)?(?:now |first |next |then )?(?:let me|let's|i'll|i will|i'm going to|i need to|i'm now)\b[^\n]*"
     r"|(?:好的?|没问题|明白了?)?[，,。！]?(?:现在|接下来|首先)?(?:我先|我来|让我|我要|我将|我会|我去)[^\n]*"
@@ -29,9 +29,14 @@ _ANNOUNCEMENT: Final = (
 
 
 def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = None) -> str:
-    """Return those of *turns* that tell something, in their order, as many and as much as there is room for.
+    """Return the text of the informative turns, in their order, as much as fits.
 
-    The last comes before the one that was *found*, and that before the others, the longest first.
+    The last turn is taken first, then the one that was found, then the others, longest first.
+
+    Args:
+        turns: the turns of an answer, oldest first.
+        characters: the most characters to return.
+        found: the turn that the search found; None if it is not one of *turns*.
     """
     left = [turn for turn in turns if not _is_idle(turn.content)] or [
         max(turns, key=lambda turn: len(turn.content))

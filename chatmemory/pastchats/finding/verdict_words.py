@@ -1,25 +1,25 @@
-"""What people say of an answer that failed, and of one that worked: patterns, each with the parts that it needs.
+"""Patterns of what people say about an answer that failed or worked, each with strings of which one must occur.
 
-A pattern is compiled and tried only where one of its parts stands: most turns hold none.  Texts are in lower case, with
-straight apostrophes.
+A pattern is compiled and tried only if the text contains one of its strings: most turns contain none, and compiling a
+pattern takes up to a millisecond.  Texts are in lower case, with straight apostrophes.
 """
 
 from typing import Final, TypeAlias
 
 Patterns: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
-"""Parts, one of which must stand in the text, and the pattern."""
+"""Strings of which one must occur in the text, and the pattern."""
 
 _NOT: Final = r"(?:(?:did|does|do|is|was|are|can|could|wo|would)(?:n'?t| not)|cannot|won'?t|ain'?t|not|never)"
 _THINGS: Final = (
     "fix|change|patch|code|command|script|tests?|build|query|solution|answer|suggestion|problem|error"
 )
-# "that" after a noun tells which one: "write a test that fails".
+# "that" after a noun begins a relative clause: "write a test that fails".
 _IT: Final = (
     r"(?:\bit|(?:^|[.,;:!?\n] ?|\b(?:and|but|now|so|thanks|ok|well|sorry|no) )(?:this|that|these|they|which)"
     rf"|\bthe (?:{_THINGS}))"
 )
 _TROUBLE: Final = "(?:error|problem|issue|exception|failure)"
-# "Use the same error type": no verdict.
+# "Use the same error type" is not a verdict.
 _ITSELF: Final = (
     r"\b(?! (?:types?|class(?:es)?|handling|handlers?|codes?|messages?|pages?|format|boundary|as in)\b)"
 )
@@ -35,11 +35,11 @@ _SEEN: Final = r"\w*errors?|\w*exceptions?|traceback|panic|segfault|failures?|ti
 _BEFORE_NO: Final = r"^(?:hm+,? |sorry,? |ok,? |but )?"
 
 REFUSAL: Final = rf"{_BEFORE_NO}(?:no|nope)\b"
-"""A failure only where nothing was asked back."""
+"""Means a failure only if the assistant did not ask a question before."""
 
 FAILED: Final[Patterns] = (
     (
-        ("n't", "nt ", " not ", "cannot", "never"),
+        ("n't", "dnt ", "snt ", "ont ", "arent ", "cant ", "aint ", " not ", "cannot", "never"),
         rf"{_IT} (?:still |also |just |really )?{_NOT} (?:\w+ )?(?:{_DOES})",
     ),
     (("did", "does"), r"\b(?:did|does)(?:n'?t| not) (?:work|help|fix|solve|change anything)\b"),
@@ -60,7 +60,7 @@ FAILED: Final[Patterns] = (
         ),
     ),
     (
-        ("broke", "breaks", "worse", "wrong", "incorrect", "not "),
+        ("broke", "breaks", "worse", "wrong", "incorrect", "not right", "not correct", "not what i"),
         rf"\b(?:you|that|it|this|your \w+) ?(?:just |has |have |completely )?(?:{_BROKE})",
     ),
     (("that's ",), r"\bthat's (?:wrong|incorrect|not (?:right|correct|what i|it\b|working))"),
@@ -72,11 +72,32 @@ FAILED: Final[Patterns] = (
         ),
     ),
     (
-        ("fail", "crash", "hang", "error", "thr", "time", "exception"),
+        (
+            "fail",
+            "crashe",
+            "hangs",
+            "error",
+            "throws",
+            "threw",
+            "time out",
+            "times out",
+            "timed out",
+            "exception",
+        ),
         rf"{_IT} (?:now )?(?:{_FAILS}|{_GIVES})\b",
     ),
     (
-        ("ing", "gives me", "gave me"),
+        (
+            "throwing",
+            "raising",
+            "crashing",
+            "failing",
+            "hanging",
+            "looping",
+            "leaking",
+            "gives me",
+            "gave me",
+        ),
         (
             r"\b(?:it|this|that)(?:'s| is) (?:now |still )?(?:throwing|raising|crashing|failing|hanging|looping|leaking)\b"
             rf"|{_IT} (?:now )?(?:gives|gave) me\b"
@@ -88,7 +109,16 @@ FAILED: Final[Patterns] = (
         r"^(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:broken|gone|missing|blank|empty|red|down)\b",
     ),
     (
-        (" change", " fix", " patch"),
+        (
+            "after this",
+            "after that",
+            "after your",
+            "after the",
+            "since this",
+            "since that",
+            "since your",
+            "since the",
+        ),
         (
             r"\b(?:is|are|was|fails|crashes|hangs|breaks|blank|broken|slower)\b[^.?!\n]{0,40} "
             r"(?:after|since) (?:this|that|your|the) (?:last )?(?:change|fix|patch)\b"
@@ -156,7 +186,7 @@ FAILED_CHINESE: Final[Patterns] = (
 )
 WORKED: Final[Patterns] = (
     (
-        ("work", "did ", "trick", "pass", "fixed", "solved", "helped"),
+        ("work", "did it", "the trick", "passes", "passed", "fixed it", "fixed the", "solved it", "solved the", "helped"),
         (rf"(?:{_IT}|\bnow|\beverything|\ball|\bboth) (?:now |all |finally |really |indeed )?(?:works?\b"
         r"|worked\b(?! (?:before|until|yesterday|last))|did it\b|did the trick|does the trick|passes|passed\b"
         r"|fixed (?:it|the)|solved (?:it|the)|helped)"),
@@ -234,10 +264,10 @@ UNSURE: Final = (
     r"|might|may|without|never|no longer|why did|not|n't|doesn't|don't|isn't)\b|如果|要是|假如|万一|怎么|怎样|会不会|是否|是不是|不再|没有?)"
     r"[^.!?\n。！？]{0,40}$"
 )
-"""What, said shortly before, takes a word back: a condition, a question about what would be, a denial."""
+"""Words shortly before a match that cancel it: a condition, a hypothetical question, a negation."""
 
 WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
-"""What, said right after, makes a condition of a word."""
+"""Words right after a match that make it a condition."""
 
 BUT: Final = r"\b(?:but|however|although|though|except|still|unfortunately)\b|但|不过|可是|还是|還是|仍"
 ASKS_BACK: Final = r"[?？]\s*[\"'*_)）]*\s*$"

@@ -1,7 +1,7 @@
-"""Verdicts: whether what a person says next shows that an answer worked, or that it failed.
+"""Decides whether a user's next turn shows that an answer worked, or that it failed.
 
-Most turns show neither, and then nothing is claimed: a failure that was none would keep an agent from what works.
-Words count only where they are about the answer: ``it still fails`` is a verdict, ``what if it fails?`` is a question.
+Most turns show neither, and then there is no verdict: a wrong failure would keep an agent from a solution that works.
+Words count only if they are about the answer: ``it still fails`` is a verdict, ``what if it fails?`` is a question.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.finding.verdict_words import Patterns
 
 
-TAG: Final = "user_query"  # in which Cursor encloses what a person typed
+TAG: Final = "user_query"  # the tag in which Cursor encloses the text of the user
 
 
 def own_words(text: str) -> str:
-    r"""Return *text* without the tag, where it encloses all of it.
+    r"""Return *text* without the tag of Cursor, if it encloses the whole text.
 
     >>> own_words("<user_query>\nsort by id?\n</user_query>\n"), own_words("what does <user_query> mean?")
     ('sort by id?', 'what does <user_query> mean?')
@@ -45,12 +45,12 @@ def own_words(text: str) -> str:
 
 Verdict: TypeAlias = Literal["worked", "failed"]
 
-READ: Final = 400  # characters: a verdict stands at the beginning
-REPORT_READ: Final = 4_000  # characters in which a pasted error report is looked for
+READ: Final = 400  # characters: a verdict is at the beginning
+REPORT_READ: Final = 4_000  # characters in which a pasted error report is searched
 
 
 def verdict(text: str, *, answer: str = "") -> Verdict | None:
-    """Return what *text*, a person's turn after *answer*, shows of it; None when it shows nothing.
+    """Return whether *text*, the user's turn after *answer*, shows that the answer worked or failed; None if neither.
 
     >>> verdict("Still failing, same error"), verdict("thanks, that fixed it"), verdict("还是报错"), verdict("好了，可以了")
     ('failed', 'worked', 'failed', 'worked')
@@ -61,7 +61,7 @@ def verdict(text: str, *, answer: str = "") -> Verdict | None:
 
 
 def asks_back(text: str) -> bool:
-    """Tell whether *text* ends with a question."""
+    """Return whether *text* ends with a question."""
     return re.search(ASKS_BACK, text[-READ:]) is not None
 
 
@@ -73,7 +73,7 @@ def _verdict(text: str, asked_back: bool) -> Verdict | None:
         failed = _earlier(failed, _first(FAILED_CHINESE, beginning))
         worked = _earlier(worked, _first(WORKED_CHINESE, beginning))
     if failed is not None and asked_back and re.search(REFUSAL, beginning[failed:]):
-        failed = None  # "no" answers what was asked back
+        failed = None  # "no" answers the assistant's question
     if failed is not None and worked is not None:
         return "failed" if failed < worked or re.search(BUT, beginning) else "worked"
     if failed is not None:
@@ -89,7 +89,7 @@ def _earlier(one: int | None, other: int | None) -> int | None:
 
 
 def _first(patterns: Patterns, text: str) -> int | None:
-    """Return the first place where one of *patterns* is said for sure."""
+    """Return the first place where one of *patterns* matches and is not cancelled by a condition or a negation."""
     sure = (found.start() for found in _places(patterns, text) if _is_sure(text, found))
     return min(sure, default=None)
 

@@ -1,1 +1,1 @@
-"""What reads the histories of each tool: one file for each format, and the tools that they share."""
+"""The readers of the histories of each tool: one module for each format, and the modules that they share."""

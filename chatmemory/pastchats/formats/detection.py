@@ -1,7 +1,7 @@
-"""``detect``: which format a file has, by its content.
+"""``detect``: finds the format of a file by its content.
 
-Every format is asked; the surest one reads the file.  A file that two are equally sure of, or none sure enough, is read
-by nobody, and the issue says what was seen.
+Every format is asked, and the one with the highest confidence reads the file.  When two formats have the same
+confidence, or none is confident enough, no format reads the file, and the issue describes the evidence.
 """
 
 from collections.abc import Iterable
@@ -22,19 +22,19 @@ from chatmemory.pastchats.formats.reading.history_head import read_head, reading
 
 _DATABASE: Final = "SQLite format 3\x00"
 _BINARY_WITHIN: Final = 8192  # characters
-_BINARY_NULS: Final = 8  # so many are no slip of a tool that crashed
+_BINARY_NULS: Final = 8  # this many are not an accident of a tool that crashed
 
 
 @final
 @frozen
 class Detection:
-    """What a file is.
+    """The format of a file, or the issue that prevents reading it.
 
     Attributes:
-        format: None: nobody reads it.
-        evidence: why it is of this format.
-        issue: why nobody reads it; None when somebody does.
-        failures: formats that could not say.
+        format: None: no format reads the file.
+        evidence: why the file has this format.
+        issue: why no format reads the file; None when a format does.
+        failures: formats that failed to examine the file.
     """
 
     format: HistoryFormat | None
@@ -46,7 +46,7 @@ class Detection:
 def detect(
     reader: HistoryReader, formats: Iterable[HistoryFormat], *, named: HistoryFormat | None = None
 ) -> Detection:
-    """Return which of *formats* reads the file; or *named*, if it holds anything to be read."""
+    """Return which of *formats* reads the file; or *named*, if the file holds a transcript."""
     try:
         head = read_head(reader)
     except UnreadableHistoryError as reason:
@@ -92,7 +92,7 @@ def _decide(
 
 
 def _claim(format_: HistoryFormat, head: Head) -> Claim | HistoryIssue | None:
-    """Return the surest claim of *format_* over what *head* may be."""
+    """Return the most confident claim of *format_* over the possible readings of *head*."""
     try:
         claims = [claim for reading in readings(head) if (claim := format_.claim(reading)) is not None]
     except Exception as reason:  # noqa: BLE001  a format of others may fail as it pleases: one format, not the run

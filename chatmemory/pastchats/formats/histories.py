@@ -1,6 +1,6 @@
-"""Values of the histories of other tools: files, the turns that a reader finds in them, and the problems that it met.
+"""Values of the histories of other tools: files, the turns that a reader finds in them, and the problems in them.
 
-``prompt_drafts.py`` has the values of storing the turns.
+``prompt_drafts.py`` defines the values for storing the turns.
 """
 
 from datetime import datetime
@@ -20,9 +20,9 @@ class HistoryFile:
 
     Attributes:
         path: absolute, links resolved.
-        member: the file within, where *path* is an archive; "" otherwise.
+        member: the file inside, when *path* is an archive; "" otherwise.
         size: in bytes.
-        modified_ns: of the last change, in nanoseconds since 1970.
+        modified_ns: the time of the last change, in nanoseconds since 1970.
     """
 
     path: str
@@ -34,7 +34,7 @@ class HistoryFile:
 
     @property
     def source(self) -> str:
-        """The name of the source that the turns of this file get."""
+        """The name of the source of the turns in this file."""
         return f"{self.path}!{self.member}" if self.member else self.path
 
 
@@ -48,17 +48,17 @@ class PromptTurn:
 
     Attributes:
         conversation_id: ``<format>:<the tool's id of the conversation>``; the conversation of a subagent has its own.
-        role: who speaks.
+        role: the role of the speaker.
         content: the text that a person would see; never empty.
         kind: who or what wrote the text, see ``TurnKind``.
         native_id: the tool's id of the turn; a later turn of the conversation with the same id replaces it.  None: the
             tool gives no ids.
         turn_index: its position in the conversation, from 0; None: turns are numbered in the order of the file.
-        timestamp: when it was written, with a time zone; None: the file does not say.
-        project: the folder or the name of the project, as the file says it; "" for none.
+        timestamp: when it was written, with a time zone; None: unknown. project: the folder or the name of the
+            project, as the file holds it; "" for none.
         session: the section of the conversation, where a tool divides one into sections; "" for none.
-        speaker: the speaker's name; None: the file does not say.
-        lossy: what had to be repaired or left out to make *content* a valid text.
+        speaker: the speaker's name; None: unknown.
+        lossy: the kinds of characters or parts that were repaired or left out to make *content* a valid text.
         metadata: other facts: model, title, cwd, git_branch, parent_session, tool_calls ...
     """
 
@@ -93,11 +93,11 @@ IssueCode: TypeAlias = Literal[
 @final
 @frozen
 class HistoryIssue:
-    """Why a file, or one record of it, could not be read; everything else was read.
+    """The reason why a file, or one record of it, could not be read; the rest was read.
 
     Attributes:
         line: the line, counted from 1, when the file has lines.
-        offset: where the record begins, in bytes.
+        offset: the position of the record in the file, in bytes.
     """
 
     code: IssueCode
@@ -114,7 +114,7 @@ class HistoryIssue:
 @final
 @frozen
 class UnknownRecord:
-    """A record of a *type* that the reader does not know; it was left out."""
+    """A record of a *type* that the reader does not know; the reader skips it."""
 
     type: str
 

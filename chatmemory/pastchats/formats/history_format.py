@@ -1,6 +1,6 @@
 """``HistoryFormat``: reads the histories of one tool.  Any distribution adds one with the entry point ``chatmemory.formats``.
 
-Readers are plain functions of bytes.  They neither open files nor know of a store, so they run anywhere and are tested
+Readers are plain functions of bytes.  They neither open files nor use a store, so they run anywhere and are tested
 with text.
 """
 
@@ -13,14 +13,14 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import Parsed
 
 HEAD_BYTES: Final = 65_536
-"""How much of a file decides what it is."""
+"""The number of bytes at the start of a file that decide its format."""
 
 LEAST_CONFIDENCE: Final = 50
-"""Below it, a format does not claim a file."""
+"""With a lower confidence, a format does not claim a file."""
 
 
 class UnreadableHistoryError(Exception):
-    """The file system gave no bytes; what it said is the argument."""
+    """The file system returned no bytes; the argument is its message."""
 
 
 class HistoryReader(Protocol):
@@ -39,7 +39,7 @@ class HistoryReader(Protocol):
     def blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the file from its beginning, in blocks of any size, without a byte order mark.
 
-        It may be called more than once.
+        The method may be called more than once.
 
         Raises:
             UnreadableHistoryError: the file cannot be read.
@@ -47,11 +47,11 @@ class HistoryReader(Protocol):
         ...
 
     def sibling(self, relative: str, /) -> "HistoryReader | None":
-        """Return the reader of a file near this one (``../a/b.json``), which then counts as read; None when there is none."""
+        """Return the reader of a file near this one (``../a/b.json``), and count that file as read; None when it does not exist."""
         ...
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
-        """Return the names in a folder near this file, sorted; empty when there is no such folder."""
+        """Return the names in a folder near this file, sorted; an empty sequence when the folder does not exist."""
         ...
 
 
@@ -68,7 +68,7 @@ class Head:
         shape: ``json_lines``: the first line is a complete JSON value, and another one follows or could follow.
             ``json``: one JSON value over several lines, or too long for the head.  ``text``: neither.
         records: for ``json_lines``, the first values; the last one may be incomplete when the head cuts it off.
-        document: for ``json``, the value as far as the head goes; what the head cuts off is missing.
+        document: for ``json``, the part of the value that is in the head; the rest is missing.
         text: the head as text, with U+FFFD for invalid UTF-8; lines end in ``\n``.
     """
 
@@ -82,11 +82,11 @@ class Head:
 @final
 @frozen
 class Claim:
-    """How sure a format is that a file is its own.
+    """The claim of a format that a file has this format.
 
     Attributes:
-        confidence: 0 to 100.  Signs that only this format has make 90 and more; signs that two formats share, 60.
-        evidence: what was seen, for a person to read.
+        confidence: 0 to 100.  Signs of only this format give 90 and more; signs that two formats share give 60.
+        evidence: the signs in the file, for a person to read.
         is_transcript: False for a known file of the tool that holds no conversation, such as an index.
     """
 
@@ -98,7 +98,7 @@ class Claim:
 @final
 @frozen
 class KnownRoot:
-    """A place where a tool keeps its histories.
+    """A place where a tool stores its histories.
 
     Attributes:
         folder: may begin with ``~`` and contain environment variables and globs: ``~/.cursor/projects/*``.
@@ -114,17 +114,17 @@ class HistoryFormat(Protocol):
 
     @property
     def name(self) -> str:
-        """The name for ``--format`` and the start of its conversation ids: lower case letters and ``_``."""
+        """The name for ``--format`` and the prefix of its conversation ids: lower case letters and ``_``."""
         ...
 
     @property
     def version(self) -> int:
-        """A number that is raised when the format reads the same file differently; then every file is read again."""
+        """A number that grows when the format reads the same file differently; then every file is read again."""
         ...
 
     @property
     def has_global_ids(self) -> bool:
-        """Whether native ids are unique in the world, so that a copy of a turn in another conversation is recognized."""
+        """Whether native ids are globally unique, so that a copy of a turn in another conversation is recognized."""
         ...
 
     @property
@@ -133,15 +133,16 @@ class HistoryFormat(Protocol):
         ...
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Return how sure it is, from the content, that the file has this format; None: it has not.
+        """Return the claim that the file has this format, judged by its content; None when it has another format.
 
         The path may change the confidence only a little.
         """
         ...
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the conversations, and what could not be read; memory use does not grow with the file.
+        """Yield the turns of the conversations, and the issues of records that could not be read.
 
-        Turns of kinds that are not indexed by default are yielded as well, with their kind.
+        Memory use does not grow with the file.  Turns of kinds that are not indexed by default are yielded as well,
+        with their kind.
         """
         ...

@@ -1,11 +1,11 @@
-"""Which formats there are: those that distributions register as entry points ``chatmemory.formats``.
+"""``installed_formats``: the formats that distributions register as entry points ``chatmemory.formats``.
 
-Those of chatmemory are registered no differently.  A format of one's own needs this in ``pyproject.toml``:
+The formats of chatmemory are registered in the same way.  A format of your own needs this in ``pyproject.toml``:
 
     [project.entry-points."chatmemory.formats"]
     my_tool = "my_package.my_tool:my_tool"
 
-``chatmemory.laws.HistoryFormatLaws`` tells whether it is a good one.
+``chatmemory.laws.HistoryFormatLaws`` tests whether it is a good one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,10 +28,10 @@ _MEMBERS: Final = ("name", "version", "has_global_ids", "known_roots", "claim", 
 @final
 @frozen
 class Formats:
-    """The formats that can be used, by name.
+    """The usable formats, by name.
 
     Attributes:
-        issues: plugins that could not be loaded; the others can be used.
+        issues: plugins that could not be loaded; the other formats can be used.
     """
 
     by_name: Mapping[str, HistoryFormat]
@@ -41,9 +41,9 @@ class Formats:
 def installed_formats() -> Outcome[Formats, DataValidationError]:
     """Load the formats of all installed distributions.
 
-    Fails when two of them register one name: whose turns would ``name:id`` be?
+    Fails when two of them register one name, because a conversation id ``name:id`` would be ambiguous.
     """
-    # Slow to import, and no use to a recall.
+    # Slow to import, and not needed by a recall.
     from importlib.metadata import entry_points
 
     return formats_of(entry_points(group=GROUP))
@@ -53,7 +53,7 @@ def formats_of(points: "Iterable[EntryPoint]") -> Outcome[Formats, DataValidatio
     """Load the formats that *points* name, sorted by name."""
     by_name: dict[str, EntryPoint] = {}
     problems: list[Problem] = []
-    # Not by distribution: to ask an entry point for its name reads the whole README.
+    # Not sorted by distribution: reading the name of an entry point's distribution reads the whole README.
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         other = by_name.setdefault(point.name, point)
         if other is not point:

@@ -1,1 +1,1 @@
-"""Indexing past chats: what is read, cleaned, numbered, embedded and stored."""
+"""Indexing past chats: reads histories, and cleans, numbers, embeds and stores their turns."""

@@ -1,7 +1,7 @@
-"""Cleaning: what a store cannot keep is replaced, in this one place, and the turn says so (spec, point 16).
+"""Cleaning: replaces what a store cannot keep, and marks the turn (spec, point 16).
 
-Histories hold NUL, halves of surrogate pairs, bytes that are no UTF-8 (which arrive as lone surrogates, by
-``surrogateescape``), numbers that are none, and text without end.  Everything else comes through exactly.
+Histories hold NUL, lone surrogates, bytes that are not UTF-8 (which arrive as lone surrogates, by ``surrogateescape``),
+NaN and infinities, and texts of any length.  Everything else stays exactly as it is.
 """
 
 import re
@@ -16,7 +16,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.input.rules import is_encodable
 from chatmemory.pastchats.formats.histories import Lossy
 
-LONGEST_TEXT: Final = 1_000_000  # characters: more than any model reads at once, less than a batch may hold
+LONGEST_TEXT: Final = 1_000_000  # characters: more than a model reads at once, less than a batch holds
 LONGEST_ID: Final = 4_096  # characters: paths are ids too
 LONGEST_NOTE: Final = 16_384  # characters of one text within metadata
 DEEPEST: Final = 16  # levels of metadata
@@ -33,17 +33,17 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 @final
 @define
 class Cleaning:
-    """Cleans the texts of one turn, and gathers what was lost."""
+    """Cleans the texts of one turn, and records what was lost."""
 
     _lost: dict[Lossy, None] = field(factory=dict[Lossy, None])
 
     @property
     def lost(self) -> tuple[Lossy, ...]:
-        """What could not be kept, each kind once."""
+        """The kinds of losses, each once."""
         return tuple(self._lost)
 
     def text(self, text: str, *, longest: int = LONGEST_TEXT) -> str:
-        r"""Return *text* as it can be kept.
+        r"""Return *text* without what a store cannot keep.
 
         >>> cleaning = Cleaning()
         >>> cleaning.text("a\0b\ud83ec \ud83e\udd23 d\udcff"), cleaning.lost
@@ -58,7 +58,7 @@ class Cleaning:
         return text if is_encodable(text) else self._without_surrogates(text)
 
     def _without_surrogates(self, text: str) -> str:
-        # Two halves that were written apart, as streams do, are one character.
+        # Two surrogates that a stream wrote separately are one character.
         text = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
         for kind, pattern in (("bad_utf8", _BYTE), ("surrogate", _SURROGATE)):
             text, replaced = pattern.subn(REPLACEMENT, text)
@@ -67,14 +67,14 @@ class Cleaning:
         return text
 
     def id(self, text: str) -> str:
-        """Return an id as it can be kept; a long one keeps its beginning and is told apart by a hash."""
+        """Return an id that a store can keep; a long one is cut and gets a hash."""
         if len(text) <= LONGEST_ID:
             return self.text(text)
         whole = sha256(text.encode(errors="surrogatepass")).hexdigest()
         return f"{self.text(text, longest=LONGEST_ID - len(whole) - 1)}~{whole}"
 
     def metadata(self, given: Mapping[str, Json]) -> dict[str, Json]:
-        """Return metadata as JSON that every reader understands.
+        """Return metadata as standard JSON.
 
         >>> Cleaning().metadata({"cost": float("nan"), "big": 10**30, "ok": [1, None]})
         {'cost': 'nan', 'big': '1000000000000000000000000000000', 'ok': [1, None]}
@@ -106,7 +106,7 @@ class Cleaning:
             return self._object(value, room, depth - 1)
         if isinstance(value, list | tuple):
             return self._array(value, room, depth - 1)
-        return self.text(str(value), longest=LONGEST_NOTE)  # no JSON: a reader's slip, kept as it reads
+        return self.text(str(value), longest=LONGEST_NOTE)  # not JSON: a mistake of the reader, kept as text
 
     def _array(self, given: Sequence[Json], room: "_Room", depth: int) -> list[Json]:
         kept: list[Json] = []
@@ -127,7 +127,7 @@ class Cleaning:
 
 @define
 class _Room:
-    """How many more parts metadata may have."""
+    """The number of further parts that metadata may have."""
 
     left: int
 

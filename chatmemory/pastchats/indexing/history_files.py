@@ -1,4 +1,4 @@
-"""``HistoryFiles``: the file system, as far as past chats need it."""
+"""``HistoryFiles``: the contract by which past chats use the file system."""
 
 from collections.abc import Sequence
 from typing import Protocol, final
@@ -16,7 +16,7 @@ class FoundFiles:
     """Files that may hold histories, sorted by path, without duplicates.
 
     Attributes:
-        issues: folders that could not be entered, links in circles, pipes and the like.
+        issues: folders that could not be entered, links that form cycles, pipes and the like.
         roots: the absolute paths of the files and folders that were searched, even if they no longer exist.
     """
 
@@ -26,7 +26,7 @@ class FoundFiles:
 
 
 class TrackedReader(HistoryReader, Protocol):
-    """A reader that records which other files were looked at."""
+    """A reader that records which other files it used."""
 
     @property
     def also(self) -> dict[str, tuple[int, int]]:
@@ -35,7 +35,7 @@ class TrackedReader(HistoryReader, Protocol):
 
 
 class HistoryFiles(Protocol):
-    """Finds and opens files.  It never fails as a whole: a file that cannot be read is an issue."""
+    """Finds and opens files.  A file that cannot be read becomes an issue, never a failure of the whole."""
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
         """Find the files below *inputs*, hidden files and the members of zip archives included.

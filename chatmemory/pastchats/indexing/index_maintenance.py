@@ -1,4 +1,4 @@
-"""``IndexMaintenance``: what keeps an index in order beside reading histories: new vectors, new words, forgetting."""
+"""``IndexMaintenance``: the operations of an index that read no histories: re-embedding, reindexing, forgetting."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from chatmemory.pastchats.indexing.turn_embedding import BATCH_TEXTS, NO_MODEL, 
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptRepository
 
-PROBE: Final = "dimension"  # any word: only an answer tells how long an embedder's vectors are
+PROBE: Final = "dimension"  # any word: only an answer shows the dimensions of an embedder
 
 
 @frozen
@@ -23,7 +23,7 @@ class IndexMaintenance:
     embedder: Embedder
 
     def prepare(self) -> Effect[None, PastChatsError]:
-        """Do nothing: whoever holds this service has opened the index."""
+        """Do nothing: providing this service has opened the index."""
         return Effect.succeed(None)
 
     @Effect.gen
@@ -33,7 +33,7 @@ class IndexMaintenance:
         *,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> int:
-        """See ``PastChatsIndex.re_embed``: each batch is a transaction, and what has a vector is not asked for again."""
+        """See ``PastChatsIndex.re_embed``; each batch is a transaction, and embedded turns are not embedded again."""
         import numpy as np
 
         model = self.embedder.model

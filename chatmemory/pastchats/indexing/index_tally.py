@@ -1,4 +1,4 @@
-"""The tally of an index run: counts on the way, the report at the end."""
+"""``IndexTally``: the counters of an index run, from which the report is made."""
 
 from datetime import datetime
 from typing import Final, final
@@ -8,16 +8,16 @@ from attrs import define, field
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.issue_log import IssueLog
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory.pastchats.past_chats import IndexReport, LookedAt
 
-MOST_ISSUES: Final = 100  # of one kind that are told one by one
-MOST_UNKNOWN_TYPES: Final = 1_000  # of a run that are counted apart
+MOST_ISSUES: Final = 100  # the number of issues of one kind that the report lists
+MOST_UNKNOWN_TYPES: Final = 1_000  # the number of unknown types that are counted separately
 
 
 @final
 @define
 class IndexTally:
-    """What has become of files and turns so far."""
+    """Counts the results of files and turns."""
 
     files: int = 0
     read: dict[str, int] = field(factory=dict[str, int])
@@ -25,17 +25,19 @@ class IndexTally:
     not_histories: int = 0
     failed: int = 0
     missing: int = 0
+    moved: int = 0
+    looked_at: list[LookedAt] = field(factory=list[LookedAt])
     turns: int = 0
     changes: SourceChanges = field(factory=SourceChanges)
     unknown: dict[str, int] = field(factory=dict[str, int])
     _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
     def add_issues(self, *issues: HistoryIssue) -> None:
-        """Keep *issues*, as long as somebody may read so many."""
+        """Add *issues*, of which the report lists a limited number."""
         self._issues.add(*issues)
 
     def add_read(self, format_name: str) -> None:
-        """Count a file that a format has read to its end."""
+        """Count a file that was read to its end."""
         self.read[format_name] = self.read.get(format_name, 0) + 1
 
     def add_unknown(self, unknown: dict[str, int]) -> None:
@@ -47,7 +49,7 @@ class IndexTally:
             self.unknown[known] = self.unknown.get(known, 0) + count
 
     def add_changes(self, changes: SourceChanges) -> None:
-        """Count what committing a source did."""
+        """Count the turns of a committed source."""
         known = self.changes
         self.changes = SourceChanges(
             new=known.new + changes.new,
@@ -68,6 +70,8 @@ class IndexTally:
             not_histories=self.not_histories,
             failed=self.failed,
             missing=self.missing,
+            moved=self.moved,
+            looked_at=tuple(self.looked_at),
             turns=self.changes,
             redacted=redacted,
             unknown_records=dict(sorted(self.unknown.items())),

@@ -1,10 +1,10 @@
 """``Ingest``: one index run.  Finds files, reads those that are new or changed, and commits each as one transaction.
 
-What a file holds is the business of its format; what a turn becomes, of ``turn_drafting.py``.  One bad file, one reader
-that raises, one folder without permission is an issue of the report; only the store and the embedder can fail the run.
+Formats read the files, and ``turn_drafting.py`` converts their turns.  A bad file, a reader that raises, and a folder
+without permission are issues in the report; only the store and the embedder can fail the run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final, final
 
@@ -22,15 +22,15 @@ from chatmemory.pastchats.indexing.source_options import SourceOptions
 from chatmemory.pastchats.indexing.source_reading import SourceReading
 from chatmemory.pastchats.indexing.turn_drafting import Drafting
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
-from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
+from chatmemory.pastchats.past_chats import FileFate, IndexProgress, IndexRequest, LookedAt
 from chatmemory.pastchats.prompt_repository import PromptRepository
 from chatmemory.pastchats.redaction.redaction import Redaction
 
 CUT_OFF: Final = "truncated_tail: "
-"""How the issue of a source begins whose last record was still being written when it was read."""
+"""The beginning of the issue of a source whose last record was still being written."""
 
 AT_REST_SECONDS: Final = 60
-"""Since its last change: no tool writes on a record for so long."""
+"""The age of a file's last change after which no tool is still writing a record."""
 
 
 @final
@@ -54,9 +54,9 @@ class Ingest:
 
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError]) -> IndexTally:
-        """Bring the index up to date, and count."""
+        """Bring the index up to date, and return the report."""
         known = await do(self.repository.sources().alt(GenericMemoryError))
-        await do(self._discard())  # of a run in this process that did not end
+        await do(self._discard())  # left by a run in this process that did not end
         found = await do(self._find())
         self.tally.files = len(found.files)
         self.tally.add_issues(*found.issues)
@@ -72,7 +72,7 @@ class Ingest:
                 await do(self._read(file, number, state))
         await do(self._mark_missing({**known}, seen, found.roots))
         if self._has_redacted_anew and not self.request.is_dry_run:
-            # The words of what was taken out stay in their index until its parts are merged.
+            # Words of redacted secrets stay in the index of words until its segments are merged.
             await do(self.repository.reindex_words().alt(GenericMemoryError))
         self._tell(len(found.files), "")
         return self.tally
@@ -109,13 +109,19 @@ class Ingest:
         version = next((one.version for one in self.formats if one.name == state.format), None)
         return state.options == self.options.reading and state.format_version == version
 
+    def _note(self, path: str, became: FileFate, format_: str = "", detail: str = "") -> None:
+        if self.request.names_files:
+            self.tally.looked_at.append(LookedAt(path, became, format_, detail))
+
     def _pass_by(self, state: SourceState) -> None:
         if state.format:
             self.tally.unchanged += 1
+            self._note(state.source, "unchanged", state.format, "read by an earlier run")
         else:
             self.tally.not_histories += 1
+            self._note(state.source, "no_history", detail=_in_words(state.issue))
         if state.issue is not None and state.issue.startswith(CUT_OFF):
-            # Nobody has written on since the last run: it will stay as it is.
+            # No tool has written since the last run: the file is complete.
             detail = state.issue.removeprefix(CUT_OFF)
             self.tally.add_issues(HistoryIssue("truncated_tail", state.source, detail))
 
@@ -148,11 +154,15 @@ class Ingest:
             issue = HistoryIssue("unreadable", file.source, f"its format {former} is not installed")
         if issue is not None:
             self.tally.add_issues(issue)
-        # It may be a history all the same: then the next run looks again.
+        # It may be a history nevertheless: the next run looks again.
         if detection.failures or (issue is not None and issue.code == "unreadable"):
             self.tally.failed += 1
+            why = detection.failures[0] if issue is None else issue
+            self._note(kept_name(file.source), "failed", former, why.detail)
             return
         self.tally.not_histories += 1
+        detail = "" if issue is None else issue.detail or _in_words(issue.code)
+        self._note(kept_name(file.source), "no_history", detail=detail)
         new = SourceState(
             source=kept_name(file.source),
             size=file.size,
@@ -183,13 +193,16 @@ class Ingest:
         for batch in reading.batches():
             unchanged += await do(self._stage(batch))
             self._tell(number, kept_name(file.source), reading.turns)
-        self.tally.add_issues(*reading.issues())
+        issues = reading.issues()
+        self.tally.add_issues(*issues)
         if reading.ending == "failed":
             self.tally.failed += 1
+            self._note(kept_name(file.source), "failed", read_by.name, issues[0].detail if issues else "")
             await do(self._discard())
             return
         self.tally.turns += reading.turns
         self.tally.add_read(read_by.name)
+        self._note(kept_name(file.source), "read", read_by.name, f"{reading.turns} turns")
         self.tally.add_unknown(reading.unknown)
         issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
         if reading.tail is not None and (self._is_at_rest(file) or _is_still_cut_off(file, state)):
@@ -211,7 +224,7 @@ class Ingest:
         self._has_redacted_anew |= redacts_more
         if self.request.is_dry_run:
             self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
-        # What was superseded was read by former rules, and may hold what is taken out now.
+        # Superseded turns were read under older rules, and may hold secrets that are redacted now.
         await do(self._commit(new, keeps_superseded=not redacts_more))
 
     def _is_at_rest(self, file: HistoryFile) -> bool:
@@ -219,18 +232,18 @@ class Ingest:
 
     @Effect.gen
     async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
-        """Put a batch aside, with the vectors that it needs, and return how many turns are there already."""
+        """Stage a batch with the vectors that it needs, and return how many of its turns are already stored."""
         hashes = {draft.content_hash: draft.text_hash for draft in batch}
         unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
         if not self.request.is_dry_run:
-            # A failing embedder ends the run; what was staged is never seen, and the next run begins with this file.
+            # A failing embedder ends the run; staged turns are never visible, and the next run begins with this file.
             vectors = await do(self.embedding.missing(batch, unchanged))
             staged = self.repository.stage(batch, vectors, model=self.embedding.model)
             await do(staged.alt(GenericMemoryError))
         return len(unchanged)
 
     def _discard(self) -> Effect[None, GenericMemoryError]:
-        """Forget what was put aside; a rehearsal puts nothing aside, and its store may be one that is only read."""
+        """Discard the staged turns; a dry run stages nothing, and its store may be read-only."""
         if self.request.is_dry_run:
             return Effect.succeed(None)
         return self.repository.discard().alt(GenericMemoryError)
@@ -266,16 +279,27 @@ class Ingest:
             if state.status not in ("missing", "imported")
             and source not in seen
             and (source in roots or source.startswith(below))
-            and self.files.is_gone(source)  # one that is excluded now, or forbidden, is still there
+            and self.files.is_gone(source)  # an excluded or forbidden file still exists
         ]
-        self.tally.missing = len(gone)
+        moved: Mapping[str, str] = {}
         if gone and not self.request.is_dry_run:
-            await do(self.repository.mark_missing(gone).alt(GenericMemoryError))
+            moved = await do(self.repository.mark_missing(gone).alt(GenericMemoryError))
+        self.tally.missing = len(gone) - len(moved)
+        self.tally.moved = len(moved)
+        for source in gone:
+            if source in moved:
+                self._note(source, "moved", detail=f"it is {moved[source]} now")
+            else:
+                self._note(source, "gone", known[source].format, "what was indexed of it stays")
 
 
 def kept_name(source: str) -> str:
-    r"""Return *source* as it is kept: names of files may hold bytes that are no text, which are written ``\udc80``."""
+    r"""Return *source* as it is stored: bytes of file names that are not UTF-8 are written as ``\udc80``."""
     return source if source.isascii() else source.encode("utf-8", "backslashreplace").decode()
+
+
+def _in_words(code: str | None) -> str:
+    return "" if code is None else code.replace("_", " ")
 
 
 def _is_still_cut_off(file: HistoryFile, state: SourceState | None) -> bool:

@@ -1,7 +1,6 @@
-"""``IssueLog``: what kept files or records from being read, told so that a person can read it.
+"""``IssueLog``: collects a limited number of the issues of files and records.
 
-A damaged file has a million bad lines.  Nobody reads a million sentences: of each kind the first few are kept, and the
-others are counted.
+A damaged file may have a million bad lines: the first few issues of each kind are stored, and the others are counted.
 """
 
 from collections import Counter
@@ -18,7 +17,7 @@ class IssueLog:
     """The first issues of each kind, and the number of the others.
 
     Attributes:
-        most: of one kind that are told one by one.
+        most: the number of issues of one kind that are kept.
     """
 
     most: int
@@ -36,7 +35,7 @@ class IssueLog:
                 self._kept.append(issue)
 
     def told(self, path: str) -> tuple[HistoryIssue, ...]:
-        """Return the first ones, and for each kind that has more one that says how many more; *path* is where.
+        """Return the kept issues, and one per kind with the number of its other issues, for the file *path*.
 
         >>> log = IssueLog(most=1)
         >>> log.add(*(HistoryIssue("malformed_record", "/a", "no JSON", line) for line in range(1, 2001)))

@@ -1,7 +1,7 @@
-"""``PastChatsIndexService``: the service that keeps the index true, over any store, embedder and file system.
+"""``PastChatsIndexService``: the service that writes the index, over any store, embedder and file system.
 
-Its operations stand in ``ingest.py``, ``record_import.py`` and ``index_maintenance.py``.  None of them waits for anything but
-the store and the embedder, so that a command can run them without an event loop.
+Its operations are in ``ingest.py``, ``record_import.py`` and ``index_maintenance.py``.  They wait only for the store
+and the embedder, so that a command can run them without an event loop.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,10 +31,10 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChats
 @final
 @frozen
 class PastChatsIndexLive(IndexMaintenance):
-    """The service; its promises stand in ``PastChatsIndex``.
+    """The service; ``PastChatsIndex`` documents its methods.
 
     Attributes:
-        formats: where the formats come from; asked at each run.
+        formats: returns the formats; called at each run.
     """
 
     files: HistoryFiles
@@ -122,4 +122,4 @@ past_chats_index = Layer.effect(
     _assemble(),
     needs=[PromptRepositoryTag, EmbedderTag, HistoryFilesTag, PastChatsSettingsTag],
 )
-"""The service over what is at hand, with the formats of all installed distributions."""
+"""The layer of the service, with the formats of all installed distributions."""

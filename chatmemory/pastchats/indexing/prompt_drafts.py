@@ -1,6 +1,6 @@
-"""Turns on their way into the store, what is known of the sources that they come from, and what storing them did.
+"""Values of indexing: turns to store, the state of their sources, and the result of storing them.
 
-Values only.  What is kept in the end is a ``Prompt``, see ``prompt.py``.
+A stored turn is a ``Prompt``, see ``prompt.py``.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from chatmemory.pastchats.prompt import TurnKind
 @final
 @frozen(slots=False, kw_only=True)
 class PromptDraft:
-    """A turn on its way into the store: a row of ``prompts``.
+    """A turn to store: a row of ``prompts``.
 
     Attributes:
-        project: short, for people: the last part of a folder.
-        content_hash: of its identity, see ``pastchats/identity.py`` (spec, point 9).
-        text_hash: of its text, which others may have too.
-        search_terms: what the words of *content* do not already say: date, speaker, pairs of CJK characters.
-        is_superseded: its source no longer holds it; of a turn that comes out of another index.
+        project: the short name of the project: the last part of its folder.
+        content_hash: the hash of its identity, see ``pastchats/indexing/identity.py`` (spec, point 9).
+        text_hash: the hash of its text, which other turns may share.
+        search_terms: terms beyond the words of *content*: date, speaker, pairs of CJK characters.
+        is_superseded: whether its source no longer holds it; only for turns from another index.
     """
 
     source: str
@@ -46,22 +46,22 @@ class PromptDraft:
 
 
 SourceStatus: TypeAlias = Literal["indexed", "damaged", "skipped", "missing", "imported"]
-"""``indexed``: read to its end.  ``damaged``: read as far as it could be.  ``skipped``: no history.  ``missing``: gone since.
-``imported``: never read itself, but in another index, out of which its turns came."""
+"""``indexed``: read to its end.  ``damaged``: read as far as possible.  ``skipped``: no history.  ``missing``: no longer there.
+``imported``: never read here; its turns come from another index."""
 
 
 @final
 @frozen(kw_only=True)
 class SourceState:
-    """What is known of a source since it was last read; kept in the same transaction as its turns.
+    """The state of a source when it was last read; stored in the same transaction as its turns.
 
     Attributes:
         source: ``HistoryFile.source``.
-        format: the reader that read it, "" where none did.
-        format_version: of that reader; another one reads the file anew.
-        options: what else decides which turns are kept (roles, kinds, redaction); other options read the file anew.
-        issue: why nothing was read, or what was left at the end; None when all is well.
-        also: further files that the reader looked at, each with its size and the time of its last change.
+        format: the reader that read it; "" if none did.
+        format_version: the version of that reader; a change makes the file be read again.
+        options: the options of reading (roles, kinds, redaction); a change makes the file be read again.
+        issue: why nothing was read, or what was left at the end; None if there was no problem.
+        also: other files that the reader used, each with its size and modification time.
     """
 
     source: str
@@ -78,13 +78,13 @@ class SourceState:
 @final
 @frozen
 class SourceChanges:
-    """What committing a source did.
+    """Counts the turns of a committed source.
 
     Attributes:
-        new: turns that were not there.
+        new: turns that were not stored before.
         updated: turns whose text or place changed.
-        unchanged: turns that were there as they are.
-        duplicates: turns that another source had brought, now known from this one too.
+        unchanged: turns that were already stored and did not change.
+        duplicates: turns already stored from another source, which now also name this one.
         superseded: turns that the source no longer holds; they stay, marked.
     """
 

@@ -1,6 +1,6 @@
-"""How a kept turn is written as one line of JSON, and read back without loss: for export and import.
+"""Writes a stored turn as one line of JSON and reads it back without loss, for export and import.
 
-``exported`` gives one turn after the other, without holding them all.
+``exported`` writes one turn after the other, without holding all of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,11 +28,11 @@ _KINDS: Final = frozenset(get_args(TurnKind))
 
 
 class BadRecordError(ValueError):
-    """A line holds no turn; the argument says why."""
+    """Raised for a line without a turn; the argument is the reason."""
 
 
 def record_object(record: PromptRecord) -> JsonObject:
-    """Return the object of a turn; times as ISO 8601, everything else as it is."""
+    """Return the JSON object of a turn; times are ISO 8601, everything else is unchanged."""
     draft = record.draft
     return {
         "type": KIND,
@@ -50,10 +50,10 @@ def record_object(record: PromptRecord) -> JsonObject:
 
 
 def draft_of(value: Json) -> PromptDraft:
-    """Read the turn of an object back.
+    """Read the turn of a JSON object.
 
     Raises:
-        BadRecordError: it is none.
+        BadRecordError: the object is not a turn.
     """
     if not isinstance(value, Mapping) or value.get("type") != KIND:
         msg = f'not an object with "type": "{KIND}"'
@@ -136,7 +136,7 @@ def _instant(value: Mapping[str, Json]) -> datetime | None:
 def exported(
     repository: PromptRepository, which: PromptFilter, to: Callable[[JsonObject], None]
 ) -> Effect[int, GenericMemoryError]:
-    """Give *to* each turn that *which* means, and return how many."""
+    """Call *to* with each turn that *which* selects, and return their number."""
 
     async def run() -> Outcome[int, GenericMemoryError]:
         count = 0

@@ -1,7 +1,7 @@
-"""``RecordImport``: takes in what an export wrote, line by line; turns that are there already stay as they are.
+"""``RecordImport``: imports the lines of an export; turns that are already stored stay unchanged.
 
-Lines of one source that stand together, as an export writes them, are one transaction.  Secrets are taken out as
-``index`` does it: the other index may have kept them, or may have known fewer kinds.
+Consecutive lines of one source are one transaction.  Secrets are redacted as in ``index``: the other index may have kept
+them, or may have known fewer kinds.
 """
 
 import json
@@ -29,7 +29,7 @@ from chatmemory.pastchats.prompt_repository import PromptRepository
 from chatmemory.pastchats.redaction.redaction import Redaction
 
 IMPORT: Final = "import"
-"""What the lines are called in issues."""
+"""The name of the lines in issues."""
 
 
 @final
@@ -38,7 +38,7 @@ class RecordImport:
     """One import.
 
     Attributes:
-        redaction: takes the secrets out; None: they are kept.
+        redaction: removes the secrets; None keeps them.
     """
 
     repository: PromptRepository
@@ -49,7 +49,7 @@ class RecordImport:
 
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError], lines: Iterable[bytes]) -> IndexReport:
-        """Take *lines* in, and report; a line that holds no turn is an issue."""
+        """Import *lines*, and return the report; a line without a turn is an issue."""
         started_at, started = self.clock.now(), self.clock.monotonic()
         embedding = TurnEmbedding(self.repository, self.embedder)
         await do(self.repository.discard().alt(GenericMemoryError))
@@ -93,7 +93,7 @@ class RecordImport:
 
 
 def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
-    """Return *draft* without secrets; which turn it is stays, so that a second import finds it again."""
+    """Return *draft* without secrets; its identity stays, so that a second import recognizes it."""
     content = redaction.text(draft.content)
     draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
     if content == draft.content:

@@ -1,6 +1,6 @@
-"""What decides, beside a file's own bytes, which turns of it are kept and how: a short text that is kept with the source.
+"""The options that decide, besides the bytes of a file, which of its turns are kept and how.
 
-Another text reads the file anew, although it has not changed.
+They are stored as a short text with the source; a different text makes an unchanged file be read again.
 """
 
 from hashlib import sha256
@@ -14,21 +14,21 @@ from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory.pastchats.redaction import redaction
 
-VERSION: Final = 1  # of cleaning, numbering and drafting
+VERSION: Final = 1  # the version of cleaning, numbering and drafting
 REDACTION: Final = "redaction="
 
 
 @final
 @frozen
 class SourceOptions:
-    """Which turns of a source are kept, and how.
+    """The options of reading a source.
 
     Attributes:
-        roles: none: everybody's.
-        format: what reads every file; None: its content decides.
-        redaction: by which rules secrets are taken out.
-        reading: of a file that a format has read.
-        claiming: of a file that no format has claimed: another set of formats may.
+        roles: the roles to keep; empty keeps all.
+        format: the reader of every file; None lets the content decide.
+        redaction: the version of the redaction rules.
+        reading: the options of a file that a format has read.
+        claiming: the options of a file that no format claimed; another set of formats may claim it.
     """
 
     roles: frozenset[Role]
@@ -40,7 +40,7 @@ class SourceOptions:
     claiming: str
 
     def redacts_more_than(self, options: str) -> bool:
-        """Tell whether turns that were read with other *options* may hold secrets that are taken out now."""
+        """Return whether turns that were read with other *options* may hold secrets that are redacted now."""
         return bool(self.redaction) and self.redaction not in options.split(";")
 
 

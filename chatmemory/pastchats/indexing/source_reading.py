@@ -1,6 +1,6 @@
-"""Reading one source: batches of drafts from whatever a format's reader yields, and what else there is to say of it.
+"""Reads one source: converts the turns of a format's reader into batches of drafts, and collects its issues.
 
-A reader is foreign code over foreign bytes: whatever it raises is an issue of this one file.
+A reader may be third-party code over damaged bytes: any exception of it becomes an issue of this one file.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory.pastchats.indexing.turn_drafting import Drafting
 
 BATCH_TURNS: Final = 512
-BATCH_CHARACTERS: Final = 2_000_000  # what a batch holds in memory, about; two turns of the longest kind
-MOST_ISSUES: Final = 5  # of one kind that are told one by one
-MOST_UNKNOWN_TYPES: Final = 100  # of one source that are counted apart
+BATCH_CHARACTERS: Final = 2_000_000  # approximate memory of a batch: two turns of the greatest length
+MOST_ISSUES: Final = 5  # the number of issues of one kind that are listed
+MOST_UNKNOWN_TYPES: Final = 100  # the number of unknown types of one source that are counted separately
 LONGEST_TYPE: Final = 100  # characters
 
 Ending: TypeAlias = Literal["whole", "damaged", "failed"]
@@ -29,9 +29,9 @@ class SourceReading:
     """One pass over a source.
 
     Attributes:
-        ending: once all batches were yielded.  ``damaged``: there may have been more turns than these.  ``failed``: what
-            was yielded is not to be kept.  ``issues`` say why.
-        tail: the record at the end that is cut off, as a tool that is still writing leaves it.
+        ending: set after the last batch.  ``damaged``: the source may hold more turns.  ``failed``: the yielded turns
+            must not be kept.  ``issues`` say why.
+        tail: an incomplete record at the end, as a tool leaves it while it is writing.
     """
 
     drafting: Drafting
@@ -44,7 +44,7 @@ class SourceReading:
     _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
     def batches(self) -> Iterator[list[PromptDraft]]:
-        """Yield the drafts, ``BATCH_TURNS`` at a time; never raises for what the file holds."""
+        """Yield the drafts, ``BATCH_TURNS`` at a time; never raises because of the file's content."""
         batch: list[PromptDraft] = []
         characters = 0
         for draft in self._drafts():
@@ -61,7 +61,7 @@ class SourceReading:
             yield batch
 
     def issues(self) -> tuple[HistoryIssue, ...]:
-        """What kept records from being read, and what was lost of those that were."""
+        """Return the issues of records that could not be read, and of losses in those that were read."""
         issues = self._issues.told(self.drafting.source)
         if self.drafting.lossy:
             lost = ", ".join(

@@ -1,4 +1,4 @@
-"""Drafting: from a turn as a reader found it to a row of the store: filtered, cleaned, redacted, numbered and hashed."""
+"""Drafting: converts a reader's turn into a row of the store: filters, cleans, redacts, numbers and hashes it."""
 
 import json
 import re
@@ -23,8 +23,8 @@ from chatmemory.pastchats.redaction.redaction import Redaction
 
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
 PLAIN_METADATA: Final = 8_192  # characters of JSON that need no closer look
-MOST_REMEMBERED: Final = 64  # metadata that were found harmless
-DEEP_METADATA: Final = 64  # objects and arrays: fewer cannot be nested too deeply
+MOST_REMEMBERED: Final = 64  # the number of harmless metadata values that are remembered
+DEEP_METADATA: Final = 64  # the number of objects and arrays below which nesting cannot be too deep
 
 _WRITE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _LONG_NUMBER: Final = re.compile(r"\d{18}")
@@ -32,23 +32,23 @@ _NAME_OF_A_FOLDER: Final = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
 
 
 class BadTurnError(ValueError):
-    """A reader yielded a turn that breaks the contract; the argument says how."""
+    """Raised when a reader yields a turn that breaks the contract; the argument says how."""
 
 
 @final
 @define
 class Numbering:
-    """Counts the turns of each conversation as they come.
+    """Numbers the turns of each conversation in their order.
 
-    A later record of a turn takes the place of the earlier one.  Keys are short hashes: a history of half a million
-    turns must not keep half a million ids.
+    A later record of a turn replaces the earlier one.  Keys are short hashes, because a history of half a million turns
+    must not hold half a million ids in memory.
     """
 
     _next: dict[str, int] = field(factory=dict[str, int])
     _place: dict[int, int] = field(factory=dict[int, int])
 
     def place_of(self, turn: PromptTurn) -> int:
-        """Return the number of *turn*, from 0; the one that its reader gave, if it did."""
+        """Return the number of *turn*, counted from 0, or the number that its reader gave."""
         following = self._next.get(turn.conversation_id, 0)
         if turn.turn_index is not None:
             self._next[turn.conversation_id] = max(following, turn.turn_index + 1)
@@ -70,8 +70,8 @@ class Drafting:
     """Drafts the turns of one source, in their order.
 
     Attributes:
-        lossy: how many turns lost something, by what they lost.
-        echoes: turns that were nothing but our own recall.
+        lossy: the number of turns that lost something, by kind of loss.
+        echoes: the number of turns that only repeated our own recall.
     """
 
     source: str
@@ -86,7 +86,7 @@ class Drafting:
     _occurrences: Occurrences = field(factory=Occurrences)
 
     def draft(self, turn: PromptTurn) -> PromptDraft | None:
-        """Return the row of *turn*; None when it is not to be kept.
+        """Return the row of *turn*, or None if it is filtered out.
 
         Raises:
             BadTurnError: the reader broke its contract.
@@ -107,7 +107,7 @@ class Drafting:
         conversation_id = cleaning.id(turn.conversation_id)
         hash_of_text = text_hash(content)
         native_id = None if turn.native_id is None else cleaning.id(turn.native_id)
-        # Counted also when the role is not kept: a turn is the same one whatever was asked for.
+        # Counted also if the role is filtered out: a turn's number does not depend on the filter.
         content_hash = (
             self._occurrences.hash_of(self.format.name, conversation_id, turn.role, hash_of_text)
             if native_id is None
@@ -156,7 +156,7 @@ class Drafting:
         return metadata
 
     def _project(self, given: str, cleaning: Cleaning) -> tuple[str, str]:
-        """Return the short name of a project, and the folder that it is the last part of, if it is."""
+        """Return the short name of a project, and its folder if known."""
         if given == self._last_project[0]:
             return self._last_project[1:]
         whole = cleaning.id(given)
@@ -167,7 +167,7 @@ class Drafting:
         return self._last_project[1:]
 
     def _harmless(self, metadata: dict[str, Json], cleaning: Cleaning) -> dict[str, Json]:
-        """Return *metadata* cleaned and redacted, as it is where there is nothing to do."""
+        """Return *metadata* cleaned and redacted; the same object if nothing changes."""
         written = _plainly_written(metadata)
         if written in self._harmless_metadata:
             return metadata
@@ -178,7 +178,7 @@ class Drafting:
             redacted = self.redaction.text(written)
             if redacted != written:
                 return _read_again(redacted) or self.redaction.metadata(metadata)
-        # The same model and branch stand in one turn after the other.
+        # Consecutive turns often repeat the same model and branch.
         if len(self._harmless_metadata) >= MOST_REMEMBERED:
             self._harmless_metadata.clear()
         self._harmless_metadata.add(written)
@@ -186,7 +186,7 @@ class Drafting:
 
 
 def short_project(project: str) -> str:
-    r"""Return the last part of a folder; a name stays as it is.
+    r"""Return the last part of a folder; a plain name stays unchanged.
 
     >>> short_project("/home/me/shop/"), short_project("C:\\work\\shop"), short_project("shop"), short_project("/")
     ('shop', 'shop', 'shop', '/')
@@ -196,7 +196,7 @@ def short_project(project: str) -> str:
 
 
 def _plainly_written(metadata: Mapping[str, Json]) -> str | None:
-    """Return *metadata* as JSON when nothing in it needs cleaning; None when something may."""
+    """Return *metadata* as JSON if nothing in it needs cleaning, else None."""
     try:
         written = _WRITE(metadata)
         if not written.isascii():
@@ -220,12 +220,12 @@ def _read_again(written: str) -> dict[str, Json] | None:
 
 
 def _in_utc(timestamp: datetime | None) -> datetime | None:
-    """Return *timestamp* in UTC; without a time zone nobody knows when it was."""
+    """Return *timestamp* in UTC, or None without a time zone, whose instant is unknown."""
     if timestamp is None or timestamp.tzinfo is UTC:
         return timestamp
     if timestamp.tzinfo is None:
         return None
     try:
         return timestamp.astimezone(UTC)
-    except (OverflowError, ValueError):  # the first or the last day of the calendar
+    except (OverflowError, ValueError):  # beyond the first or the last day of the calendar
         return None

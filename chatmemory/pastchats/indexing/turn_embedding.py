@@ -1,4 +1,4 @@
-"""Embedding of turns on their way into the store: only texts of which no vector is there yet."""
+"""Embeds turns before they are stored: only texts without a stored vector."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory.pastchats.prompt_repository import PromptRepository
 
-NO_MODEL: Final = "none"  # what an embedder is called that makes no vectors
+NO_MODEL: Final = "none"  # the model name of an embedder that makes no vectors
 BATCH_TEXTS: Final = 256
-LONGEST_EMBEDDED: Final = 10_000  # characters: a vector of more is a vector of everything
+LONGEST_EMBEDDED: Final = 10_000  # characters: the vector of a longer text is too unspecific
 
 
 @final
@@ -24,7 +24,7 @@ class TurnEmbedding:
     """Makes the vectors that a store lacks.
 
     Attributes:
-        has_worked: whether vectors came back in this run: then a refusal is about a text, and not about all of them.
+        has_worked: whether the embedder returned vectors in this run; then a refusal concerns one text and not all.
     """
 
     repository: PromptRepository
@@ -33,16 +33,16 @@ class TurnEmbedding:
 
     @property
     def model(self) -> str:
-        """Whose vectors they are."""
+        """The name of the embedding model."""
         return self.embedder.model
 
     @Effect.gen
     async def missing(
         self, do: Do[GenericMemoryError], drafts: Sequence[PromptDraft], unchanged: frozenset[str]
     ) -> dict[str, Vector]:
-        """Return vectors of those *drafts* that need one, by the hash of their text.
+        """Return the vectors of those *drafts* that need one, by the hash of their text.
 
-        A text that the embedder refuses has none: its words find it.
+        A text that the embedder refuses gets no vector; search finds it by its words.
         """
         if self.model == NO_MODEL:
             return {}
@@ -60,7 +60,7 @@ class TurnEmbedding:
 
     @Effect.gen
     async def rows(self, do: Do[GenericMemoryError], texts: Sequence[str]) -> list[Vector | None]:
-        """Embed *texts*; where a batch is refused, each by itself, so that one of them does not keep out the others."""
+        """Embed *texts*; if a batch is refused, embed each text alone, so that one bad text does not affect the others."""
 
         def halve(error: EmbeddingError) -> Effect[list[Vector | None], GenericMemoryError]:
             if error.problem != "refused" or not (self.has_worked or len(texts) > 1):

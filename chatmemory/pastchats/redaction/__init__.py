@@ -1,1 +1,1 @@
-"""Redaction: keys, tokens and passwords are taken out before anything is stored."""
+"""Redaction: removes keys, tokens and passwords before anything is stored."""

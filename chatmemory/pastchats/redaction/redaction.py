@@ -1,7 +1,7 @@
-"""Redaction: takes secrets out of what was said, before anything is stored.
+"""``Redaction``: removes secrets from texts before anything is stored.
 
-People paste keys into chats, and tools print them.  What is taken out is named in its place, so that the turn still
-reads: ``curl -H "Authorization: Bearer [redacted: bearer token]"``.  Commit hashes, UUIDs and images stay.
+People paste keys into chats, and tools print them.  A removed secret is replaced by its kind, so that the turn stays
+readable: ``curl -H "Authorization: Bearer [redacted: bearer token]"``.  Commit hashes, UUIDs and images stay.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,25 +14,25 @@ from chatmemory.pastchats.redaction.secret_assignments import assigned_secrets
 from chatmemory.pastchats.redaction.secret_places import placed_secrets
 from chatmemory.pastchats.redaction.secret_shapes import shaped_secrets
 
-VERSION: Final = 3  # another one reads every source anew
+VERSION: Final = 3  # a new version reads every source again
 
-LEAST_TEXT: Final = 12  # characters: no secret of any shape is shorter than that with what names it
+LEAST_TEXT: Final = 12  # characters: no secret together with its name is shorter
 
 
 @final
 @define
 class Redaction:
-    """Takes secrets out, and counts them by name."""
+    """Removes secrets, and counts them by kind."""
 
     counts: dict[str, int] = field(factory=dict[str, int])
 
     @property
     def total(self) -> int:
-        """How many secrets were removed."""
+        """The number of removed secrets."""
         return sum(self.counts.values())
 
     def text(self, text: str) -> str:
-        """Return *text* with a name in the place of each secret.
+        """Return *text* with each secret replaced by its kind.
 
         >>> Redaction().text("curl -u me:s3same-0pen https://api.test")
         'curl -u me:[redacted: password] https://api.test'
@@ -44,7 +44,7 @@ class Redaction:
         return self._without(text, found) if found else text
 
     def metadata(self, given: Mapping[str, Json]) -> dict[str, Json]:
-        """Return *given* with the secrets taken out of every text within."""
+        """Return *given* without the secrets in its texts."""
         return {name: self._value(value) for name, value in given.items()}
 
     def _value(self, value: Json) -> Json:
@@ -59,7 +59,8 @@ class Redaction:
     def _without(self, text: str, found: list[tuple[int, int, str]]) -> str:
         kept: list[str] = []
         at = 0
-        # Of two that overlap the first counts; what is left of the other is no secret any more.
+        # Of two overlapping secrets the first one is replaced by its kind; the rest of the other is no secret without
+        # it.
         for start, end, name in sorted(found, key=lambda secret: (secret[0], -secret[1])):
             if start >= at:
                 kept += text[at:start], f"[redacted: {name}]"
@@ -73,6 +74,6 @@ class Redaction:
 
 def _named(text: str) -> list[tuple[int, int, str]]:
     lowered = text.lower()
-    if len(lowered) != len(text):  # "İ" is two characters in lower case, and places would shift
+    if len(lowered) != len(text):  # "İ" is two characters in lower case, which would shift positions
         lowered = "".join([character.lower() if character.isascii() else character for character in text])
     return assigned_secrets(text, lowered) + placed_secrets(text, lowered)

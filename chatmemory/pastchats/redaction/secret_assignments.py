@@ -1,7 +1,7 @@
-"""Secrets that only their name gives away: ``password=...``, ``"api_key": "..."``, ``Bearer ...``, "the password is ...".
+"""Secrets that are recognized by their name: ``password=...``, ``"api_key": "..."``, ``Bearer ...``, "the password is ...".
 
-A name is not enough: ``password: string``, ``token = get_token()`` and ``secret: ${SECRET}`` hold none.  What is taken
-out must look like something that nobody would remember.
+A name is not enough: ``password: string``, ``token = get_token()`` and ``secret: ${SECRET}`` hold no secret.  A value
+is removed only when it looks random.
 """
 
 import re
@@ -24,12 +24,12 @@ from chatmemory.pastchats.redaction.secret_values import (
 @final
 @frozen
 class _Name:
-    """A word that a secret may have for a name, as it is in lower case.
+    """A word in lower case that names a secret.
 
     Attributes:
-        least: characters of a secret in such a name.
-        least_bits: of surprise per character.
-        may_be_uuid: several makers' API keys are UUIDs; as a token one is rather the id of a request.
+        least: the least number of characters of a secret with this name.
+        least_bits: the least entropy per character, in bits.
+        may_be_uuid: API keys of several makers are UUIDs; a UUID named token is more likely the id of a request.
     """
 
     word: str
@@ -52,7 +52,7 @@ _NAMES: Final = (
 )
 
 _SCHEMES: Final = (("bearer ", "bearer token"), ("basic ", "basic authorization"))
-# A part that several words share is looked for before any of them.
+# A part that several words share is searched before any of them.
 _PARTS: Final = ("pass", "密", "令", "token")
 
 
@@ -70,7 +70,7 @@ _EQUALS: Final = (
     r"""\\?["'`*]{0,3}(?:\s{0,8}(?:=>|:=|==?|:|：)\s{0,8}|>\s?|\s?[是为為]\s?|\s(?:is|was)(?::|\snow)?\s|\s(?=["'`]))"""
     r"""(?:\\?["'`]{1,3}|[rbuf]{1,2}["'])?(?P<secret>[^\s"'`\\,;<>(){}\[\]，。；、]{6,512})"""
 )
-# Positions are those of the words, so the patterns begin right there.
+# Positions are those of the words, so the patterns begin there.
 _ASSIGNMENT: Final = re.compile(
     r"(?:passw(?:or)?d|passwd|pwd|passphrase|secret|(?:_auth)?token|密[码碼钥鑰]|口令|令牌)"
     rf"(?:[_-]?(?:access[_-]?)?(?:key(?:[_-]?base)?|value|secret|token|string))?{_EQUALS}",
@@ -82,18 +82,18 @@ _OF_AN_API: Final = re.compile(
     r"(?:api|access|account|auth|private|encryption|master|signing)[ _-]?\Z", re.IGNORECASE
 )
 _BEARER: Final = re.compile(r"(?:bearer|basic)\s+(?P<secret>[A-Za-z0-9._~+/=-]{16,2048})", re.IGNORECASE)
-# ``ALGOLIA_ADMIN_KEY=...``: a key of whatever kind, as long as it is one that only machines write.
+# ``ALGOLIA_ADMIN_KEY=...``: a key of any kind, if only a machine would write its value.
 _ANY: Final = _Name("key", "key", 24, 3.2)
 _OF_MACHINES: Final = re.compile(r"[A-Za-z0-9+/_-]+={0,2}\Z")
 _NO_SECRET: Final = re.compile(
     r"(?:public|cache|primary|foreign|sort|partition|idempotency|object|storage|session|row|dedup|routing|message|group|lookup|hash)_\Z",
     re.IGNORECASE,
 )
-_LONGEST_KIND: Final = 24  # characters before ``key`` that say whose it is
+_LONGEST_KIND: Final = 24  # characters before ``key`` that name its owner
 
 
 def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
-    """Return start, end and name of each secret in *text*, *lowered* being the same in lower case."""
+    """Return start, end and kind of each secret in *text*; *lowered* is *text* in lower case."""
     found: list[tuple[int, int, str]] = []
     for part, names in _BY_PART:
         if part in lowered:
@@ -124,7 +124,7 @@ def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
 
 
 def _kind_of_key(text: str, at: int) -> _Name | None:
-    """Return what stands before ``key`` at *at* says that it opens; None for nothing."""
+    """Return the kind of a ``key`` at *at* by the text before it; None for no key of a known kind."""
     before = text[max(0, at - _LONGEST_KIND) : at]
     if _OF_AN_API.search(before) is not None:
         return _API

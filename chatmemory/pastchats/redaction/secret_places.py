@@ -1,4 +1,4 @@
-"""Secrets in the places that tools give them: options of commands, ``netrc`` lines, cookies, links and JSON Web Keys."""
+"""Secrets at the places where tools write them: options of commands, ``netrc`` lines, cookies, links and JSON Web Keys."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _WITHIN_COMMAND: Final = r"(?:[^\n|;&\\]|\\[\s\S]){0,400}?(?<=\s)"
 @final
 @frozen
 class _Place:
-    """A word, as it is in lower case, and the pattern that begins there and names its secret."""
+    """A word in lower case, and the pattern that begins with it and captures its secret."""
 
     word: str
     name: str
@@ -60,7 +60,8 @@ _PLACES: Final = (
         rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:token|api-?key|key|ssws|splunk)\s+(?:token=)?{_QUOTE}(?P<secret>[^\s\"'`]{{16,512}})",
     ),
 )
-# ``postgres://shop:word@db``: a password that is its user's name is the one in every example of the database.
+# ``postgres://shop:word@db``: a password that equals its user's name is an example in the documentation of the
+# database.
 _USER_INFO: Final = re.compile(
     r"""://(?P<user>[^\s/:@"'<>`]{0,128}):(?P<secret>[^\s/@"'<>`]{3,256})@[A-Za-z0-9\[_]"""
 )
@@ -83,7 +84,7 @@ _OF_A_KEY: Final = re.compile(
 
 
 def placed_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
-    """Return start, end and name of each secret in *text*, *lowered* being the same in lower case."""
+    """Return start, end and kind of each secret in *text*; *lowered* is *text* in lower case."""
     found: list[tuple[int, int, str]] = []
     for place in _PLACES:
         if place.word in lowered:
@@ -112,7 +113,7 @@ def placed_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
 
 
 def matches(pattern: re.Pattern[str], text: str, lowered: str, word: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of *pattern* that begin where *lowered* has *word*."""
+    """Yield the matches of *pattern* that begin at an occurrence of *word* in *lowered*."""
     at = lowered.find(word)
     while at >= 0:
         match = pattern.match(text, at)

@@ -1,7 +1,8 @@
-"""The secrets whose form alone says what they are, wherever they stand.
+"""Secrets that are recognized by their form alone, at any place.
 
-Most are long runs of letters and digits.  To find those runs takes the time of a few looks at the text, and each run is
-compared with what its first characters allow: a text without any, as nearly all are, is done at once.
+Most are long runs of letters and digits.  To find those runs takes the time of a few passes over the text, and each
+run is compared only with the forms that its first characters allow, so a text without runs, as most texts are, is
+done at once.
 """
 
 import re
@@ -13,10 +14,10 @@ from attrs import frozen
 from chatmemory.pastchats.redaction.token_prefixes import TOKENS, PrefixedToken
 
 Secret: TypeAlias = tuple[int, int, str]
-"""Where a secret begins and ends, and its name."""
+"""The start and the end of a secret, and its kind."""
 
-LEAST_RUN: Final = 16  # characters of a word without a break
-_KEY: Final = 2  # characters by which a prefix is looked up
+LEAST_RUN: Final = 16  # the least characters of a run
+_KEY: Final = 2  # the number of characters by which a prefix is looked up
 
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _IS_WORD: Final = bytes(chr(byte) in _WORD for byte in range(256))
@@ -33,12 +34,12 @@ _NO_DIGIT: Final = re.compile(r"[^0-9]+\Z")
 @final
 @frozen
 class _Inner:
-    """A token whose last part is a run, and whose first part says what it is.
+    """A token whose last part is a run, and whose first part identifies it.
 
     Attributes:
         before: the character right before the run.
-        literal: stands before the run, too.
-        back: how many characters before the run the token may begin.
+        literal: a text that is also before the run.
+        back: the largest number of characters between the start of the token and the run.
     """
 
     name: str
@@ -100,18 +101,18 @@ _KEY_LINES: Final = r"(?:(?:\s|\\n|\\r)*[A-Za-z0-9+/=]{20,})+"
 _PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:(?!-----(?:BEGIN|END)).){1,40000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
-    rf"|{_KEY_LINES})",  # the end is missing: what looks like a key, and no more
+    rf"|{_KEY_LINES})",  # the end is missing: only lines that look like a key
     re.DOTALL,
 )
 _KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{20}")
-# The other half of a pair: only beside the access key is a run of forty such characters more than base64.
+# The other half of a pair: only next to an access key is a run of forty such characters more than base64.
 _AWS_SECRET: Final = re.compile(
     r"(?<![A-Za-z0-9/+=])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 )
 
 
 def _by_beginning() -> tuple[dict[str, list[tuple[str, PrefixedToken]]], dict[str, PrefixedToken]]:
-    """Return the tokens by the first characters of a run, and by what stands right before one."""
+    """Return the tokens by the first characters of a run, and by the prefix right before a run."""
     starts: dict[str, list[tuple[str, PrefixedToken]]] = {}
     leads: dict[str, PrefixedToken] = {}
     for token in TOKENS:
@@ -132,7 +133,7 @@ _BEFORE: Final = frozenset(lead[-1] for lead in _LEADS) | {inner.before for inne
 
 
 def shaped_secrets(text: str) -> list[Secret]:
-    """Return start, end and name of each secret in *text* that its form gives away."""
+    """Return start, end and kind of each secret in *text* that is recognized by its form."""
     found: list[Secret] = []
     for start, end in _runs(text):
         found += _beginning(text, start, end)
@@ -153,7 +154,7 @@ def shaped_secrets(text: str) -> list[Secret]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each long run of letters, digits, ``_`` and ``-`` begins and ends."""
+    """Yield the start and the end of each long run of letters, digits, ``_`` and ``-``."""
     kinds = text.encode("latin-1", "replace").translate(_IS_WORD)  # a byte for each character
     at = kinds.find(_RUN)
     while at >= 0:
@@ -190,7 +191,7 @@ def _led(text: str, start: int) -> Iterator[Secret]:
 
 
 def _end_of(token: PrefixedToken, text: str, start: int, after: int, run_end: int | None) -> int:
-    """Return where the token that begins at *start* ends, its prefix ending at *after*; 0 for no token."""
+    """Return the end of the token that begins at *start* and whose prefix ends at *after*; 0 for no token."""
     match = token.of.match(text, after)
     if match is None or match.end() - after < token.least:
         return 0

@@ -1,4 +1,4 @@
-"""What a secret looks like that no form gives away: mixed characters that nobody would remember, and no example."""
+"""Tests whether a value without a known form may be a secret: it is random, and not an example or a word."""
 
 import re
 from math import log2
@@ -14,7 +14,7 @@ _WORDS_FOR_A_SECRET: Final = frozenset(
      "test", "postgres", "mysql", "redis", "minio", "minioadmin", "rabbitmq")
 )  # fmt: skip
 UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-# Names joined by dots, paths, things called, and names of methods: what code and prose put in such a place.
+# Names joined by dots, paths, calls, and names of methods: values that code and prose have at such a place.
 _CODE: Final = re.compile(
     r"[A-Za-z_]\w*(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)+\Z|\.{0,2}/|[\w-]+/[\w.-]+\.\w{1,5}\Z|(?:https?|file)://"
     r"|[A-Za-z]+_[A-Za-z_]+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+){2,}\Z"
@@ -29,32 +29,32 @@ _NUMBERED_WORD: Final = re.compile(r"[A-Za-z]?[a-z]+\d{0,4}[.!?:]?\Z")
 
 
 def is_mixed(value: str) -> bool:
-    """Letters alone are a word, digits alone a number."""
+    """Return whether *value* has letters and other characters: letters alone are a word, digits alone a number."""
     has_letter = any(character.isalpha() for character in value)
     return has_letter and any(not character.isalpha() and character not in "._-:/" for character in value)
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether *value* stands for a secret without being one."""
+    """Return whether *value* is a placeholder for a secret."""
     return value.casefold() in _WORDS_FOR_A_SECRET or PLACEHOLDER.search(value) is not None
 
 
 def is_term(value: str) -> bool:
-    """Tell whether *value* is a word of the trade: ``base64-encoded``, ``sha256``, ``16-byte``."""
+    """Return whether *value* is a technical term: ``base64-encoded``, ``sha256``, ``16-byte``."""
     return _TERM.match(value) is not None
 
 
 def is_word(value: str) -> bool:
-    """Tell whether *value* is a word, perhaps with a number: ``authentication2026``."""
+    """Return whether *value* is a word, perhaps with a number: ``authentication2026``."""
     return _NUMBERED_WORD.match(value) is not None
 
 
 def is_code(value: str) -> bool:
-    """Tell whether *value* is a name, a path or a call."""
+    """Return whether *value* is a name, a path or a call."""
     return _CODE.match(value.rstrip(".:!?")) is not None
 
 
 def surprise(value: str) -> float:
-    """Bits per character, by how often each occurs."""
+    """Return the entropy of the characters of *value*, in bits per character."""
     shares = [value.count(character) / len(value) for character in set(value)]
     return -sum(share * log2(share) for share in shares)

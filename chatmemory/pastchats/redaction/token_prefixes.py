@@ -1,8 +1,8 @@
-"""The tokens that begin with their maker's prefix, as a table: name, prefixes, what follows and how much of it.
+"""The tokens that begin with their maker's prefix, as a table: kind, prefixes, the following characters and their number.
 
 The kinds are those of the published rule lists (gitleaks and its successor betterleaks, CredSweeper, detect-secrets)
-whose secrets give themselves away by how they begin.  A new kind is a new row: finding costs the same for ten rows or
-a thousand (``secret_runs.py``).
+whose secrets are recognized by their beginning.  A new kind is a new row: searching costs the same for ten rows or a
+thousand (``secret_shapes.py``).
 """
 
 import re
@@ -25,12 +25,13 @@ class PrefixedToken:
     """A kind of token.
 
     Attributes:
-        name: what stands in its place, ``[redacted: <name>]``.
-        prefixes: it begins with one of them, of two characters or more; sixteen characters of a word or more follow, or
-            stand from the beginning of the prefix on.
-        of: the characters that follow.
-        least: how many follow at least.
-        most: how many follow at most, right before what is no part of a word; None: any number.
+        name: the name of the kind, which replaces the token: ``[redacted: <name>]``.
+        prefixes: the token begins with one of them, of two characters or more; a run of at least sixteen characters
+            of a word begins after the prefix, or with it.
+        of: the characters after the prefix.
+        least: the least number of characters after the prefix.
+        most: the largest number of characters after the prefix, which no character of a word follows; None: any
+            number.
         needs_digit: without a digit it is a word: ``sk-fading-circle-with-a-long-name``.
     """
 
@@ -55,7 +56,7 @@ def _token(
 
 
 TOKENS: Final[tuple[PrefixedToken, ...]] = (
-    # models and what is around them
+    # models and services for them
     _token("anthropic key", "sk-ant-", WORD, 16),
     _token("openai key", "sk-", WORD, 20),
     _token("langfuse key", "sk-lf-", HEX, 8),
@@ -80,7 +81,7 @@ TOKENS: Final[tuple[PrefixedToken, ...]] = (
     _token("elevenlabs key", "sk_", HEX, 48, 48),
     _token("vercel token", "vck_ vca_ vcr_ vci_ vcp_", WORD, 40),
     _token("sourcegraph token", "sgp_", re.compile(r"[A-Za-z0-9_]+"), 40),
-    # where code lives and is built
+    # code hosting, packages and builds
     _token("github token", "ghp_ gho_ ghu_ ghs_ ghr_", re.compile(r"[A-Za-z0-9]+(?:_eyJ[\w.-]+)?"), 30),
     _token("github token", "github_pat_", re.compile(r"[A-Za-z0-9_]+"), 22),
     _token(
@@ -114,7 +115,7 @@ TOKENS: Final[tuple[PrefixedToken, ...]] = (
     _token("aws appsync key", "da2-", LOWER, 26, 26),
     _token("google key", "AIza", WORD, 35, 35),
     _token("google token", "ya29.", WORD, 20),
-    _token("google token", "1//", re.compile(r"0[A-Za-z0-9_-]{30,}"), 31),  # of refresh
+    _token("google token", "1//", re.compile(r"0[A-Za-z0-9_-]{30,}"), 31),  # a refresh token
     _token("google key", "AQ.", re.compile(r"Ab8[A-Za-z0-9_-]{40,}"), 43),
     _token("google client secret", "GOCSPX-", WORD, 20),
     _token("alibaba access key", "LTAI", ALNUM, 16, 22),
@@ -146,7 +147,7 @@ TOKENS: Final[tuple[PrefixedToken, ...]] = (
     _token("posthog key", "phx_", WORD, 40),
     _token("tailscale key", "tskey-", WORD, 20),
     _token("dynatrace token", "dt0c01. dt0s01. dt0s02. dt0s16.", DOTTED, 40),
-    # people, money and messages
+    # collaboration, payments and messages
     _token("slack token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", WORD, 10),
     _token("stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ whsec_", ALNUM, 16),
     _token("square token", "sq0atp- sq0csp- sq0idp-", WORD, 22),

@@ -1,6 +1,6 @@
-"""The HTTP API and the page: ``app.application`` makes both from a layer of services; ``chatmemory serve`` wires it.
+"""The HTTP API and the page: ``app.application`` makes both from a runtime of services; ``chatmemory serve`` starts it.
 
-One way through: ``app`` (routes, and the ``guards`` around them) -> ``reading`` (a request becomes a ``Call``) -> a handler
-of ``operations``, which is a function from the call to an effect -> ``answering`` (what it succeeds or fails with becomes
-a response).
+A request goes through ``app`` (the routes, and the ``guards`` around them), then ``answering`` (the request becomes a
+``Call``), then a handler of ``operations``, which is a function from the call to an effect.  ``answering`` makes a response
+of the outcome.
 """

@@ -1,4 +1,4 @@
-"""Who may do what: a request's token, or that it needs none, becomes a ``Grant``, before its body is read."""
+"""Finds the ``Grant`` of a request from its token, before its body is read."""
 
 import hmac
 import logging
@@ -29,28 +29,28 @@ WRONG_TOKEN: Final = Refusal(
     "no such token: see [server] and [server.tokens] in the configuration",
     dict(INVALID),
 )
-ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only look")
+ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only read")
 
 GRANT: Final = "chatmemory.grant"
-"""Where the scope of a request holds its grant."""
+"""The key in the scope of a request under which its grant is stored."""
 
 MAIN: Final = "(server.token)"
 EVERYBODY: Final = "(everybody)"
-"""Names of clients that no table in ``server.tokens`` names: of the token of the server, and where none is needed."""
+"""Names of clients without a table in ``server.tokens``: with the main token, and without a token if none is needed."""
 
 NOBODY: Final = Grant(name=NO_CALLER, user="", conversations=(), past_chats=False, read_only=True)
-"""Whoever asks for what needs no token; no memory is of this user."""
+"""The grant of a request for an operation that needs no token; no memory belongs to this user."""
 
 log = logging.getLogger("chatmemory.http")
 
 
 @final
 class Access:
-    """Knows the tokens, by their hashes.
+    """Finds the grant of a token by the token's hash.
 
     Args:
-        settings: which tokens there are; without any, everybody who reaches the server has the grant of its user.
-        runtime: has the clock by which tokens expire and wrong ones wait.
+        settings: the tokens; if there are none, every client has the grant of the server's user.
+        runtime: provides the clock, for the expiry of tokens and the delay after wrong ones.
     """
 
     def __init__(self, settings: ServerSettings, runtime: Runner[Never]) -> None:
@@ -69,14 +69,19 @@ class Access:
         self._wrong_tokens = WrongTokens()
 
     async def grant(self, authorizations: Sequence[str], address: str) -> Grant | Refusal:
-        """Return what the headers ``Authorization`` of a client at *address* allow: of two, neither is believed."""
+        """Return the grant of a request, or the refusal if its token is missing, wrong or expired.
+
+        Args:
+            authorizations: the values of its ``Authorization`` headers; more than one is refused.
+            address: the address of the client, for the log and for the delay after wrong tokens.
+        """
         if self._open is not None:
             return self._open
         scheme, _, sent = authorizations[0].partition(" ") if len(authorizations) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not sent.strip():
             return NO_TOKEN
         sent_hash = token_hash(sent.strip())
-        # Every token is compared, in constant time, so that the time of the answer tells nothing.
+        # All tokens are compared in constant time, so that the response time reveals nothing about them.
         matches = [match for match in self._known if hmac.compare_digest(match[0].hash, sent_hash)]
         if not matches:
             return await self._refuse(address)
@@ -104,14 +109,14 @@ class Access:
 def _expired(token: AcceptedToken) -> Refusal:
     return Refusal(
         "UnauthorizedError",
-        f"this token has expired ({token.expires}): ask for another, which 'chatmemory token NAME' makes",
+        f"this token has expired ({token.expires}): ask for a new one, made with 'chatmemory token NAME'",
         dict(INVALID),
     )
 
 
 @final
 class TokenGuard:
-    """Gives requests to *app* with their grant; who has none is refused, and who may only look if *app* changes something."""
+    """Passes requests to *app* with their grant; refuses those without one, and read-only ones if *app* *changes* data."""
 
     def __init__(self, app: ASGIApp, access: Access, *, changes: bool = False) -> None:
         self.app = app
@@ -119,11 +124,11 @@ class TokenGuard:
         self.changes = changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Pass the request to *app*, or refuse it."""
         address, _ = scope.get("client") or ("(no address)", None)
         grant = await self.access.grant(Headers(scope=scope).getlist("authorization"), address)
         if isinstance(grant, Grant):
-            scope[CALLER] = grant.name  # in the scope that the log sees
+            scope[CALLER] = grant.name  # in the outer scope, which the log reads
             if grant.read_only and self.changes:
                 grant = ONLY_LOOKS
         if isinstance(grant, Refusal):
@@ -133,6 +138,6 @@ class TokenGuard:
 
 
 def grant_of(scope: Scope) -> Grant:
-    """Return what a request that has passed the guard may do."""
+    """Return the grant of a request that has passed the guard."""
     grant: Grant = scope[GRANT]
     return grant

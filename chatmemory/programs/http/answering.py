@@ -1,7 +1,7 @@
-"""``Answering``: an operation as an ASGI application: a request becomes a ``Call``, and its outcome a response.
+"""``Answering``: an operation as an ASGI application, which reads a request into a ``Call`` and answers with its outcome.
 
-Query parameters and the body are made into classes by the one door of the project, ``structure.py``; a request that is
-wrong fails with everything that is wrong with it.
+Query parameters and the body become classes by ``structure.py``, as everywhere in the project; an invalid request fails
+with all of its problems.
 """
 
 import re
@@ -34,15 +34,14 @@ from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError
 
 VERSIONED: Final = (Conversation, MessagePage, Memory)
-"""What has a version, by which a later write says what it has seen."""
+"""Answers with a version, which a later write sends in ``If-Match``."""
 UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
-"""A memory is not: its use is counted, and it is pinned, without a new version of what it says."""
+"""Answers that change only with their version.  A memory is not one: counting its use or pinning it keeps its version."""
 
 A_VERSION: Final = r'"[0-9]{1,9}"'
-"""Of a conversation or a memory, as an ``ETag`` is written."""
+"""The pattern of an ``ETag``: the version of a conversation or a memory."""
 A_KEY: Final = r"[!-~]{1,255}"
-AN_EVENT: Final = r"[0-9]{1,9}"
-"""The number of a message."""
+"""The pattern of an event id of a conversation: the number of a message."""
 
 _DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
 
@@ -57,7 +56,7 @@ class Answering:
         self._closing = closing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Answer a request."""
         request = Request(scope, receive)
         grant = NOBODY if self._operation.is_open else grant_of(scope)
         with acting_as(grant.principal):
@@ -81,7 +80,7 @@ class Answering:
 
 
 def _note(scope: Scope, error: ApiError) -> None:
-    """Tell the operator what failed beneath the services; its text may hold what somebody said."""
+    """Log the kind of a failure below the services for the operator, without its text, which may quote what somebody said."""
     if isinstance(error, GenericMemoryError):
         log.warning("%s: %s: %s", asked_by(scope), error.reason.tag, error.reason.problem)
 
@@ -92,7 +91,7 @@ async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, 
         return problem_response(outcome.failure())
     value = outcome.unwrap()
     if isinstance(value, EventStream):
-        if request.method == "HEAD":  # which is answered by the beginning of an answer
+        if request.method == "HEAD":  # the answer has headers but no body
             return Response(media_type="text/event-stream")
         return StreamingResponse(value.events, media_type="text/event-stream")
     headers: dict[str, str] = {}
@@ -109,7 +108,7 @@ async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, 
 async def _read_call(
     operation: Operation, request: Request, grant: Grant, closing: anyio.Event
 ) -> Outcome[Call[Any, Any], DataValidationError]:
-    """Read what *operation* needs of *request*."""
+    """Parse the parts of *request* that *operation* needs; fail with all problems at once."""
     problems: list[Problem] = []
     kinds = operation.signature
     path = _path(request.path_params, problems)
@@ -117,7 +116,10 @@ async def _read_call(
     body = await _body(request, kinds.body, problems)
     expected_version = _expected_version(operation, request, problems)
     key = _key(operation, request, problems)
-    last_event = _last_event(request, problems) if operation.is_stream else None
+    last_event = None
+    if operation.stream is not None:
+        expected = "the id of an event"
+        last_event = _header(request, "Last-Event-ID", operation.stream.ids, expected, problems)
     if problems:
         return Failure(DataValidationError(tuple(problems)))
     return Success(
@@ -135,9 +137,9 @@ async def _read_call(
 
 
 def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
-    """Decode each segment by itself: an id may hold a slash.
+    """Decode each segment by itself, because an id may contain a slash.
 
-    Browsers take a segment of one or two dots for a folder, however it is encoded, so those ids have ``=`` before them:
+    Browsers resolve a segment of one or two dots, even if it is encoded, so clients put ``=`` before such ids:
     ``=.`` is ``.``, and ``==.`` is ``=.``.
     """
     path: dict[str, str] = {}
@@ -145,13 +147,13 @@ def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
         try:
             path[name] = _DOTS.sub(r"\1", unquote(segment, errors="strict"))
         except UnicodeDecodeError:
-            problems.append(Problem(f"$.path.{name}", "no UTF-8 after percent-decoding"))
+            problems.append(Problem(f"$.path.{name}", "not UTF-8 after percent-decoding"))
     return path
 
 
 @lru_cache(maxsize=256)
 def _query(query: bytes, kind: type[Any]) -> Outcome[Any, DataValidationError]:
-    """Read a query; clients ask the same few again and again, and what is read never changes."""
+    """Parse a query string; the results are cached, because clients repeat a few queries and the results are immutable."""
     parameters = QueryParams(query)
     read = structure_parameters(dict(parameters), kind)
     names = [name for name, _ in parameters.multi_items()]
@@ -190,23 +192,16 @@ def _expected_version(operation: Operation, request: Request, problems: list[Pro
     if sent is None:
         return None
     if not operation.takes_version:
-        problems.append(Problem("$.headers.If-Match", f"{operation.name} does not look at it: leave it out"))
+        problems.append(Problem("$.headers.If-Match", f"{operation.name} does not use it: leave it out"))
         return None
     return int(sent.strip('"'))
 
 
 def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
     if not operation.takes_key:
-        return None  # what takes no key can be repeated as it is
-    expected = "1 to 255 visible characters of ASCII, without spaces"
+        return None  # an operation without a key is safe to repeat
+    expected = "1 to 255 visible ASCII characters, without spaces"
     return _header(request, "Idempotency-Key", A_KEY, expected, problems)
-
-
-def _last_event(request: Request, problems: list[Problem]) -> int | None:
-    sent = _header(
-        request, "Last-Event-ID", AN_EVENT, "the id of an event, the number of a message", problems
-    )
-    return None if sent is None else int(sent)
 
 
 def _header(request: Request, name: str, pattern: str, expected: str, problems: list[Problem]) -> str | None:

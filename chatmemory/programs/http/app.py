@@ -1,4 +1,4 @@
-"""``application``: the operations and the page as an ASGI application, behind the guards of its door."""
+"""``application``: the operations and the page as an ASGI application, behind the guards of ``guards``."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -36,6 +36,7 @@ from chatmemory.programs.http.operations.conversations import CONVERSATIONS
 from chatmemory.programs.http.operations.describing import SETTINGS
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.operations.extraction import EXTRACTION
+from chatmemory.programs.http.operations.finding import FINDING
 from chatmemory.programs.http.operations.health import HEALTH
 from chatmemory.programs.http.operations.history import HISTORY
 from chatmemory.programs.http.operations.memories import MEMORIES
@@ -57,10 +58,11 @@ Services: TypeAlias = (
     | EventLogTag
     | ServerFactsTag
 )
-"""What the operations ask for."""
+"""The services that the operations need."""
 
 OPERATIONS: Final[Sequence[Operation]] = (
     *CONVERSATIONS,
+    *FINDING,
     *EXTRACTION,
     *MEMORIES,
     *HISTORY,
@@ -75,19 +77,19 @@ OPERATIONS: Final[Sequence[Operation]] = (
 )
 
 MOST_STREAMS: Final = 100
-"""Answers without an end, at once."""
+"""The most event streams that are open at once."""
 
 
 def application(runtime: Runner[Services], settings: ServerSettings, *, closing: anyio.Event) -> ASGIApp:
-    """Answer requests with the services of *runtime*.
+    """Return an application that answers requests with the services of *runtime*.
 
     Args:
-        runtime: open for as long as requests come in.
-        settings: who may do what, and how much at once.
-        closing: set it when the server is about to end, so that answers without an end of their own end.
+        runtime: runs the effects of the operations; it must stay open as long as requests arrive.
+        settings: the tokens and their rights, and the limits on requests.
+        closing: set it when the server shuts down, so that event streams end.
     """
     access = Access(settings, runtime)
-    # An endpoint that hangs keeps only those waiting that ask it, and none from being told that the server lives.
+    # Separate limits: a model endpoint that hangs delays only the requests that need it, and not health checks.
     quick, asking, watching = (Places(settings.max_requests) for _ in range(3))
     room = Room()
     methods: Mapping[str, set[str]] = defaultdict(set)
@@ -118,5 +120,5 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
-    nothing = Refusal("NotFoundError", "see /docs or /openapi.json for what there is")
+    nothing = Refusal("NotFoundError", "see /docs or /openapi.json for the paths that exist")
     await problem_response(nothing)(scope, receive, send)

@@ -1,6 +1,7 @@
-"""``as_sent``: problems that a service finds, with the places and names that the client used.
+"""``as_sent``: rewrites the paths in problems of a service to the names that the client used.
 
-A service says ``$.older_than``, the argument of its method; the client has sent ``?olderThan=``, and reads ``$.query.olderThan``.
+A service reports ``$.older_than``, the argument of its method; the client sent ``?olderThan=``, so the answer says
+``$.query.olderThan``.
 """
 
 import re
@@ -23,21 +24,26 @@ _OTHER_PLACES: Final[Mapping[str, str]] = {
     "changes": "$.body",
     "replacement": "$.body.memory",
 }
-"""Where a client sends what the service calls by another name."""
+"""The names in a request of arguments that have another name in the service."""
 
 _FIRST: Final = re.compile(r"\$\.(namespace\.app|\w+)(.*)", re.DOTALL)
 _THEIRS: Final = re.compile(r"\.(?:metadata|value)\b")
-"""Behind these a path names keys of the client's own."""
+"""After these names, a path contains keys of the client's own JSON, which stay unchanged."""
 
 
 def as_sent(error: DataValidationError, operation: Operation) -> DataValidationError:
-    """Return *error* in the words of a client of *operation*."""
+    """Return *error* with paths that name places in the request.
+
+    Args:
+        error: the problems that the service found.
+        operation: the operation that was requested.
+    """
     places, told = _places(operation), with_cures_for_clients(error)
     return evolve(told, problems=tuple(_as_sent(problem, places) for problem in told.problems))
 
 
 def _places(operation: Operation) -> Mapping[str, str]:
-    """Return where each argument of a service stands in a request."""
+    """Return the place in a request of each argument of a service."""
     query, body, *_ = operation.signature
     places = dict(_OTHER_PLACES)
     for part, kind in (("query", query), ("body", body)):

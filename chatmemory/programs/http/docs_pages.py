@@ -1,6 +1,6 @@
-"""``docs_pages``: the OpenAPI document and the problems as pages to be read, made by the server, without a script.
+"""``docs_pages``: HTML pages of the OpenAPI document and of the problems, made by the server, without scripts.
 
-They need nothing of the internet, and obey the policy that every answer of the server carries.
+They load nothing from the internet, and obey the content security policy that every answer of the server has.
 """
 
 import json
@@ -29,10 +29,10 @@ METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
 def docs_pages(document: Callable[[], JsonObject]) -> Mapping[str, ASGIApp]:
-    """Return the pages by their paths.
+    """Return the pages by path.
 
     Args:
-        document: returns the OpenAPI document; it is asked when somebody opens the page.
+        document: returns the OpenAPI document; it is called when somebody first opens the page.
     """
     return {
         **problems_page(LINKS),
@@ -41,10 +41,10 @@ def docs_pages(document: Callable[[], JsonObject]) -> Mapping[str, ASGIApp]:
 
 
 def problems_page(links: str = "") -> Mapping[str, ASGIApp]:
-    """Return the page that problem documents name, and its style, by their paths.
+    """Return the page that the ``type`` of problem documents links to, and its style sheet, by path.
 
     Args:
-        links: HTML of what else the server has to be read; "": nothing.
+        links: HTML with links to the other pages of the server; "" if there are none.
     """
     style = files("chatmemory.programs.http") / "docs.css"
     return {
@@ -55,7 +55,7 @@ def problems_page(links: str = "") -> Mapping[str, ASGIApp]:
 
 @final
 class _MadePage:
-    """A page that is made when it is first asked for."""
+    """A page that is made at its first request."""
 
     def __init__(self, make: Callable[[], str]) -> None:
         self._make = make
@@ -105,7 +105,7 @@ def _operation(path: str, method: str, operation: Any, *, needs_token: bool) -> 
     yield f'<section><h2 id="{operation["operationId"]}"><code>{method.upper()} {escape(path)}</code></h2>'
     yield f"<p>{_prose(operation['summary'])}</p><p>{_prose(operation.get('description', ''))}</p>"
     if operation.get("security") == []:
-        yield "<p>It needs no token.</p>"
+        yield "<p>This operation needs no token.</p>"
     yield from _rows(
         (
             parameter["name"],
@@ -128,7 +128,7 @@ def _operation(path: str, method: str, operation: Any, *, needs_token: bool) -> 
 
 
 def _curl(path: str, method: str, operation: Any, body: Any, *, is_open: bool) -> str:
-    """Return the example of an operation as a command."""
+    """Return the example of an operation as a curl command."""
     sent = {one["name"]: one for one in operation["parameters"] if "example" in one}
     path = re.sub(r"{(\w+)}", lambda name: quote(sent[name[1]]["example"], safe=""), path)
     query = urlencode({name: one["example"] for name, one in sent.items() if one["in"] == "query"})
@@ -142,7 +142,7 @@ def _curl(path: str, method: str, operation: Any, body: Any, *, is_open: bool) -
 
 
 def _problems() -> Iterator[str]:
-    yield "<p>A request that fails is answered with a problem document (RFC 9457). Its <code>tag</code> is one of these.</p>"
+    yield "<p>A request that fails is answered with a problem document (RFC 9457). Its <code>tag</code> is one of the following.</p>"
     for tag, kind in sorted(KINDS.items()):
         also = f" or {UNAVAILABLE.status}" if tag == "GenericMemoryError" else ""
         yield f'<h2 id="{tag}">{tag}</h2><p><strong>{kind.status}{also}: {kind.title}.</strong> {_prose(CURES[tag])}</p>'
@@ -174,7 +174,7 @@ def _answer(answer: Any) -> str:
 
 
 def _rows(rows: Any) -> Iterator[str]:
-    """Yield a table of *rows*: a name, a type that is HTML, and prose; nothing for no rows."""
+    """Yield a table of *rows*, each with a name, a type as HTML, and prose; yield nothing if there are no rows."""
     told = [
         f"<tr><td><code>{escape(name)}</code></td><td>{kind}</td><td>{_prose(prose)}</td></tr>"
         for name, kind, prose in rows
@@ -184,6 +184,6 @@ def _rows(rows: Any) -> Iterator[str]:
 
 
 def _prose(text: str) -> str:
-    """Return prose as HTML: code between backticks, and links."""
+    """Return prose as HTML, with code from backticks, and links."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
     return re.sub(r"\[([^\]]+)\]\((/[\w/]*)\)", r'<a href="\2">\1</a>', html)

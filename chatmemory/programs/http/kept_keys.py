@@ -1,8 +1,8 @@
-"""``under_key``: an ``Idempotency-Key`` belongs to one request, and another request under it is refused.
+"""``under_key``: binds an ``Idempotency-Key`` to one request, and refuses another request with the same key.
 
-The key is kept before the write begins.  A write whose answer was lost can be sent again whatever has happened, since the
-ids of what it stores are made of the key (``input/made_id.py``), within the write's own transaction; so a server that ends
-between the two loses nothing.
+The key is stored before the write begins.  If the answer was lost, the client can always send the write again, because
+the ids of what it stores are derived from the key (``input/made_id.py``).  So nothing is lost if the server ends between
+storing the key and the write.
 """
 
 import json
@@ -28,15 +28,15 @@ from chatmemory.programs.http.operation import Call
 from chatmemory.programs.operations.refusal import ApiError, Refusal
 
 LIFETIME: Final = timedelta(days=7)
-"""Of the refusal; the ids that are made of a key are known for as long as what they name is stored."""
+"""How long a different request is refused; a repeated request is recognized for as long as its messages are stored."""
 
 LABELS: Final[Labels] = ("idempotency-key",)
 SWEPT_BY: Final = "00"
-"""How a name begins whose request sweeps out what is over: one of 256, and no timer."""
+"""A request whose name begins so, one of 256, also removes expired keys; so no timer is needed."""
 
 REUSED: Final = Refusal(
     "IdempotencyKeyReusedError",
-    "this Idempotency-Key came with another request before: send that request again, or this one with a key of its own",
+    "this Idempotency-Key was already used for another request: repeat that request, or send this one with a new key",
 )
 
 
@@ -44,20 +44,20 @@ REUSED: Final = Refusal(
 async def under_key(
     do: Do[ApiError, Any], operation: str, call: Call[Any, Any], write: Effect[Any, ApiError, Any]
 ) -> Any:
-    """Run *write* if the key of *call* belongs to this request.
+    """Run *write* if the key of *call* is new or was used for the same request; otherwise fail with a refusal.
 
     Args:
         do: runs a step.
         operation: the name of the operation.
         call: the request, with a key.
-        write: what the request asks for; when it fails because of the request, the key is free again.
+        write: the effect of the request; if it fails because of the request itself, the key can be used again.
     """
     items: ItemRepository = do.service(ItemRepositoryTag)
     now = do.service(ClockTag).now()
     grant = call.grant
     name = ItemName(LABELS, made_id(grant.user, grant.app, operation, *call.path.values(), call.key or ""))
     request = _digest(call)
-    with acting_as(ANYBODY):  # items are the service's own
+    with acting_as(ANYBODY):  # these items belong to the server, not to a user
         if await do(items.change(lambda: _bound(name, request), now=now).alt(GenericMemoryError)) != request:
             do.fail(REUSED)
         if name.key.startswith(SWEPT_BY):
@@ -65,7 +65,7 @@ async def under_key(
 
     @Effect.gen
     async def freed(do: Do[ApiError], error: ApiError) -> Any:
-        if not isinstance(error, GenericMemoryError):  # after which it may have happened
+        if not isinstance(error, GenericMemoryError):  # after such an error the write may have happened
             with acting_as(ANYBODY):
                 await do(items.write((ItemPut(name, None),), now=now).alt(GenericMemoryError))
         do.fail(error)
@@ -74,7 +74,7 @@ async def under_key(
 
 
 def _bound(name: ItemName, request: str) -> ItemChange[str]:
-    """Return the request that has the key: the one before, or else this one."""
+    """Return the change that stores the request under the key, unless an earlier request has it."""
     (before,) = yield (name,)
     if before is not None:
         return (), before.value
@@ -82,6 +82,6 @@ def _bound(name: ItemName, request: str) -> ItemChange[str]:
 
 
 def _digest(call: Call[Any, Any]) -> str:
-    """Return what two requests that ask for the same have in common, as JSON; the order of names in a body means nothing."""
+    """Return a digest that is equal for equal requests; the order of names in a body does not matter."""
     asked = [unstructure(call.query), unstructure(call.body)]
     return json.dumps(sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest())

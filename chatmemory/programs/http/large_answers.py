@@ -1,6 +1,6 @@
-"""Answers that are large: a page ends where it would be too large, and its JSON is written beside the event loop.
+"""Large answers: pages are shortened when they would be too large, and their JSON is written in a thread.
 
-A message, a memory or a turn of a past chat may have a megabyte of text and more, and a page a thousand of them.
+A message, a memory or a turn of a past chat may have a megabyte of text or more, and a page may have a thousand of them.
 """
 
 import json
@@ -24,9 +24,9 @@ E = TypeVar("E")
 R = TypeVar("R")
 
 MOST_CHARACTERS: Final = 4_000_000
-"""Of the texts of one answer; the first text is there, however large."""
+"""The most characters of the texts in one answer; the first text is always included."""
 LARGE: Final = 100_000
-"""Characters; to write less as JSON takes 3 ms at most."""
+"""Characters; writing fewer as JSON takes at most 3 ms."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -34,11 +34,11 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 def bounded(
     page: P, *, again: Callable[[int], Effect[P, E, R]], newest_first: bool = False
 ) -> Effect[P, E, R]:
-    """Return *page*, or a shorter one when its texts are too large; its cursor leads to the rest.
+    """Return *page*, or a shorter one if its texts are too large; the cursor of the shorter page continues with the rest.
 
     Args:
         page: a page of memories, messages or turns.
-        again: reads the same page with at most so many members.
+        again: reads the same page with at most the given number of members.
         newest_first: whether a shorter page keeps the end of this one.
     """
     members = _members(page)
@@ -47,7 +47,7 @@ def bounded(
 
 
 def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
-    """Return *found* with as many hits as an answer has room for; ``reason`` says when some are left out."""
+    """Return *found* with as many hits as fit into an answer; ``reason`` says if some are left out."""
     count = _fitting(_members(found))
     if count == len(found.hits):
         return found
@@ -63,7 +63,7 @@ def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
 
 
 def bounded_recall(recall: Recall) -> Recall:
-    """Return *recall* with as many hits as an answer has room for; ``reason`` says when some are left out."""
+    """Return *recall* with as many hits as fit into an answer; ``reason`` says if some are left out."""
     count = _fitting(_members(recall))
     if count == len(recall.hits):
         return recall
@@ -76,7 +76,7 @@ def bounded_recall(recall: Recall) -> Recall:
 
 
 async def written(value: Any) -> str | bytes:
-    """Return *value* as JSON; a large one is written beside the event loop, text by text."""
+    """Return *value* as JSON; a large value is written in a thread, text by text."""
     if sum([len(member.content) for member in _members(value)]) < LARGE:
         return write_json(value)
 
@@ -87,7 +87,7 @@ async def written(value: Any) -> str | bytes:
 
 
 def _members(value: Any) -> Sequence[Memory | ChatMessage | Prompt]:
-    """Return the parts of *value* that have texts of any size."""
+    """Return the parts of *value* whose texts may have any size."""
     match value:
         case MessagePage(messages=messages):
             return messages
@@ -106,7 +106,7 @@ def _members(value: Any) -> Sequence[Memory | ChatMessage | Prompt]:
 
 
 def _fitting(members: Sequence[Memory | ChatMessage | Prompt]) -> int:
-    """Return how many of *members* an answer has room for, at least one if there is one."""
+    """Return how many of *members* fit into an answer, at least one if there is one."""
     if sum([len(member.content) for member in members]) <= MOST_CHARACTERS:
         return len(members)
     room, count = MOST_CHARACTERS, 0

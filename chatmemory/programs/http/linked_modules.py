@@ -1,8 +1,8 @@
-"""``linked``: the modules of the page as one, so that a phone asks for one file and not for sixty, six at a time.
+"""``linked``: joins the modules of the page into one, so that a phone loads one file instead of sixty, six at a time.
 
-Each module becomes a function that is called once, after those that it imports from, and returns what it exports; two
-modules may use one name for two things.  This is no parser: it knows how the modules of the page import and export, and
-refuses whatever else has one of the two words at the beginning of a line.
+Each module becomes a function that is called once, after the modules that it imports from, and returns its exports; so
+modules may use the same name for different things.  This is not a parser: it knows the forms of import and export in the
+modules of the page, and refuses any other line that begins with one of these two words.
 """
 
 import posixpath
@@ -15,14 +15,14 @@ from attrs import frozen
 
 IMPORT: Final = re.compile(r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.[^"]+)";$', re.MULTILINE)
 EXPORT: Final = re.compile(r"^export (?=(?:const|class|function|async function) (?P<name>\w+))", re.MULTILINE)
-"""Not ``let``: a module that imports it would not see it change."""
+"""``let`` is not allowed: a module that imports it would not see it change."""
 EXPORTS: Final = re.compile(r"\bexport ?\{(?P<names>[\w\s,]+)\};?\s*\Z")
-"""The list at the end of a library."""
+"""The export list at the end of a library."""
 UNKNOWN: Final = re.compile(r"^(?:import|export)\b.*|\bimport(?:\.meta\b|\().*", re.MULTILINE)
 
 
 class UnknownStatementError(ValueError):
-    """A module imports or exports in a way that the linker does not know."""
+    """A module has a form of import or export that the linker does not know."""
 
 
 @final
@@ -31,9 +31,9 @@ class _Part:
     """One module.
 
     Attributes:
-        text: without its exports, and with its imports taken from ``modules``.
-        imports: the names that it takes from other modules, by their paths.
-        exports: the names inside by the names outside.
+        text: the module without its export statements, and with its imports taken from ``modules``.
+        imports: the names that it imports, by the path of the other module.
+        exports: the local names by the exported names.
     """
 
     text: str
@@ -42,19 +42,19 @@ class _Part:
 
 
 def linked(modules: Mapping[str, str], entry: str) -> str:
-    """Return one module that does what *entry* does.
+    """Return one module that does the same as *entry* with all its imports.
 
     Args:
-        modules: the texts by their paths.
+        modules: the texts by path.
         entry: the path of the module that the page names.
 
     Raises:
-        UnknownStatementError: a module imports what is not there, or is written in a way that is not known here.
+        UnknownStatementError: a module imports a name that does not exist, or has an unknown form of import or export.
         graphlib.CycleError: modules import each other.
     """
     parts: dict[str, _Part] = {}
     wanted = [entry]
-    for path in wanted:  # which grows: one order for each start, and so one address
+    for path in wanted:  # the list grows meanwhile; a fixed order gives the file a fixed address
         if path not in parts:
             parts[path] = _part(path, modules[path])
             wanted += parts[path].imports

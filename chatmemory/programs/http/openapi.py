@@ -1,7 +1,7 @@
-"""``GET /openapi.json``: the OpenAPI document, written from the operations and the types of their handlers.
+"""``GET /openapi.json``: the OpenAPI document, generated from the operations and the types of their handlers.
 
-``python -m chatmemory.programs.http.openapi FILE`` writes it.  Its schemas are those of ``json_schema.py``, its prose is
-that of the docstrings, its failures are those of ``problems.py``.
+``python -m chatmemory.programs.http.openapi FILE`` writes it.  Its schemas come from ``json_schema.py``, its descriptions
+from the docstrings, and its failures from ``problems.py``.
 """
 
 import inspect
@@ -15,18 +15,16 @@ from typing import Any, Final, Never
 
 import attrs
 
-from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Effect
 from chatmemory.effect.config.structuring import key_of
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.programs.http.answering import (
     A_KEY,
     A_VERSION,
-    AN_EVENT,
     UNCHANGED_WITH_ITS_VERSION,
     VERSIONED,
 )
-from chatmemory.programs.http.operation import Call, NoParameters, Operation
+from chatmemory.programs.http.operation import Call, NoParameters, Operation, Stream
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
@@ -41,13 +39,13 @@ ABOUT: Final = (
     "Conversation memory and long-term memory for AI agents. Names are camelCase, times are ISO 8601 in UTC. An id in a "
     "path is one percent-encoded segment; `.` and `..` are not allowed there, because clients resolve them. A request "
     "that fails is answered with a problem document (RFC 9457): its `tag` names the error, its `retryIsSafe` says "
-    "whether you may send the same request again, its `type` leads to a page about it. A server without tokens needs no "
-    "`Authorization`; the document that it gives says so by an empty `security`."
+    "whether you may send the same request again, its `type` is the address of a page about it. A server without tokens "
+    "needs no `Authorization`; its document then has an empty `security`."
 )
 
 SERVERS: Final[Json] = [
-    {"url": "/", "description": "the server that gives this document"},
-    {"url": "http://127.0.0.1:8642", "description": "`chatmemory serve`, unless it is told another address"},
+    {"url": "/", "description": "the server that returned this document"},
+    {"url": "http://127.0.0.1:8642", "description": "the default address of `chatmemory serve`"},
 ]
 
 AT_THE_DOOR: Final = (
@@ -63,7 +61,7 @@ AT_THE_DOOR: Final = (
     "InternalError",
     "OverloadedError",
 )
-"""What every operation may answer, before its handler is asked."""
+"""The tags of the refusals that every operation may answer with, before its handler is called."""
 
 _HEADERS_OF_PROBLEMS: Final[dict[int, JsonObject]] = {
     401: {"WWW-Authenticate": {"schema": {"type": "string"}}},
@@ -80,8 +78,8 @@ def openapi_document(operations: Iterable[Operation], *, needs_token: bool = Tru
     """Return the document of *operations*.
 
     Args:
-        operations: all that the server answers.
-        needs_token: whether the server has tokens; without them it asks nobody for one.
+        operations: all operations of the server.
+        needs_token: whether the server has tokens, so that requests need one.
     """
     description = Description(place=SCHEMAS, rules=RULES_OF_REQUESTS)
     paths: dict[str, dict[str, Json]] = {}
@@ -147,7 +145,7 @@ def _example(operation: Operation, name: str) -> JsonObject:
 
 
 def _without_null(schema: dict[str, Any]) -> JsonObject:
-    """Return the schema of what is given at all: a parameter that is None is left out."""
+    """Return *schema* without null: a client leaves a parameter out instead of sending null."""
     if schema.get("default", ...) is None:
         del schema["default"]
     inner: JsonObject = {}
@@ -175,8 +173,9 @@ def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
             "same key is refused."
         )
         yield _header("Idempotency-Key", about, pattern=f"^{A_KEY}$")
-    if operation.is_stream:
-        yield _header("Last-Event-ID", "The id of the last event that you received.", pattern=f"^{AN_EVENT}$")
+    if operation.stream is not None:
+        about = "The id of the last event that you received."
+        yield _header("Last-Event-ID", about, **_id_of(operation.stream))
 
 
 def _header(name: str, about: str, *, example: str | None = None, **rules: Json) -> JsonObject:
@@ -209,8 +208,8 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     }
     headers: JsonObject = {"headers": {"ETag": _ETAG}} if answer in VERSIONED else {}
     content: JsonObject = (
-        {"text/event-stream": {"schema": _event(description)}}
-        if operation.is_stream
+        {"text/event-stream": {"schema": _event(operation.stream, description)}}
+        if operation.stream is not None
         else {"application/json": {"schema": description.of_type(answer)}}
     )
     responses: dict[str, Json] = {
@@ -221,18 +220,24 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     return {**responses, **problems}
 
 
-def _event(description: Description) -> JsonObject:
-    """Describe one event of a stream; OpenAPI has no word for the whole of it."""
-    message: JsonObject = {
+def _id_of(stream: Stream) -> dict[str, str]:
+    if stream.format is not None:
+        return {"format": stream.format}
+    return {"pattern": f"^{stream.ids}$"}
+
+
+def _event(stream: Stream, description: Description) -> JsonObject:
+    """Describe one event of a stream, because OpenAPI cannot describe a whole stream."""
+    told: JsonObject = {
         "contentMediaType": "application/json",
-        "contentSchema": description.of_type(ChatMessage),
+        "contentSchema": description.of_type(stream.data),
     }
     return {
         "type": "object",
         "properties": {
-            "id": {"type": "string", "description": "For `Last-Event-ID`.", "pattern": f"^{AN_EVENT}$"},
-            "event": {"enum": ["message", "cleared"]},
-            "data": {"type": "string", "description": "Of `message`: what was said.", **message},
+            "id": {"type": "string", "description": "For `Last-Event-ID`.", **_id_of(stream)},
+            "event": {"enum": [*stream.events]},
+            "data": {"type": "string", "description": f"Of `{stream.events[0]}`.", **told},
         },
         "required": ["event", "data"],
     }
@@ -244,7 +249,7 @@ def _prose(answer: Any) -> str:
 
 
 def _by_status(tags: Iterable[str]) -> Sequence[tuple[int, Sequence[str]]]:
-    """Group *tags* by the status that they are answered with, in its order."""
+    """Group *tags* by their HTTP status, in ascending order."""
     by_status: dict[int, list[str]] = {}
     for tag in dict.fromkeys(tags):
         by_status.setdefault(KINDS[tag].status, []).append(tag)
@@ -279,7 +284,11 @@ def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
 
 @cache
 def openapi_text(*, needs_token: bool = True) -> str:
-    """Return the document of a server as the text of a file."""
+    """Return the OpenAPI document as the text of a file.
+
+    Args:
+        needs_token: whether the server has tokens, so that requests need one.
+    """
     from chatmemory.programs.http.app import OPERATIONS
 
     document = openapi_document(OPERATIONS, needs_token=needs_token)

@@ -1,7 +1,7 @@
-"""``Operation``: what can be asked of the API; its handler's signature is its contract.
+"""``Operation``: an operation of the HTTP API, defined by the signature of its handler.
 
-A handler is a function from a ``Call`` to an effect.  The types in its signature say what a request must look like, what
-it answers and how it can fail; requests are read by them, and the OpenAPI document is written from them.
+A handler is a function from a ``Call`` to an effect.  The types in its signature define the request, the answer and the
+possible failures: requests are parsed by these types, and the OpenAPI document is generated from them.
 
     def get_memory(call: Call[InApp, None]) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]: ...
 """
@@ -45,10 +45,10 @@ class NoParameters:
 @final
 @frozen(kw_only=True)
 class InApp:
-    """Which memories are meant.
+    """Selects the app whose memories the operation uses.
 
     Attributes:
-        app: the app; not given: that of the token, or all of them.
+        app: the app; when it is missing, the app of the token, or all apps if the token has none.
     """
 
     app: str | None = None
@@ -57,21 +57,21 @@ class InApp:
 @final
 @frozen(kw_only=True)
 class Empty:
-    """A body that says nothing: `{}`, or no body at all."""
+    """An empty body: `{}`, or no body at all."""
 
 
 @final
 @frozen(kw_only=True, slots=False)
 class Call(Generic[Q, B]):
-    """A request that has been understood.
+    """A request whose parameters and body were read and checked.
 
     Attributes:
         grant: what the client may do.
         path: the parameters in the path, by name.
-        expected_version: of ``If-Match``.
-        key: of ``Idempotency-Key``.
-        last_event: of ``Last-Event-ID``.
-        closing: set when the server is about to end, for answers that have no end of their own.
+        expected_version: the value of ``If-Match``; None without one.
+        key: the value of ``Idempotency-Key``; None without one.
+        last_event: the value of ``Last-Event-ID``; None without one.
+        closing: set when the server shuts down, so that event streams end.
     """
 
     grant: Grant
@@ -80,23 +80,41 @@ class Call(Generic[Q, B]):
     body: B
     expected_version: int | None
     key: str | None
-    last_event: int | None
+    last_event: str | None
     closing: anyio.Event
 
 
 @final
 @frozen
 class EventStream:
-    """An answer that goes on: server-sent events."""
+    """An answer that stays open and sends server-sent events."""
 
     events: AsyncIterator[str]
+
+
+@final
+@frozen
+class Stream:
+    """Describes the events of an ``EventStream`` for the OpenAPI document.
+
+    Attributes:
+        ids: the regular expression of an event id, which a client sends back in ``Last-Event-ID``.
+        events: the names of the events; only the first one carries data.
+        data: the type of that data.
+        format: the OpenAPI format of an id; None when *ids* alone describes it.
+    """
+
+    ids: str
+    events: tuple[str, ...]
+    data: type[Any]
+    format: str | None = None
 
 
 Handler: TypeAlias = Callable[[Call[Any, Any]], Effect[Any, Any, Any]]
 
 
 class Signature(NamedTuple):
-    """The types of a handler: of parameters and body, of the answer, and of every way to fail."""
+    """The types of a handler: its parameters, its body, its answer and its errors."""
 
     query: type[Any]
     body: type[Any]
@@ -107,17 +125,18 @@ class Signature(NamedTuple):
 @final
 @define(slots=False)
 class Operation:
-    """One line of the API.
+    """One operation of the API: a method, a path and the handler that answers.
 
     Attributes:
-        path: with the names of its parameters in braces; each is one segment, percent-encoded.
-        status: of the answer.
-        takes_version: whether ``If-Match`` is heard.
-        reads_only: whether nothing is changed, though the method is not GET.
-        is_open: whether it is answered without a token.
-        asks_models: whether an embedder or a skill may have to answer first.
-        refusals: the tags of those of its refusals that belong to it alone.
-        example: what a client may send: its body under ``body``, and parameters of path and query by their names.
+        path: the path, with the names of its parameters in braces; each parameter is one percent-encoded segment.
+        status: the HTTP status of a successful answer.
+        takes_version: whether the operation obeys ``If-Match``.
+        reads_only: whether the operation changes nothing although its method is not GET.
+        is_open: whether a client without a token is answered.
+        asks_models: whether the answer may wait for an embedder or a skill.
+        stream: describes the events when the answer is an ``EventStream``; None for any other answer.
+        refusals: the tags of the refusals that no other operation has.
+        example: an example request: the body under ``body``, path and query parameters under their names.
     """
 
     method: Method
@@ -129,6 +148,7 @@ class Operation:
     is_open: bool = False
     asks_models: bool = False
     refusals: tuple[RefusalTag, ...] = ()
+    stream: Stream | None = None
     example: JsonObject = field(factory=dict[str, Json])
 
     @property
@@ -136,22 +156,22 @@ class Operation:
         """The name of the handler."""
         return self.handler.__name__
 
-    # What each request asks for is found out once.
+    # Each request needs these, so they are computed once.
 
     @cached_property
     def changes(self) -> bool:
-        """Whether a grant that only reads may not have it."""
+        """Whether the operation needs a grant that may write."""
         return self.method != "GET" and not self.reads_only
 
     @cached_property
     def takes_key(self) -> bool:
-        """Whether ``Idempotency-Key`` is heard: by every write but those that HTTP lets a client repeat as they are."""
+        """Whether the operation obeys ``Idempotency-Key``: POST and PATCH do; PUT and DELETE are safe to repeat anyway."""
         return self.changes and self.method in {"POST", "PATCH"}
 
     @cached_property
     def is_stream(self) -> bool:
-        """Whether the answer has no end of its own."""
-        return self.signature.answer is EventStream
+        """Whether the answer is an ``EventStream``."""
+        return self.stream is not None
 
     @property
     def path_parameters(self) -> tuple[str, ...]:

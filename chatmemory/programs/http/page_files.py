@@ -1,7 +1,7 @@
-"""``page_files``: the files of the page, read once; what is asked for is looked up, so no path leads anywhere else.
+"""``page_files``: the files of the page, read once; a request looks its path up in a table, so it can reach no other file.
 
-``page/index.html`` names modules and stylesheets one by one.  It is served with one of each, which hold all of them and
-have their content in their address: a browser keeps them, and a reload asks for ``index.html`` alone.
+``page/index.html`` names modules and stylesheets one by one.  It is served with one of each, which contain all of them
+and have a hash of their content in their address: browsers cache them, and a reload requests only ``index.html``.
 """
 
 import re
@@ -29,25 +29,31 @@ MEDIA_TYPES: Final = {
     "txt": "text/plain",
 }
 
-# Private: a cache that several browsers share would have to tell who takes gzip.
+# Private, because a shared cache would have to know which browsers accept gzip.
 ASKED_AGAIN: Final = "private, no-cache"
-"""A browser may keep the file as long as it asks whether it has changed."""
+"""A browser may cache the file, but must ask each time whether it has changed."""
 KEPT: Final = "private, max-age=31536000, immutable"
-"""For a year, which is as long as one can say: another content has another address."""
+"""Cached for a year, the longest possible time, because changed content has a new address."""
 
 
 @final
 class PageFile:
-    """Answers with one file."""
+    """An ASGI application that answers with one file."""
 
     def __init__(self, name: str, content: bytes, *, caching: str = ASKED_AGAIN) -> None:
-        """Serve *content* as the media type that the ending of *name* says, to be kept as *caching* says."""
+        """Serve *content*.
+
+        Args:
+            name: the name of the file; its ending determines the media type.
+            content: the bytes of the file.
+            caching: the value of ``Cache-Control``.
+        """
         self._content = content
         self._media_type = MEDIA_TYPES[name.rpartition(".")[2]]
         self._headers = {"ETag": f'"{_digest(content)}"', "Cache-Control": caching}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the file, or that it has not changed."""
+        """Answer with the file, or with 304 if it has not changed."""
         response = Response(self._content, headers=self._headers, media_type=self._media_type)
         if Headers(scope=scope).get("if-none-match") == self._headers["ETag"]:
             response = Response(status_code=304, headers=self._headers)
@@ -56,7 +62,7 @@ class PageFile:
 
 @cache
 def page_files() -> Mapping[str, PageFile]:
-    """Return the files by their paths: the page at ``/``, and below ``/page/`` what it is made of."""
+    """Return the files by path: the page at ``/``, and its parts below ``/page/``."""
     texts = dict(_below(files("chatmemory.programs.http") / "page", "/page/"))
     index = texts.pop(INDEX).decode()
     modules = {path: text.decode() for path, text in texts.items() if path.endswith(".js")}

@@ -1,7 +1,7 @@
-"""What a client is told when something fails: a problem document (RFC 9457) of status, title and tag.
+"""Problem documents (RFC 9457): the answers to requests that fail, each with a status, a title and a tag.
 
-An error of a service has one row in ``kind_of``, which a type checker holds to be complete; what the server itself refuses
-has one in ``REFUSALS``.
+Each error of a service has one row in ``kind_of``, and the type checker verifies that none is missing; each refusal of
+the server itself has one in ``REFUSALS``.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ class ProblemDocument(TypedDict):
     """What went wrong.
 
     Attributes:
-        type: the kind of problem, and the page of this server that explains it, relative to the server's address.
+        type: the address of the page that explains this kind of problem, relative to the server's address.
         title: the kind in words.
-        detail: what is wrong this time, and what to do about it.
-        tag: the kind, as programs compare it.
-        retryIsSafe: whether the same request may be made again, unchanged, without harm and with hope.
+        detail: what is wrong with this request, and what to do about it.
+        tag: the kind, for programs to compare.
+        retryIsSafe: whether the same request may be sent again without harm, and may then succeed.
         problems: every broken rule, each with the path of the input that breaks it; empty for other kinds.
     """
 
@@ -54,28 +54,28 @@ class ProblemDocument(TypedDict):
 
 
 class Kind(NamedTuple):
-    """What is the same for every problem of a tag."""
+    """The status and the title, which all problems of a tag have in common."""
 
     status: int
     title: str
 
 
-UNAVAILABLE: Final = Kind(503, "What lies beneath the service does not answer now")
+UNAVAILABLE: Final = Kind(503, "The store or a model does not answer now")
 
 REFUSALS: Final[Mapping[str, Kind]] = {
     "UnauthorizedError": Kind(401, "A token is needed"),
     "ForbiddenError": Kind(403, "The token does not allow this"),
-    "HostRefusedError": Kind(421, "This server does not go by that name"),
+    "HostRefusedError": Kind(421, "This is not a name of this server"),
     "OriginRefusedError": Kind(403, "Pages of other origins may not use this server"),
     "NotFoundError": Kind(404, "There is nothing at this path"),
     "MethodNotAllowedError": Kind(405, "This path does not take the method"),
     "RequestTimeoutError": Kind(408, "The request took too long to arrive"),
     "ContentTooLargeError": Kind(413, "The body is too large"),
     "UnsupportedMediaTypeError": Kind(415, "The body has to be JSON"),
-    "MalformedRequestError": Kind(400, "The request is no well-formed HTTP"),
+    "MalformedRequestError": Kind(400, "The request is not well-formed HTTP"),
     "IdempotencyKeyReusedError": Kind(422, "The key belongs to another request"),
     "PastChatsNotIndexedError": Kind(404, "No past chats are indexed yet"),
-    "SummaryNotFoundError": Kind(404, "The message is no summary"),
+    "SummaryNotFoundError": Kind(404, "The message is not a summary"),
     "ValueNotFoundError": Kind(404, "The key has no value"),
     "OverloadedError": Kind(503, "Too many requests at once"),
     "NotReadyError": Kind(503, "The store does not answer"),
@@ -84,7 +84,7 @@ REFUSALS: Final[Mapping[str, Kind]] = {
 
 
 def kind_of(error: ApiError) -> Kind:  # noqa: PLR0912  one row for each error
-    """Return the status and the title that every problem of *error*'s tag has."""
+    """Return the status and the title of the tag of *error*."""
     match error:
         case DataValidationError():
             return Kind(422, "The input breaks rules")
@@ -93,13 +93,13 @@ def kind_of(error: ApiError) -> Kind:  # noqa: PLR0912  one row for each error
         case AccessDeniedError():
             return Kind(403, "The token does not allow this with the conversation")
         case MessageConflictError():
-            return Kind(409, "A message id is taken by another content")
+            return Kind(409, "The message id is already used for other content")
         case VersionConflictError():
             return Kind(412, "The conversation has changed since it was read")
         case MemoryNotFoundError():
             return Kind(404, "There is no such memory")
         case MemoryConflictError():
-            return Kind(409, "A memory id is taken by another content")
+            return Kind(409, "The memory id is already used for other content")
         case MemoryChangedError():
             return Kind(412, "The memory has changed since it was read")
         case NotUndoableError():
@@ -107,7 +107,7 @@ def kind_of(error: ApiError) -> Kind:  # noqa: PLR0912  one row for each error
         case PromptNotFoundError():
             return Kind(404, "Nothing is indexed from this source")
         case GenericMemoryError():
-            return Kind(500, "What lies beneath the service failed")
+            return Kind(500, "The store or a model failed")
         case Refusal():
             return REFUSALS[error.tag]
         case _:
@@ -115,7 +115,7 @@ def kind_of(error: ApiError) -> Kind:  # noqa: PLR0912  one row for each error
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    # A row looks at the class alone, so an instance without fields will do.
+    # A row depends only on the class, so an instance without fields is enough.
     **{error.__name__: kind_of(error.__new__(error)) for error in get_args(ServiceError)},
     **REFUSALS,
 }
@@ -123,8 +123,8 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def problem_document(error: ApiError) -> ProblemDocument:
-    """Describe *error* to a client."""
-    # Whether it is worth trying again decides the status of whatever lies beneath the services.
+    """Return the problem document of *error*."""
+    # For an error below the services, the status depends on whether a retry may succeed.
     kind = UNAVAILABLE if isinstance(error, GenericMemoryError) and error.retry_is_safe else kind_of(error)
     return {
         "type": f"{PROBLEMS_PAGE}#{error.tag}",
@@ -138,7 +138,7 @@ def problem_document(error: ApiError) -> ProblemDocument:
 
 
 def _detail(error: ApiError) -> str:
-    """Say what is wrong and what to do about it over HTTP, where a version is sent as a header."""
+    """Return what is wrong and what to do about it over HTTP, where the version is sent in a header."""
     match error:
         case VersionConflictError(conversation_id, expected, actual):
             what = f"conversation {conversation_id!r}"
@@ -150,7 +150,7 @@ def _detail(error: ApiError) -> str:
 
 
 def problem_response(error: ApiError) -> Response:
-    """Answer with *error*; a response of starlette is an ASGI application, so guards can answer with it too."""
+    """Return a response for *error*; it is also an ASGI application, so guards can answer with it."""
     document = problem_document(error)
     headers = dict(error.headers) if isinstance(error, Refusal) else {}
     if document["status"] == UNAVAILABLE.status:

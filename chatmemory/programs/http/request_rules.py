@@ -1,13 +1,17 @@
-"""``RULES_OF_REQUESTS``: rules of requests that the services keep, and no attrs validator, as JSON Schema says them."""
+"""``RULES_OF_REQUESTS``: the rules of requests that services check instead of attrs validators, as JSON Schema."""
 
+from collections.abc import Mapping
 from typing import Final
 
+from chatmemory.conversation.message_search import MOST_FOUND, MOST_QUERY_CHARACTERS, MessageSearch
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_ID_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_CONTAINED_CHARACTERS
 from chatmemory.programs.http.operation import InApp
+from chatmemory.programs.http.operations.changes import FollowingChanges
 from chatmemory.programs.http.operations.conversations import ConversationList, ForkConversation
 from chatmemory.programs.http.operations.memories import (
+    FacetsWanted,
     ForgetWhere,
     MemoryList,
     Question,
@@ -21,15 +25,15 @@ from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueL
 from chatmemory.programs.operations.audit import AuditList
 from chatmemory.programs.operations.changes import ChangesList
 from chatmemory.programs.operations.context import ContextRequest
-from chatmemory.programs.schemas.json_schema import AN_ID, RULES, TAGS, TOGETHER
+from chatmemory.programs.schemas.json_schema import AN_ID, RULES, SOME_WORD, TAGS, TOGETHER
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
-"""What only a page before can name."""
+"""The schema of a cursor, which only a previous page can give."""
 
 _AN_APP: Final[JsonObject] = {"maxLength": MAX_ID_CHARACTERS}
 _TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
 
-RULES_OF_REQUESTS: Final = {
+RULES_OF_REQUESTS: Final[Mapping[tuple[object, str], JsonObject]] = {
     **RULES,
     (InApp, "app"): _AN_APP,
     (ConversationList, "after"): A_CURSOR,
@@ -38,6 +42,14 @@ RULES_OF_REQUESTS: Final = {
     (ForkConversation, TOGETHER): {
         "anyOf": [{"properties": {"at": {"type": "null"}}}, {"properties": {"version": {"type": "null"}}}]
     },
+    (MessageSearch, "query"): {"minLength": 1, "maxLength": MOST_QUERY_CHARACTERS, "pattern": SOME_WORD},
+    (MessageSearch, "conversation_id"): AN_ID,
+    (MessageSearch, "prefix"): {"maxLength": MAX_ID_CHARACTERS},
+    (MessageSearch, "limit"): {"minimum": 0, "maximum": MOST_FOUND},
+    (MessageSearch, "after"): {"format": "search-cursor"},
+    (FacetsWanted, "app"): _AN_APP,
+    (FacetsWanted, "session_id"): AN_ID,
+    (FacetsWanted, "tag"): AN_ID,
     (MemoryList, "app"): _AN_APP,
     (MemoryList, "after"): A_CURSOR,
     (MemoryList, "session_id"): AN_ID,
@@ -45,6 +57,7 @@ RULES_OF_REQUESTS: Final = {
     (MemoryList, "containing"): {"minLength": 1, "maxLength": MAX_CONTAINED_CHARACTERS},
     (AuditList, "after"): {"format": "audit-cursor"},
     (ChangesList, "since"): {"format": "changes-cursor"},
+    (FollowingChanges, "since"): {"format": "changes-cursor"},
     (AuditList, "who"): AN_ID,
     (AuditList, "target"): AN_ID,
     (ForgetWhere, "session_id"): AN_ID,

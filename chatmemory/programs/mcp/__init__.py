@@ -1,6 +1,7 @@
-"""The MCP server: what an agent may ask of memory, as tools and resources (``pastchats-memory mcp``).
+"""The MCP server: memory as tools, prompts and resources that an agent can use (``pastchats-memory mcp``).
 
-``tool.py`` says what a tool is, ``server.py`` answers for all of them, ``http_app.py`` guards them where they are served
-over HTTP.  What is recalled stands inside the fence of ``recalled_block.py``, in the text and in the structured answer
-alike: hosts show models either.  Outside of it stand ids, numbers and our own words alone.
+``tool.py`` defines what a tool is, ``server.py`` answers every request, and ``http_app.py`` adds the guards for serving
+over HTTP.  Recalled text is always inside the fence of ``recalled_block.py``, in the text and in the structured answer,
+because some hosts show their model the one and some the other.  Outside of the fence there are only ids, numbers and
+the server's own words.
 """

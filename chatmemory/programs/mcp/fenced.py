@@ -1,4 +1,4 @@
-"""How recalled text is told: line by line, between the marks of a fence, so that a model takes it for data."""
+"""Formats recalled text line by line, between the marks of a fence, so that a model treats it as data."""
 
 from collections.abc import Sequence
 from random import Random
@@ -28,7 +28,7 @@ TURNS_NOTICE: Final = (
 FILES_NOTICE: Final = f"{OPENING}names files that were not read, and why, one JSON text per line.{CLOSING}"
 
 MOST_CHARACTERS: Final = 4000
-"""Of one memory, message or turn: hosts cut off long answers, and then anywhere."""
+"""The most characters shown of one memory, message or turn: hosts cut off long answers, at any place."""
 
 
 def memories_block(memories: Sequence[Memory], chance: Random) -> str:

@@ -1,7 +1,7 @@
-"""``mcp_application``: the server over streamable HTTP, behind the guards of the HTTP API's door.
+"""``mcp_application``: the MCP server over streamable HTTP, behind the same guards as the HTTP API.
 
-Every request stands for itself: there is no session that another client could take over, and the token of each request
-says what that request may do.
+Requests are independent of each other: there is no session that another client could take over, and the token of each
+request decides what that request may do.
 """
 
 from collections.abc import AsyncGenerator
@@ -28,7 +28,12 @@ PATH: Final = "/mcp"
 
 @asynccontextmanager
 async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -> AsyncGenerator[ASGIApp]:
-    """Open what answers at ``PATH`` with the services of *runtime*; *settings* say who may do what, and how much at once."""
+    """Open an ASGI application that serves MCP at ``PATH``; it is closed when the block ends.
+
+    Args:
+        runtime: runs the effects of the tools; it must stay open as long as the application.
+        settings: the tokens and their rights, and the limits on requests.
+    """
     manager = StreamableHTTPSessionManager(
         memory_server(runtime, _grant_of, has_pages=True),
         json_response=True,

@@ -1,6 +1,6 @@
-"""``index_paths``: histories of other tools become past chats, as far as the person allows.
+"""The tool ``index_paths``: it reads histories of other tools into past chats.
 
-Which folders may be read is not decided here: the service refuses what lies outside of them.
+The service decides which folders may be read, by the configuration, and refuses paths outside of them.
 """
 
 import json
@@ -20,7 +20,7 @@ from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text
 
 LONGEST_SECONDS: Final = 40.0
-"""Hosts give up on a call after a minute; what is read by then is kept, and the next call goes on."""
+"""Hosts give up on a call after a minute.  What was read until then is kept, and the next call continues."""
 
 
 @final
@@ -29,9 +29,9 @@ class Histories:
     """The histories to read.
 
     Attributes:
-        paths: files and folders to read, inside the folders that the user allows; an empty list for the folders of known tools.
-        format: the format of every file, for example `claude_code`; null to detect it from the content.
-        dry_run: true to read without writing.
+        paths: files and folders; empty: those of known tools.
+        format: the format of every file, for example `claude_code`; null: detect it.
+        dry_run: write nothing.
     """
 
     paths: tuple[str, ...] = ()
@@ -86,10 +86,8 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
         )
     )
     if isinstance(report, _OutOfTime):
-        reached = (
-            _how_far(seen) if seen.files else "nothing was read in time, perhaps another run is under way"
-        )
-        text = f"{reached}: call again to go on"
+        reached = _how_far(seen) if seen.files else "nothing was read in time; another run may be in progress"
+        text = f"{reached}: call again to continue"
         unfinished = Indexed(
             text=text,
             is_complete=False,
@@ -100,7 +98,7 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
             redacted=0,
         )
         return Told(text, unfinished)
-    # Names of files are written by others too.
+    # File names are also text that others wrote, so they are fenced.
     issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
     parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
     return _told("\n\n".join(filter(None, parts)), report)
@@ -109,10 +107,9 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
 def index_paths(
     asked: Asked[Histories],
 ) -> Effect[Told[Indexed], PastChatsError, PastChatsIndexService]:
-    """Read chat histories of coding agents and other tools into past chats; later calls read what is new or changed.
+    """Read new and changed chat histories of coding agents and other tools into past chats.
 
-    Without `paths` it reads the folders of known tools, for example `~/.claude/projects`; other folders need the user's
-    permission.  Nothing is deleted.  A long run stops, keeps what it has read, and continues with the next call.
+    Nothing is deleted.  A long run stops and keeps what it has read; call again to continue.
     """
     return _indexed(asked)
 

@@ -1,4 +1,4 @@
-"""``remember``, ``forget``, ``store_turn`` and ``end_session``: what an agent changes in memory."""
+"""The tools with which an agent changes memory: ``remember``, ``forget``, ``store_turn`` and ``end_session``."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, final
@@ -30,7 +30,7 @@ from chatmemory.programs.operations.refusal import Refusal
 TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
 
 EXTRACTOR: Final = "mcp"
-"""What a memory names as its origin that an agent has saved."""
+"""The extractor named in the provenance of a memory that an agent has saved."""
 
 LONGEST_EVENT_ID: Final = 255
 
@@ -41,16 +41,16 @@ class Fact:
     """A fact to remember.
 
     Attributes:
-        content: the fact as a full sentence that is clear without the conversation, for example `Ada deploys with Docker Compose.`
-        key: the subject of the fact, for example `preferred language`.
-        value: the fact as any JSON value, for example `"Python"`.
-        category: the kind of fact.
-        tags: words to find it by later.
-        confidence: how sure the fact is, from 0 to 1.
-        source: `user_stated` if the user said it, `inferred` if you concluded it.
-        session_id: the id of the conversation that the fact comes from.
-        replaces: the id of the older memory that this fact replaces.
-        event_id: an id of the event that you remember; a second call with the same id stores nothing.
+        content: a full sentence that is clear by itself, for example `Ada deploys with Docker Compose.`
+        key: its subject, for example `editor`.
+        value: the fact as any JSON.
+        category: its kind.
+        tags: words to find it by.
+        confidence: how certain it is.
+        source: whether the user said it or you concluded it.
+        session_id: the conversation that it comes from.
+        replaces: the id of the older memory that it replaces.
+        event_id: a repeated id stores nothing.
     """
 
     content: str
@@ -74,7 +74,7 @@ class ToForget:
     """The memory to forget.
 
     Attributes:
-        memory_id: the id of one memory, as `recall` and `search` return it.
+        memory_id: its id.
     """
 
     memory_id: str
@@ -86,8 +86,8 @@ class SaidTurn:
     """A user message and the answer to it.
 
     Attributes:
-        event_id: an id of this turn; send the same id when you retry.
-        conversation_id: the id of the conversation that the turn is added to.
+        event_id: an id of the turn; reuse it to retry.
+        conversation_id: the conversation that the turn is added to.
         user_content: the user message.
         assistant_content: the complete answer.
     """
@@ -104,7 +104,7 @@ class EndedConversation:
     """The conversation that has ended.
 
     Attributes:
-        conversation_id: its id, as `store_turn` was told it.
+        conversation_id: the id that you gave to `store_turn`.
     """
 
     conversation_id: str
@@ -113,7 +113,7 @@ class EndedConversation:
 @final
 @frozen(kw_only=True)
 class EndReport:
-    """How many short-term memories of the conversation were removed."""
+    """The number of short-term memories of the conversation that were removed."""
 
     removed: int
 
@@ -130,11 +130,9 @@ class TurnReport:
 def remember(
     asked: Asked[Fact],
 ) -> Effect[Told[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
-    """Save one fact to long-term memory, so that later sessions can find it.
+    """Save one fact for later sessions, such as a preference or a decision; never a secret.
 
-    Save what will matter later: preferences, decisions, names, results.  For example: `The tests need Redis on port 6380.`
-    Never save secrets.  A fact that is already stored is not saved twice; if a fact has changed, give the id of the old
-    memory in `replaces`.
+    A stored fact is not saved twice.  If a fact has changed, give the id of the old memory in `replaces`.
     """
     fact = asked.arguments
     draft = NewMemory(
@@ -161,10 +159,7 @@ def remember(
 
 
 def forget(asked: Asked[ToForget]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
-    """Delete one memory permanently, together with the older memories that it replaced.
-
-    This cannot be undone.  Past chats do not change: they belong to the tools that wrote them.
-    """
+    """Delete one memory permanently, and the older ones that it replaced.  Past chats do not change."""
     memory_id = asked.arguments.memory_id
     return LongTermMemoryService.use(lambda memory: memory.forget(asked.namespace, memory_id)).map(
         lambda receipt: Told(_gone(receipt), receipt)
@@ -197,7 +192,7 @@ async def _stored_turn(
             write_id=said.event_id,
         )
 
-    # Both recognize what they have stored before, so a turn that was stored by half is made whole when it comes again.
+    # Both services recognize what they already stored, so repeating a half-stored turn completes it.
     added = await do(ChatMemoryService.use(add))
     saved = await do(LongTermMemoryService.use(save))
     text = "stored" if added.stored else "stored before: nothing was written"
@@ -209,7 +204,7 @@ def store_turn(
 ) -> Effect[Told[TurnReport], AddError | RememberError | Refusal, TurnServices]:
     """Store one turn of a conversation: the user message and your answer.
 
-    A retry with the same `eventId` and the same text stores nothing; another text under the same `eventId` is a conflict.
+    A repeated `eventId` with the same text stores nothing; with a different text it is a conflict.
     """
     return _stored_turn(asked)
 
@@ -217,10 +212,9 @@ def store_turn(
 def end_session(
     asked: Asked[EndedConversation],
 ) -> Effect[Told[EndReport], RecallError, LongTermMemoryService]:
-    """Tell that a conversation has ended: its short-term memories are removed, if the configuration says so.
+    """End a conversation: delete its short-term memories, if the configuration says so.
 
-    The messages of the conversation stay, and so does what is long-term or pinned.  Do not call this when the user may
-    come back to the conversation.
+    Its messages, long-term memories and pinned memories stay.
     """
     conversation_id = asked.arguments.conversation_id
     return LongTermMemoryService.use(lambda memory: memory.end_session(asked.namespace, conversation_id)).map(
@@ -230,24 +224,24 @@ def end_session(
 
 def _saved(report: RememberReport) -> str:
     told = "; ".join(map(_became, report.outcomes))
-    return told if report.reason is None else f"{told}; found by its words alone: {report.reason}"
+    return told if report.reason is None else f"{told}; it can be found by its words only: {report.reason}"
 
 
 def _became(outcome: SaveOutcome) -> str:
     match outcome:
         case Stored(memory_id, superseded):
-            replaced = f", in the place of {', '.join(superseded)}" if superseded else ""
+            replaced = f", replacing {', '.join(superseded)}" if superseded else ""
             return f"remembered as {memory_id}{replaced}"
         case Duplicate(memory_id):
-            return f"remembered already, as {memory_id}: nothing was written"
+            return f"already remembered as {memory_id}: nothing was written"
         case Skipped(reason):
             return f"not remembered: {reason}"
 
 
 def _gone(receipt: ForgetReceipt) -> str:
-    told = f"{receipt.memories} removed for good" if receipt.memories != 1 else "removed for good"
+    told = f"{receipt.memories} memories deleted" if receipt.memories != 1 else "deleted"
     stale = len(receipt.stale_summaries)
-    return f"{told}; {stale} summaries of conversations may still say it" if stale else told
+    return f"{told}; {stale} summaries of conversations may still contain it" if stale else told
 
 
 KEEPING: Final[Sequence[MemoryTool]] = (

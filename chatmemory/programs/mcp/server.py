@@ -1,6 +1,7 @@
-"""``memory_server``: the tools and resources, answered over the protocol by the services of a runtime.
+"""``memory_server``: an MCP server that answers calls of tools, prompts and resources with the services of a runtime.
 
-The log tells which tool was called, how it ended, how long it took and by whose token, and never what was asked or told.
+The log shows which tool was called with whose token, how the call ended and how long it took.  It never shows arguments
+or answers.
 """
 
 import asyncio
@@ -30,15 +31,12 @@ from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsServic
 from chatmemory.programs.http.guards.answers import UNFORESEEN, described
 from chatmemory.programs.http.problems import problem_document
 from chatmemory.programs.mcp.context import CONTEXT
-from chatmemory.programs.mcp.conversations import (
-    MEDIA_TYPE,
-    TEMPLATES,
-    list_conversations,
-    read_conversation,
-)
 from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
+from chatmemory.programs.mcp.listing import LISTING
+from chatmemory.programs.mcp.prompts import PROMPTS, MemoryPrompt
+from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
 from chatmemory.programs.mcp.telling import telling
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.programs.operations.cures import with_cures_for_clients
@@ -50,18 +48,19 @@ A = TypeVar("A")
 Services: TypeAlias = (
     ChatMemoryService | LongTermMemoryService | ChatContextService | PastChatsService | PastChatsIndexService
 )
-"""What the tools ask for."""
+"""The services that the tools need."""
 
 RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 GrantOf: TypeAlias = Callable[[RequestContext], Grant]
 Describe: TypeAlias = Callable[[ApiError], dict[str, Any]]
 
-TOOLS: Final = {tool.name: tool for tool in (*FINDING, *KEEPING, *CONTEXT, *INDEXING)}
+TOOLS: Final = {tool.name: tool for tool in (*FINDING, *LISTING, *KEEPING, *CONTEXT, *INDEXING)}
+CHOICES: Final = {prompt.name: prompt for prompt in PROMPTS}
 
 NAME: Final = "chatmemory"
 PACKAGE: Final = "chatmemory-effect"
 PROBLEM: Final = "chatmemory/problem"
-"""Under which name ``_meta`` of an error holds the problem document, for programs."""
+"""The name in ``_meta`` of an error under which programs find the problem document."""
 
 INSTRUCTIONS: Final = """\
 Long-term memory of this user, and the histories of past chats.
@@ -76,8 +75,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
     """Return a server that answers with the services of *runtime*.
 
     Args:
-        runtime: open for as long as the server runs.
-        grant_of: says what the caller may do.
+        runtime: runs the effects of the tools; it must stay open as long as the server runs.
+        grant_of: returns what the caller of a request may do.
         has_pages: whether clients can open the page that the ``type`` of a problem document names.
     """
     described = partial(_document, has_pages=has_pages)
@@ -104,11 +103,32 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
             content=[types.TextContent(text=told.text)], structured_content=unstructure(told.value)
         )
 
-    async def list_resources(
+    async def list_prompts(
+        context: RequestContext, _: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        grant = grant_of(context)
+        return types.ListPromptsResult(
+            prompts=[_offered(prompt) for prompt in PROMPTS if prompt.is_for(grant)]
+        )
+
+    async def get_prompt(
+        context: RequestContext, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        grant, prompt = grant_of(context), CHOICES.get(params.name)
+        if prompt is None or not prompt.is_for(grant):
+            offered = ", ".join(one.name for one in PROMPTS if one.is_for(grant))
+            raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {offered}")
+        message = prompt.message(grant, params.arguments or {})
+        text = _value(await _run(runtime, f"prompts/{prompt.name}", grant, message), described)
+        said = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[said])
+
+    async def resources(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
-        listed = await _run(runtime, "resources/list", grant_of(context), list_conversations(after))
+        grant = grant_of(context)
+        listed = await _run(runtime, "resources/list", grant, list_resources(grant, after))
         page = _value(listed, described)
         return types.ListResourcesResult(
             resources=[
@@ -127,11 +147,11 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
             ]
         )
 
-    async def read_resource(
+    async def resource(
         context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         grant = grant_of(context)
-        read = await _run(runtime, "resources/read", grant, read_conversation(grant, params.uri))
+        read = await _run(runtime, "resources/read", grant, read_resource(grant, params.uri))
         text = _value(read, described)
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -144,9 +164,11 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         get_tool_input_schema=lambda name: TOOLS[name].input_schema if name in TOOLS else None,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_resources,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resources=resources,
         on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+        on_read_resource=resource,
     )
 
 
@@ -168,7 +190,16 @@ async def _called(
 async def _run(
     runtime: Runner[Services], name: str, grant: Grant, effect: Effect[A, ApiError, Services]
 ) -> Outcome[A, ApiError]:
-    """Run *effect* for who has the *grant*, and log how it ended; what nobody has foreseen is told without its text, which may hold words of others."""
+    """Run *effect* with the rights of *grant*, and log how it ended.
+
+    An unexpected exception becomes ``UNFORESEEN``, without its text, which may quote what somebody said.
+
+    Args:
+        runtime: runs the effect.
+        name: the name of the tool or resource, for the log.
+        grant: what the caller may do.
+        effect: the effect of the call.
+    """
     began = perf_counter()
     try:
         with acting_as(grant.principal):
@@ -176,7 +207,7 @@ async def _run(
     except asyncio.CancelledError:
         log.info("%s: cancelled by %s, %.1f ms", name, grant.name, (perf_counter() - began) * 1000)
         raise
-    except Exception as error:  # noqa: BLE001  whatever nobody expected
+    except Exception as error:  # noqa: BLE001  any unexpected exception
         log.error("%s by %s: %s", name, grant.name, described(error))  # noqa: TRY400  a traceback shows the text
         return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
@@ -189,31 +220,43 @@ def _for_clients(error: ApiError) -> ApiError:
 
 
 def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:
-    """Return the value, or raise the failure as the protocol has it."""
+    """Return the value, or raise the failure as an error of the protocol."""
     if isinstance(outcome, Success):
         return outcome.unwrap()
     raise _protocol_error(outcome.failure(), document)
 
 
+def _offered(prompt: MemoryPrompt) -> types.Prompt:
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[types.PromptArgument(**argument._asdict()) for argument in prompt.arguments],
+    )
+
+
 def _described(tool: MemoryTool) -> types.Tool:
+    """Return the description of *tool* for a host, which shows all of it to its model in every session.
+
+    The schema of the answer is left out, because it is four times as long as the rest and no call depends on it.
+    """
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=dict(tool.input_schema),
-        output_schema=dict(tool.output_schema),
         annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.reads_only,
-            destructive_hint=tool.is_destructive,
-            idempotent_hint=tool.is_idempotent,
+            read_only_hint=tool.reads_only or None,
+            # The protocol gives these two hints a meaning only for tools that are not read-only.
+            destructive_hint=None if tool.reads_only else tool.is_destructive,
+            idempotent_hint=None if tool.reads_only else tool.is_idempotent,
             open_world_hint=False,
         ),
     )
 
 
 def _failed(error: ApiError, document: Describe) -> types.CallToolResult:
-    """Tell a model what went wrong and what to do about it; a program finds the problem document beside it."""
+    """Return an error result: text for the model, with what to do about it, and the problem document for programs."""
     return types.CallToolResult(
         content=[types.TextContent(text=f"{error.tag}: {error}")],
         is_error=True,
@@ -229,7 +272,7 @@ def _protocol_error(error: ApiError, document: Describe) -> MCPError:
 
 
 def _document(error: ApiError, *, has_pages: bool) -> dict[str, Any]:
-    """Describe *error* to a program: as over HTTP, but nothing is sent in a header here."""
+    """Return the problem document of *error*, as over HTTP; its text does not mention headers, which MCP does not have."""
     problem: dict[str, Any] = {**problem_document(error), "detail": str(error)}
     if not has_pages:
         del problem["type"]

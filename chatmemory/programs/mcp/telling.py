@@ -1,7 +1,6 @@
-"""``telling``: how far a call is, told to a client while it waits.
+"""``telling``: reports the progress of a call to the client that waits for it.
 
-A client that asks for it with a progress token is told the newest state as often as it takes one; who does not ask is told
-nothing.
+A client that sent a progress token receives the newest state, as often as it can take one; other clients receive nothing.
 """
 
 import asyncio
@@ -15,18 +14,24 @@ from chatmemory.programs.mcp.tool import HowFar
 
 
 class Session(Protocol):
-    """What a request knows of its client."""
+    """The client's session, as far as it is used here."""
 
     def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> Awaitable[None]:
-        """Tell the client that waits for this request."""
+        """Send the progress of this request to the client, if it sent a progress token.
+
+        Args:
+            progress: how much is done; each report must be greater than the one before.
+            total: how much there is to do; None if unknown.
+            message: the progress in words.
+        """
         ...
 
 
 @asynccontextmanager
 async def telling(session: Session) -> AsyncGenerator[Callable[[HowFar], None]]:
-    """Give what any thread may call with how far it is; the client has been told the last of it when the block ends."""
+    """Yield a function that reports progress; any thread may call it.  The last report is sent when the block ends."""
     loop, newest, is_new = asyncio.get_running_loop(), HowFar(0, 0, ""), asyncio.Event()
     told = 0
 
@@ -36,12 +41,12 @@ async def telling(session: Session) -> AsyncGenerator[Callable[[HowFar], None]]:
         is_new.set()
 
     def call(how_far: HowFar) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and nobody is left to be told
+        with suppress(RuntimeError):  # the loop has ended, and no client is waiting
             loop.call_soon_threadsafe(note, how_far)
 
     async def tell() -> None:
         nonlocal told
-        if newest.done > told:  # the protocol wants numbers that grow
+        if newest.done > told:  # the protocol requires increasing numbers
             how_far = newest
             await session.report_progress(how_far.done, how_far.of, how_far.text)
             told = how_far.done

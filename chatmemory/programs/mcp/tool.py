@@ -1,7 +1,7 @@
-"""``MemoryTool``: what an agent can call; its handler's signature is its contract.
+"""``MemoryTool``: a tool that an agent can call, defined by the signature of its handler.
 
-A handler is a function from ``Asked`` to an effect of ``Told``.  The types in its signature are the schemas of the tool's
-arguments and of its structured answer; its docstring is what a model reads before it calls the tool.
+A handler is a function from ``Asked`` to an effect of ``Told``.  The types in its signature become the schemas of the
+tool's arguments and of its structured answer; its docstring becomes the description that a model reads.
 
     def forget(asked: Asked[Forgotten]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]: ...
 """
@@ -9,7 +9,7 @@ arguments and of its structured answer; its docstring is what a model reads befo
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, final, get_args, get_type_hints
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast, final, get_args, get_type_hints
 
 from attrs import define, frozen
 
@@ -24,7 +24,7 @@ A = TypeVar("A")
 
 
 class HowFar(NamedTuple):
-    """How far a call is: *done* of *of*, and the same in words."""
+    """The progress of a call: *done* of *of* units, and the same in words."""
 
     done: int
     of: int
@@ -34,11 +34,11 @@ class HowFar(NamedTuple):
 @final
 @frozen
 class Asked(Generic[A]):
-    """A call that has been understood.
+    """A call whose arguments were read and checked.
 
     Attributes:
-        grant: what the caller may do, by the configuration; nothing in *arguments* can widen it.
-        tell: shows a caller that waits how far it is; from any thread.
+        grant: what the configuration allows the caller; nothing in *arguments* can extend it.
+        tell: reports progress to the waiting caller; any thread may call it.
     """
 
     grant: Grant
@@ -47,24 +47,26 @@ class Asked(Generic[A]):
 
     @property
     def namespace(self) -> Namespace:
-        """In which the caller asks."""
+        """The namespace of the caller."""
         return Namespace(self.grant.user, self.grant.app)
 
 
 @final
 @frozen
 class Told(Generic[A]):
-    """An answer: *text* for a model that reads, *value* for one that is given structured answers, and for programs."""
+    """An answer: *text* for models, and *value* for programs and for hosts that show structured answers."""
 
     text: str
     value: A
 
 
+LEFT_OUT: Final = {"title", "description", "properties", "additionalProperties"}
+
 Handler: TypeAlias = Callable[[Asked[Any]], Effect[Told[Any], ApiError, Any]]
 
 
 class Signature(NamedTuple):
-    """The types of a handler: of the arguments and of the value that it tells."""
+    """The types in the signature of a handler: of its arguments and of the value that it returns."""
 
     arguments: type[Any]
     value: type[Any]
@@ -73,15 +75,15 @@ class Signature(NamedTuple):
 @final
 @define(slots=False, kw_only=True)
 class MemoryTool:
-    """One tool.
+    """A tool.
 
     Attributes:
-        title: for people.
-        reads_only: whether nothing is changed.
-        is_destructive: whether something may be gone afterwards.
-        is_idempotent: whether the same call again changes nothing more.
-        spares_readers: whether it changes nothing for a caller that may only look.
-        needs_past_chats: whether it is for those alone who may see past chats.
+        title: the name that people see.
+        reads_only: whether it changes nothing.
+        is_destructive: whether it may delete something.
+        is_idempotent: whether a repeated call changes nothing more.
+        spares_readers: whether it changes nothing when the caller may only read.
+        needs_past_chats: whether the caller must have access to past chats.
     """
 
     handler: Handler
@@ -99,11 +101,11 @@ class MemoryTool:
 
     @property
     def description(self) -> str:
-        """What a model reads of it."""
+        """The description that a model reads."""
         return (inspect.getdoc(self.handler) or "").replace("``", "`")
 
     def is_for(self, grant: Grant) -> bool:
-        """Tell whether *grant* allows it."""
+        """Return whether *grant* allows this tool."""
         may_change = not grant.read_only or self.reads_only or self.spares_readers
         return may_change and (grant.past_chats or not self.needs_past_chats)
 
@@ -117,15 +119,41 @@ class MemoryTool:
 
     @cached_property
     def input_schema(self) -> JsonObject:
-        """What the arguments have to look like."""
-        return _schema(self.signature.arguments)
+        """The JSON Schema of the arguments."""
+        return _shortest(_schema(self.signature.arguments))
 
     @cached_property
     def output_schema(self) -> JsonObject:
-        """What the structured answer looks like."""
+        """The JSON Schema of the structured answer."""
         return _schema(self.signature.value)
 
 
 def _schema(kind: type[Any]) -> JsonObject:
-    """Describe *kind* without naming the dialect, which the protocol names: some clients look for any other one in vain."""
+    """Return the schema of *kind* without ``$schema``: the protocol names the dialect, and some clients know no other."""
     return {name: part for name, part in json_schema(kind).items() if name != "$schema"}
+
+
+def _shortest(schema: JsonObject) -> JsonObject:
+    """Return the schema of arguments without what a model need not read: class names, and null as a default.
+
+    ``additionalProperties`` is left out too: a call with an unknown argument fails with the list of the known ones.
+    """
+    properties = cast("JsonObject", schema["properties"])
+    short = {name: _short(cast("JsonObject", part)) for name, part in properties.items()}
+    kept = {name: part for name, part in schema.items() if name not in LEFT_OUT}
+    return {**kept, "properties": short}
+
+
+def _short(argument: JsonObject) -> JsonObject:
+    kept = {name: part for name, part in argument.items() if name != "anyOf"}
+    if kept.get("default", 0) in (None, []):
+        del kept["default"]
+    match argument.get("anyOf"):
+        case [dict(kind), {"type": "null"}] if isinstance(named := kind.get("type"), str):
+            return {**kept, **kind, "type": [named, "null"]}
+        case [{"enum": list(choices)}, {"type": "null"}]:
+            return {**kept, "enum": [*choices, None]}
+        case None:
+            return kept
+        case _:
+            return argument

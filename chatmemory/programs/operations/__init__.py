@@ -1,4 +1,4 @@
-"""What the HTTP API and the MCP server say alike: who may do what, what they refuse, and the operations that both have.
+"""What the HTTP API and the MCP server share: the rights of clients, refusals, and the operations that both offer.
 
-``programs/http`` and ``programs/mcp`` are the doors: how a request arrives, and how its answer looks.
+How requests arrive and how answers look is defined in ``programs/http`` and ``programs/mcp``.
 """

@@ -1,4 +1,4 @@
-"""The audit trail, read page by page."""
+"""``audit_page``: one page of the audit trail."""
 
 from datetime import datetime
 from typing import Final, final
@@ -10,7 +10,7 @@ from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.events.audit import AuditEntry, AuditTrailTag
 from chatmemory.events.event_log import LONGEST_NUMBER, TARGET_IN_PLACE, AuditQuery
-from chatmemory.input.rules import cursor_of, id_problems, read_cursor, refuse
+from chatmemory.input.rules import NOT_A_CURSOR, cursor_of, id_problems, read_cursor, refuse
 
 MOST_ENTRIES: Final = 1000
 
@@ -47,7 +47,12 @@ class AuditPage:
 async def audit_page(
     do: Do[DataValidationError | GenericMemoryError, AuditTrailTag], asked: AuditList
 ) -> AuditPage:
-    """Return the entries that are asked for."""
+    """Return a page of the audit trail, for all users; fail with ``DataValidationError`` if *asked* is not valid.
+
+    Args:
+        do: runs a step.
+        asked: the filters, the most entries, and the cursor.
+    """
     place, problems = read_cursor(asked.after)
     after = None
     if place is not None:
@@ -57,7 +62,7 @@ async def audit_page(
         if digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_NUMBER:
             after = at, int(number), target
         else:
-            problems = [Problem("$.after", "no cursor: give the next of another page")]
+            problems = [Problem("$.after", NOT_A_CURSOR)]
     refuse(
         do,
         problems,
@@ -65,7 +70,7 @@ async def audit_page(
         id_problems("$.target", asked.target, or_none=True),
     )
     query = AuditQuery(limit=asked.limit, after=after, who=asked.who, target=asked.target, since=asked.since)
-    with acting_as(ANYBODY):  # the trail is nobody's; who may read it, reads it all
+    with acting_as(ANYBODY):  # the trail has no owner: a client that may read it reads all of it
         entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
     is_last = len(entries) < asked.limit
     return AuditPage(entries, None if is_last else _cursor_behind(entries[-1]))

@@ -1,4 +1,4 @@
-"""What has changed, read page by page."""
+"""``changes_page``: one page of the changes since a cursor."""
 
 from typing import Final, final
 
@@ -8,7 +8,7 @@ from chatmemory.access.principal import ANYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, memory_error
 from chatmemory.events.event import Event
-from chatmemory.events.event_log import ChangesPage, EventLogTag
+from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
 from chatmemory.input.rules import id_problems, refuse
 from chatmemory.programs.operations.grant import Grant
 
@@ -22,7 +22,7 @@ class ChangesList:
 
     Attributes:
         since: the `cursor` of an event, or of the page before; without it, the list begins with the oldest event.
-        limit: how many events are looked at; those that the token may not see are left out.
+        limit: the number of events to examine; those that the token may not see are left out.
     """
 
     since: str | None = None
@@ -33,15 +33,33 @@ class ChangesList:
 async def changes_page(
     do: Do[DataValidationError | GenericMemoryError, EventLogTag], grant: Grant, asked: ChangesList
 ) -> ChangesPage:
-    """Return what *asked* names of what has changed: with the main token everything, with another what it may see.
+    """Return a page of changes: all of them for the main token, and those that *grant* may see for any other token.
 
-    Who has another token than the main one is not told which client acted, but for itself.
+    Only the main token sees which client made a change; another token sees this for its own changes only.
+
+    Args:
+        do: runs a step.
+        grant: what the client may do.
+        asked: the cursor, and the most events to examine.
     """
     refuse(do, id_problems("$.since", asked.since, or_none=True))
+    return await do(told_page(do.service(EventLogTag), grant, asked))
+
+
+@Effect.gen
+async def told_page(
+    do: Do[DataValidationError | GenericMemoryError], log: EventLog, grant: Grant, asked: ChangesList
+) -> ChangesPage:
+    """Return a page of changes from *log*, as ``changes_page`` does, without checking *asked*.
+
+    Args:
+        do: runs a step.
+        log: the log of events.
+        grant: what the client may do.
+        asked: the cursor, and the most events to examine.
+    """
     with acting_as(ANYBODY if grant.is_main else grant.principal):
-        page = await do(
-            do.service(EventLogTag).changes_page(asked.since, limit=asked.limit).alt(memory_error)
-        )
+        page = await do(log.changes_page(asked.since, limit=asked.limit).alt(memory_error))
     if grant.is_main:
         return page
     return evolve(page, events=tuple([_told_to(grant, event) for event in page.events]))

@@ -1,8 +1,9 @@
-"""``built_context``: what a model receives for a user's message; ``ContextRequest`` asks for it."""
+"""``built_context``: builds the context that a model receives for a user's message, from a ``ContextRequest``."""
 
 from attrs import frozen
 
 from chatmemory.context.chat_context import NO_INSTRUCTIONS, ChatContext, Instructions
+from chatmemory.context.context_preview import ContextPreview
 from chatmemory.context.contract import ChatContextService
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import RecallError
@@ -15,10 +16,10 @@ class ContextRequest:
     """The message that needs context.
 
     Attributes:
-        conversation_id: the id of the conversation; it also counts as the session that uses the memories.
-        user_message: the new message of the user, the last one in the context.
-        message_id: the id of the user's message if it is already stored, so that it does not appear twice.
-        peek: true to read without counting the use of memories.
+        conversation_id: the conversation; it counts as the session that uses the memories.
+        user_message: the new message of the user.
+        message_id: the id of the message, if it is already stored.
+        peek: if true, the use of memories is not counted.
     """
 
     conversation_id: str
@@ -35,15 +36,17 @@ async def built_context(
     *,
     app: str | None = None,
     instructions: Instructions = NO_INSTRUCTIONS,
+    preview: ContextPreview | None = None,
 ) -> ChatContext:
-    """Build the context of a message; a client that may only look counts no use of memories.
+    """Build the context of a message; for a client that may only read, the use of memories is not counted.
 
     Args:
         do: runs a step.
         grant: what the client may do.
         request: the message.
-        app: whose memories belong to it; None: those of the grant.
-        instructions: of the application; they come first.
+        app: the app whose memories are used; None: the app of the grant.
+        instructions: the instructions of the application; they come first.
+        preview: other settings or an earlier time to try; None: the configured settings, now.
     """
     namespace = await do(grant.namespace(app))
     return await do(
@@ -55,6 +58,7 @@ async def built_context(
                 instructions=instructions,
                 message_id=request.message_id,
                 peek=request.peek or grant.read_only,
+                preview=preview,
             )
         )
     )

@@ -1,4 +1,4 @@
-"""``with_cures_for_clients``: problems whose cure a client can follow, whatever its language; a service names a function of Python."""
+"""``with_cures_for_clients``: replaces advice about Python functions by advice that a client in any language can follow."""
 
 from attrs import evolve
 
@@ -7,7 +7,7 @@ from chatmemory.input.rules import CURE_OF_TEXT
 
 
 def with_cures_for_clients(error: DataValidationError) -> DataValidationError:
-    """Return *error* in words for a client of a server."""
+    """Return *error* with advice for a client of a server, which cannot call Python functions."""
     return evolve(error, problems=tuple(_for_clients(problem) for problem in error.problems))
 
 

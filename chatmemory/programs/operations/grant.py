@@ -1,4 +1,4 @@
-"""``Grant``: what a client may do, whichever door it comes through."""
+"""``Grant``: the rights of a client, for HTTP and for MCP."""
 
 from datetime import datetime
 from functools import cached_property
@@ -13,8 +13,8 @@ from chatmemory.input.choices import Role
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 
-NO_AUDIT: Final = Refusal("ForbiddenError", "the audit trail is for the main token: [server] token")
-NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token is not for past chats")
+NO_AUDIT: Final = Refusal("ForbiddenError", "only the main token may read the audit trail: [server] token")
+NO_PAST_CHATS: Final = Refusal("ForbiddenError", "this token may not read past chats")
 
 
 def _own(grant: "Grant") -> tuple[Granted, ...]:
@@ -24,18 +24,19 @@ def _own(grant: "Grant") -> tuple[Granted, ...]:
 @final
 @frozen(kw_only=True)
 class Grant:
-    """What a client may do.
+    """The rights of a client.
 
     Attributes:
-        name: of its token in the configuration, in the log and the audit trail; in parentheses where there is no such name.
-        user: whose memories it sees, and who owns the conversations that it begins.
-        app: the app of these; ``""``: all of the user's.
-        conversations: that it may use; not given: those of its user.
-        roles: of the messages that it may add.
-        past_chats: whether it may search the histories of other tools.
-        is_main: whether it is whoever runs the server: it may read who did what, and sees the folders of the machine.
-        read_only: whether it may only look.
-        ends_at: the instant from which on it allows nothing, for answers that have no end of their own; None: it does not end.
+        name: the name of its token in the configuration, shown in the log and in the audit trail; a word in parentheses
+            for a client without a named token.
+        user: the user whose memories the client sees, and who owns the conversations that it creates.
+        app: the app of those memories and conversations; ``""``: all apps of the user.
+        conversations: the conversations that the client may use; by default those of *user*.
+        roles: the roles of the messages that the client may add.
+        past_chats: whether the client may search the chats of other tools.
+        is_main: whether the client has the main token, which may read the audit trail and see folders of this machine.
+        read_only: whether the client may change nothing.
+        ends_at: the instant at which the grant and its event streams end; None: never.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Grant:
 
     @cached_property
     def principal(self) -> Principal:
-        """Who acts when this client asks."""
+        """The principal in whose name the services act for this client."""
         return Principal(
             name=self.name,
             namespace=Namespace(self.user, self.app),
@@ -59,7 +60,10 @@ class Grant:
         )
 
     def namespace(self, app: str | None) -> Effect[Namespace, Refusal]:
-        """Return the namespace in which the client asks, narrowed to *app*; its user is never the client's to choose."""
+        """Return the namespace of the client, limited to *app* if given; a client cannot choose another user.
+
+        Fails with a ``ForbiddenError`` refusal if the grant is for another app.
+        """
         if app is None or app == self.app:
             return Effect.succeed(Namespace(self.user, self.app))
         if self.app:
@@ -68,7 +72,14 @@ class Grant:
 
 
 def main_grant(settings: ServerSettings, *, name: str) -> Grant:
-    """Return the grant of whoever needs no token or has the main one: all that is the user's, and what is nobody's."""
+    """Return the grant of a client with the main token, or of any client if no token is needed.
+
+    It covers all data of the configured user, and conversations without an owner.
+
+    Args:
+        settings: the settings of the server.
+        name: the name of the client, for the log and the audit trail.
+    """
     own = Namespace(settings.user, settings.app)
     return Grant(
         name=name,
@@ -80,9 +91,15 @@ def main_grant(settings: ServerSettings, *, name: str) -> Grant:
 
 
 def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Grant:
-    """Return the grant of a client with *token*: what is its user's, and what is shared with it.
+    """Return the grant of a client with *token*: the data of its user, and the conversations shared with it.
 
-    What is nobody's, of earlier versions for example, is the main user's, and that of tokens for ids of a certain beginning.
+    Conversations without an owner, which earlier versions wrote, belong to the main user.  A token that is limited to ids
+    with a certain prefix may also use those whose id has this prefix.
+
+    Args:
+        name: the name of the token.
+        token: the settings of the token.
+        settings: the settings of the server.
     """
     most = READ if token.read_only else EVERY_RIGHT
     own = [Namespace(token.user, token.app)]

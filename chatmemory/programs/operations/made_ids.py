@@ -1,4 +1,4 @@
-"""``with_made_ids``: messages and memories with ids made of an ``Idempotency-Key``, or of the id of an event."""
+"""``with_made_ids``: gives messages and memories ids that are derived from an ``Idempotency-Key`` or an event id."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -13,12 +13,12 @@ New = TypeVar("New", NewMessage, NewMemory)
 
 
 def with_made_ids(drafts: Sequence[New], key: str | None, *scope: str) -> tuple[New, ...]:
-    """Return *drafts* with an id for each that has none; without a *key* the service makes them.
+    """Return *drafts*, each with an id: its own, or one derived from *key*, so that a repeated write makes the same ids.
 
     Args:
-        drafts: what is to be written.
-        key: what the client sends again when it repeats the write.
-        scope: whose key it is, and where it writes: the same key means another write elsewhere.
+        drafts: the messages or memories to write.
+        key: the key that the client sends again when it repeats the write; None: the service will make the ids.
+        scope: the owner of the key and the place of the write; the same key in another scope makes other ids.
     """
     if key is None:
         return tuple(drafts)

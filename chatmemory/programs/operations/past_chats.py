@@ -26,14 +26,14 @@ class PastQuestion:
     """A search in past chats.
 
     Attributes:
-        query: the words or the meaning to find, in any language, for example `database is locked`.
+        query: what to find, in any language, for example `database is locked`.
         limit: the most hits to return.
-        mode: `hybrid` finds turns by words and meaning, `lexical` by words alone.
-        projects: only turns of these projects; an empty list for all projects.
-        roles: only turns that these roles said; an empty list for all roles.
-        formats: only turns from histories of these formats, for example `claude_code`; an empty list for all formats.
-        since: only turns said at this time or later; null for no limit.
-        until: only turns said before this time; null for no limit.
+        mode: `hybrid` searches by words and meaning, `lexical` by words only.
+        projects: only turns of these projects.
+        roles: only turns of these roles.
+        formats: only turns of these formats.
+        since: only turns said at this time or later.
+        until: only turns said before this time.
     """
 
     query: str
@@ -53,7 +53,7 @@ class PastTask:
     Attributes:
         query: the task or question in any language, for example `add retries to the webhook`.
         limit: the most exchanges to return.
-        tokens: the most tokens of the text from past chats; null for the configured number.
+        tokens: the most tokens from past chats; null for the configured number.
     """
 
     query: str
@@ -64,7 +64,12 @@ class PastTask:
 def searched_past_chats(
     grant: Grant, asked: PastQuestion
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
-    """Return the turns that match a query, best first."""
+    """Return the turns that match a query, best first; fail as ``past_chats_for`` does.
+
+    Args:
+        grant: what the client may do.
+        asked: the query and its filters.
+    """
     which = PromptFilter(
         projects=asked.projects,
         roles=asked.roles,
@@ -80,7 +85,12 @@ def searched_past_chats(
 def recalled_past_chats(
     grant: Grant, asked: PastTask
 ) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
-    """Return what worked and what failed before."""
+    """Return what worked and what failed before; fail as ``past_chats_for`` does.
+
+    Args:
+        grant: what the client may do.
+        asked: the task and the budget.
+    """
     return past_chats_for(
         grant, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens)
     )
@@ -89,7 +99,15 @@ def recalled_past_chats(
 def past_chats_for(
     grant: Grant, ask: Callable[[PastChats], Effect[A, PastChatsError]]
 ) -> Effect[A, PastChatsError | Refusal, PastChatsService]:
-    """Ask past chats if *grant* allows it; an index that nobody has made yet is refused, unlike one that fails."""
+    """Run *ask* on past chats if *grant* allows it.
+
+    Fails with a ``ForbiddenError`` refusal without the right to past chats, and with ``PastChatsNotIndexedError`` if
+    there is no index yet; an index that cannot be read fails with its own error.
+
+    Args:
+        grant: what the client may do.
+        ask: returns the effect to run.
+    """
     if not grant.past_chats:
         return Effect.fail(NO_PAST_CHATS)
     return PastChatsService.use(ask).alt(_refused)

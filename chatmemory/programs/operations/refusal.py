@@ -1,4 +1,4 @@
-"""``Refusal``: what a server fails with before or beside the services; ``ApiError`` is every failure that a client can meet."""
+"""``Refusal``: a failure of the server itself, not of a service; ``ApiError``: every failure that a client can receive."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, final
@@ -31,11 +31,11 @@ RefusalTag: TypeAlias = Literal[
 @final
 @frozen
 class Refusal:
-    """What the door of the server fails with, before or beside the services.
+    """A failure of the server itself, such as a missing token, as opposed to a failure of a service.
 
     Attributes:
         detail: what to do about it, for the client's developer.
-        headers: that belong to the answer, ``WWW-Authenticate`` for example.
+        headers: headers of the answer, for example ``WWW-Authenticate``.
     """
 
     tag: RefusalTag
@@ -44,7 +44,7 @@ class Refusal:
 
     @property
     def retry_is_safe(self) -> bool:
-        """True when the same request may well be answered later."""
+        """Whether the same request may succeed later."""
         return self.tag in {
             "RequestTimeoutError",
             "OverloadedError",

@@ -1,4 +1,4 @@
-"""``pastchats-memory``: index years of agent chats, search and recall them before a task.
+"""The ``pastchats-memory`` commands, which index years of agent chats, and search and recall them before a task.
 
-A command reads its arguments, runs one effect and prints its text; the effect knows nothing of the terminal.
+A command parses its arguments, runs one effect and prints its value as text; the effect does not depend on the terminal.
 """

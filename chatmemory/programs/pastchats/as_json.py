@@ -1,4 +1,4 @@
-"""Values as JSON: one object, whatever the command; what it is made of, ``printed_past_chats.py`` promises to programs."""
+"""Converts values to the JSON objects that the commands print; ``printed_past_chats.py`` defines their types."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from chatmemory.pastchats.prompt import source_of
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult
-    from chatmemory.pastchats.past_chats import Finding, PastChatsStatistics
+    from chatmemory.pastchats.past_chats import PastChatsStatistics
     from chatmemory.pastchats.prompt import Prompt
     from chatmemory.programs.pastchats.printed_past_chats import (
-        PrintedFindings,
         PrintedHit,
         PrintedRecall,
         PrintedSearch,
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def json_text(value: object) -> str:
-    """Return *value*, attrs classes included, as JSON in one line that stays readable in any script."""
+    """Return *value*, which may hold attrs classes, as one line of JSON; characters beyond ASCII are not escaped."""
     return json.dumps(_plain(value), ensure_ascii=False)
 
 
 def prompt_object(prompt: Prompt) -> PrintedTurn:
-    """Return a kept turn as programs want it."""
+    """Convert a stored turn."""
     return {
         "source": source_of(prompt),
         "path": prompt.source,
@@ -50,7 +49,7 @@ def prompt_object(prompt: Prompt) -> PrintedTurn:
 
 
 def hit_object(hit: PromptHit) -> PrintedHit:
-    """Return a hit with its signals, whose sum is the hybrid score."""
+    """Convert a hit with its signals, whose sum is the hybrid score."""
     return {
         "hybridScore": hit.score,
         "signals": hit.signals,
@@ -61,7 +60,7 @@ def hit_object(hit: PromptHit) -> PrintedHit:
 
 
 def search_object(query: str, result: PromptSearchResult) -> PrintedSearch:
-    """Return the answer to a search."""
+    """Convert the result of a search for *query*."""
     return {
         "query": query,
         "mode": result.mode,
@@ -71,7 +70,7 @@ def search_object(query: str, result: PromptSearchResult) -> PrintedSearch:
 
 
 def recall_object(query: str, recall: PastRecall) -> PrintedRecall:
-    """Return what was recalled, as text and piece by piece."""
+    """Convert a recall for *query*: its text and its exchanges."""
     return {
         "query": query,
         "mode": recall.mode,
@@ -103,13 +102,8 @@ def turns_object(source: str, turns: Sequence[Prompt]) -> PrintedTurns:
     return {"around": source, "turns": [prompt_object(turn) for turn in turns]}
 
 
-def findings_object(findings: Sequence[Finding]) -> PrintedFindings:
-    """Return *findings* as ``doctor --json`` prints them; an index is healthy if none of them is an error."""
-    return {"isHealthy": not any(finding.severity == "error" for finding in findings), "findings": findings}
-
-
 def statistics_object(statistics: PastChatsStatistics, path: str) -> PrintedStatistics:
-    """Return how much is kept, and where."""
+    """Convert the statistics of the index at *path*."""
     return cast("PrintedStatistics", {"path": path, **_members(statistics)})
 
 

@@ -1,4 +1,4 @@
-"""Values as text for a person at a terminal.  What comes from histories is shown as text: it moves no cursor."""
+"""Formats values as text for a terminal; control characters in histories are escaped, so that they have no effect."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
-    from chatmemory.pastchats.past_chats import Finding, IndexReport, PastChatsStatistics
+    from chatmemory.pastchats.past_chats import IndexReport, PastChatsStatistics
     from chatmemory.pastchats.prompt import Prompt
 
 EXCERPT_CHARACTERS: Final = 400
 SHOWN_ISSUES: Final = 10
-SHOWN_COUNTS: Final = 24  # as many formats as there are; of projects, those that matter most
-
-_COLOUR: Final = {"ok": "green", "warning": "yellow", "error": "red"}
+SHOWN_COUNTS: Final = 24  # enough for all formats, and for the projects with the most turns
 
 
 def search_text(query: str, result: PromptSearchResult, *, is_narrow: bool = False) -> str:
-    """Return the hits, best first, and how they were found."""
+    """Format the hits, best first, and how they were found.
+
+    Args:
+        query: the query, for the message that nothing was found.
+        result: the result of the search.
+        is_narrow: whether the search had filters, which the message then mentions.
+    """
     if not result.hits:
         within = " within --project, --since ..." if is_narrow else ""
         return f"nothing found for {shown(query)!r}{within} ({result.reason})"
@@ -50,7 +54,7 @@ def _hit(rank: int, hit: PromptHit) -> str:
 
 
 def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
-    """Return the beginning of *text*, and say when there is more."""
+    """Return *text*, or its first *characters* and its whole length if it is longer."""
     text = shown(text).strip()
     return text if len(text) <= characters else f"{text[:characters].rstrip()} ... ({len(text)} characters)"
 
@@ -67,7 +71,7 @@ def _indented(text: str) -> str:
 
 
 def turns_text(turns: tuple[Prompt, ...], source: str) -> str:
-    """Return turns one below the other, conversation by conversation; those that were asked for are marked."""
+    """Format *turns*, grouped by conversation; the turns of *source* are marked."""
     told: list[str] = []
     conversation = turns[0].conversation_id if len({turn.conversation_id for turn in turns}) == 1 else ""
     for turn in turns:
@@ -80,7 +84,7 @@ def turns_text(turns: tuple[Prompt, ...], source: str) -> str:
 
 
 def report_text(report: IndexReport) -> str:
-    """Return what an index run did."""
+    """Describe what an index run did."""
     turns = report.turns
     done = "would be indexed" if report.is_dry_run else "indexed"
     lines = [
@@ -94,12 +98,13 @@ def report_text(report: IndexReport) -> str:
             no_chat_history=report.not_histories,
             failed=report.failed,
             gone=report.missing,
+            moved=report.moved,
         ),
     ]
     if report.read:
         lines.append(f"read{_counted(report.read)}")
     if turns.superseded:
-        lines.append(f"{turns.superseded} turns are no longer in their files; they stay, marked")
+        lines.append(f"{turns.superseded} turns are no longer in their files; they are kept and marked")
     if report.redacted:
         lines.append(f"secrets redacted: {report.redacted}")
     if report.unknown_records:
@@ -108,10 +113,16 @@ def report_text(report: IndexReport) -> str:
 
 
 def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> Iterator[str]:
-    """Yield what could not be read; what is simply no chat history only when *verbose*.
+    """Yield a line for each file that could not be read; with *verbose* also for files that are not a chat history.
 
-    *shows_all* is the option of the command that tells the others too.
+    Args:
+        report: the report of an index run.
+        verbose: yield a line for every file that was not indexed.
+        shows_all: the option of the command that shows all of them, for the last line.
     """
+    for file in report.looked_at:
+        parts = (file.became.replace("_", " "), file.format, file.detail)
+        yield shown(f"{file.path}: {', '.join(part for part in parts if part)}")
     told = [
         issue
         for issue in report.issues
@@ -124,7 +135,7 @@ def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> I
 
 
 def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
-    """Return how much is kept."""
+    """Format the statistics of the index at *path*."""
     span = (
         ""
         if statistics.oldest is None or statistics.newest is None
@@ -143,17 +154,8 @@ def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
     return "\n".join(lines)
 
 
-def findings_text(findings: tuple[Finding, ...]) -> str:
-    """Return *findings* as ``doctor`` prints them: one per line, and below it how to repair what it found."""
-    return "\n".join(
-        f"{click.style(f'{finding.severity:7}', fg=_COLOUR[finding.severity])} {finding.code} {shown(finding.message)}"
-        + (f"\n        repair: {finding.repair}" if finding.repair else "")
-        for finding in findings
-    )
-
-
 def _parts(**counts: int) -> str:
-    """Return those of *counts* that are not 0, each with its name."""
+    """Return the *counts* that are not 0, each with its name."""
     return "".join(f", {count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
 
 

@@ -1,4 +1,4 @@
-"""``search``, ``recall`` and ``show``: what was said before."""
+"""``search``, ``recall`` and ``show``: print turns of past chats."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatmemory.programs.pastchats.as_json import json_text, recall_object, search_object, turns_object
+from chatmemory.programs.pastchats.as_json import json_text, search_object, turns_object
 from chatmemory.programs.pastchats.as_text import search_text, turns_text
 from chatmemory.programs.pastchats.options import (
-    as_json_option,
     filter_options,
     is_narrow,
-    number_option,
-    query_of,
-    query_options,
     source_argument,
     tell_unknown_names,
     with_host,
 )
+from chatmemory.programs.pastchats.quick_commands import (
+    DEFAULT_LIMIT,
+    LEAST_LIMIT,
+    MOST_LIMIT,
+    RecallRequest,
+    print_recall,
+)
+from chatmemory.programs.shell.options import as_json_option, number_option, query_of, query_options
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter
@@ -57,7 +61,14 @@ def search(
 @click.command()
 @query_options
 @filter_options
-@number_option("--limit", "-n", least=1, most=50, default=5, help="The most memories to print.")
+@number_option(
+    "--limit",
+    "-n",
+    least=LEAST_LIMIT,
+    most=MOST_LIMIT,
+    default=DEFAULT_LIMIT,
+    help="The most memories to print.",
+)
 @click.option(
     "--tokens",
     type=click.IntRange(1),
@@ -74,14 +85,7 @@ def recall(
       pastchats-memory recall --query "build webhook retries"
       pastchats-memory recall --query "flaky test" --project api --tokens 800
     """
-    asked = query_of(words, query)
-    recalled = host.read(lambda chats: chats.recall(asked, which=which, limit=limit, tokens=tokens))
-    if as_json:
-        click.echo(json_text(recall_object(asked, recalled)))
-    else:
-        click.echo(recalled.text)
-    if not recalled.exchanges:
-        tell_unknown_names(host, which)
+    print_recall(host, RecallRequest(query_of(words, query), which, limit, tokens, as_json))
 
 
 @click.command()

@@ -1,24 +1,22 @@
-"""``hook``: what coding agents call by themselves.
+"""``hook``: the commands that coding agents run automatically.
 
-It never keeps an agent from working: it waits for nothing longer than ``LONGEST_WAIT_SECONDS``, and exits with 0, or with
-1 when its own options are wrong; agents drop the prompt of a person for a hook that exits with 2.
+A hook never blocks an agent: it waits at most ``LONGEST_WAIT_SECONDS``, and exits with 0, or with 1 if its own options are
+wrong.  It never exits with 2, because agents then drop the user's prompt.
 """
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from chatmemory.programs.pastchats.hooks import NoHook, captured, injected, prompt_hook, stop_hook
-from chatmemory.programs.pastchats.host import CommandError
+from chatmemory.programs.pastchats.hooks import NoHook, captured, stop_hook
 from chatmemory.programs.pastchats.options import with_host
+from chatmemory.programs.pastchats.quick_commands import LONGEST_WAIT_SECONDS, answer_prompt, given_to_hook
+from chatmemory.programs.shell.command_error import CommandError
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host
-
-LONGEST_WAIT_SECONDS: Final = 2.0  # a person sits there and waits for the agent
 
 
 @click.group()
@@ -44,17 +42,7 @@ def user_prompt_submit(host: Host, payload: str | None) -> None:
     \b
       echo '{"prompt": "build webhook retries", "cwd": "/app"}' | pastchats-memory hook user-prompt-submit
     """
-    host.longest_wait_seconds = LONGEST_WAIT_SECONDS
-    asked = prompt_hook(_given(payload))
-    if isinstance(asked, NoHook):
-        _explain(asked)
-        return
-    try:
-        answer = host.read(lambda chats: injected(chats, asked, tokens=host.settings().hook_tokens))
-    except CommandError as failed:
-        click.echo(str(failed), err=True)
-    else:
-        click.echo(answer, nl=bool(answer))
+    answer_prompt(host, payload)
 
 
 @hook.command()
@@ -67,9 +55,10 @@ def stop(host: Host, payload: str | None) -> None:
       echo '{"transcript_path": "~/.claude/projects/-app/0b7d.jsonl"}' | pastchats-memory hook stop
     """
     host.longest_wait_seconds = LONGEST_WAIT_SECONDS
-    ended = stop_hook(_given(payload))
+    ended = stop_hook(given_to_hook(payload))
     if isinstance(ended, NoHook):
-        _explain(ended)
+        if ended.is_problem:
+            click.echo(ended.reason, err=True)
         return
     try:
         report = host.write(lambda chats: captured(chats, ended))
@@ -78,14 +67,3 @@ def stop(host: Host, payload: str | None) -> None:
     else:
         for issue in report.issues:
             click.echo(str(issue), err=True)
-
-
-def _given(payload: str | None) -> bytes:
-    if payload:
-        return payload.encode("utf-8", "surrogateescape")
-    return sys.stdin.buffer.read()
-
-
-def _explain(nothing: NoHook) -> None:
-    if nothing.is_problem:
-        click.echo(nothing.reason, err=True)

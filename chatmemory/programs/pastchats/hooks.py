@@ -1,8 +1,8 @@
-"""Hooks: what a coding agent runs by itself when a person submits a prompt, and when its turn is over.
+"""The hooks that a coding agent runs when a user submits a prompt, and when its turn is over.
 
-The agent writes a JSON object to the command's input.  Agents differ little: Claude Code, Codex, Gemini CLI and Cursor
-name the session, the prompt and the transcript alike, or nearly so.  A hook must never stop the agent: what cannot be
-read is a ``NoHook``, and the command still succeeds.
+The agent writes a JSON object to the command's standard input.  Claude Code, Codex, Gemini CLI and Cursor use nearly the
+same names for the session, the prompt and the transcript.  A hook must never stop the agent: unreadable input becomes a
+``NoHook``, and the command still succeeds.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.past_chats import IndexReport
 
 PROMPT_EVENT: Final = "UserPromptSubmit"
-LONGEST_PAYLOAD: Final = 16 * 1024 * 1024  # bytes: a prompt may hold a pasted log, and no more
-LEAST_TERMS: Final = 3  # telling words: "yes, go ahead" is no task
+LONGEST_PAYLOAD: Final = 16 * 1024 * 1024  # bytes: enough for a prompt with a pasted log
+LEAST_TERMS: Final = 3  # words that carry meaning: "yes, go ahead" is not a task
 LEAST_CHARACTERS: Final = 12
 MOST_ENTRIES: Final = 3
-MOST_CHARACTERS: Final = 10_000  # what Claude Code puts before a model whole; of more it shows the beginning
+MOST_CHARACTERS: Final = (
+    10_000  # Claude Code passes this much to the model whole, and only the beginning of more
+)
 
 _SESSION_KEYS: Final = (
     "session_id",
@@ -53,10 +55,10 @@ _EVENT: Final = r"[A-Za-z]{1,64}"
 
 
 class NoHook(NamedTuple):
-    """Nothing is to be done.
+    """The hook has nothing to do.
 
     Attributes:
-        is_problem: somebody should know: the hook is not set up as it should be.
+        is_problem: whether the hook is set up wrongly, so that the reason is printed.
     """
 
     reason: str
@@ -67,8 +69,8 @@ class PromptHook(NamedTuple):
     """A prompt that is worth a recall.
 
     Attributes:
-        event: what the agent calls this moment; the answer must call it the same.
-        running: the session and its transcript, which the agent knows anyway.
+        event: the agent's name of the event, which the answer must repeat.
+        running: the current session and its transcript, which the recall leaves out.
     """
 
     prompt: str
@@ -80,8 +82,8 @@ class StopHook(NamedTuple):
     """A turn that is over.
 
     Attributes:
-        transcripts: files that hold it; none: wherever the tool keeps its histories.
-        format: of the tool, where the payload says it.
+        transcripts: the files that hold it; if empty, all places where the tool keeps its histories.
+        format: the tool's format, if the payload names it.
     """
 
     transcripts: tuple[str, ...] = ()
@@ -92,7 +94,7 @@ Payload: TypeAlias = "Mapping[str, Json]"
 
 
 def prompt_hook(payload: bytes) -> PromptHook | NoHook:
-    """Read what an agent says when a prompt is submitted.
+    """Parse the payload of a submitted prompt.
 
     >>> prompt_hook(b'{"session_id": "s1", "prompt": "add retries to the webhook sender"}')
     PromptHook(prompt='add retries to the webhook sender', event='UserPromptSubmit', running=('s1',))
@@ -108,14 +110,14 @@ def prompt_hook(payload: bytes) -> PromptHook | NoHook:
     if re.match(_COMMAND, prompt):
         return NoHook("a command")
     if len(prompt.encode(errors="replace")) < LEAST_CHARACTERS or len(prompt_terms(prompt)) < LEAST_TERMS:
-        return NoHook("too short to tell what is to be done")
+        return NoHook("too short to describe a task")
     event = _text(read, ("hook_event_name",))
     running = tuple(filter(None, (_text(read, _SESSION_KEYS), _text(read, _TRANSCRIPT_KEYS))))
     return PromptHook(prompt, event if re.fullmatch(_EVENT, event) else PROMPT_EVENT, running)
 
 
 def stop_hook(payload: bytes) -> StopHook | NoHook:
-    """Read what an agent says when its turn is over.
+    """Parse the payload of a finished turn.
 
     >>> stop_hook(b'{"session_id": "s1", "transcript_path": "~/.claude/projects/p/s1.jsonl"}')
     StopHook(transcripts=('~/.claude/projects/p/s1.jsonl',), format=None)
@@ -127,7 +129,7 @@ def stop_hook(payload: bytes) -> StopHook | NoHook:
     transcripts = tuple(path for path in named if isinstance(path, str) and path.strip() and "\0" not in path)
     if transcripts:
         return StopHook(tuple(dict.fromkeys(transcripts)))
-    if read.get("type") == _CODEX_TURN:  # Codex names the thread, and not the file
+    if read.get("type") == _CODEX_TURN:  # Codex names the thread but not its file
         return StopHook(format="codex_cli")
     if _text(read, _SESSION_KEYS):
         return StopHook()
@@ -135,9 +137,14 @@ def stop_hook(payload: bytes) -> StopHook | NoHook:
 
 
 def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, PastChatsError]:
-    """Return what the command answers: a recall for the prompt as JSON, or nothing when nothing is about it.
+    """Return the output of the command: a recall for the prompt as JSON, or nothing without a relevant hit.
 
-    Nobody asked: what a recall tells for want of better would only be in the way.
+    The user did not ask for this recall, so weak hits are left out.
+
+    Args:
+        chats: the past chats.
+        hook: the prompt.
+        tokens: the budget of the recall, in tokens.
     """
     terms = prompt_terms(hook.prompt)
 
@@ -149,7 +156,12 @@ def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, 
 
 
 def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastChatsError]:
-    """Take the turn in: index its transcript, or what the tool has written since."""
+    """Index the transcript of a finished turn, or all new histories of the tool if the transcript is not known.
+
+    Args:
+        index: the index of past chats.
+        hook: the turn that is over.
+    """
     from chatmemory.pastchats.past_chats import IndexRequest
 
     if hook.transcripts:
@@ -170,9 +182,9 @@ def _read(payload: bytes) -> Payload | NoHook:
     try:
         read: object = json.loads(payload.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):
-        return NoHook("the input of the hook is no JSON", is_problem=True)
+        return NoHook("the input of the hook is not JSON", is_problem=True)
     if not isinstance(read, dict):
-        return NoHook("the input of the hook is no JSON object", is_problem=True)
+        return NoHook("the input of the hook is not a JSON object", is_problem=True)
     return cast("Payload", read)
 
 

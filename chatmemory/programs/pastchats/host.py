@@ -1,4 +1,4 @@
-"""``Host``: what a command runs its effect on; ``chatmemory_layers.main`` is one."""
+"""``Host``: runs the effects of the ``pastchats-memory`` commands; ``chatmemory_layers.main`` implements it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect
-    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import PastChatsError
     from chatmemory.pastchats.contract import PastChats, PastChatsIndex
     from chatmemory.settings.past_chats_settings import PastChatsSettings
@@ -16,22 +15,13 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
-class CommandError(Exception):
-    """The effect of a command failed with *error*."""
-
-    def __init__(self, error: PastChatsError | ConfigError) -> None:
-        """Keep *error*, whose text is for the person at the terminal."""
-        super().__init__(str(error))
-        self.error = error
-
-
 class McpServing(NamedTuple):
-    """How the MCP server is to be; what is None, the settings say.
+    """The options of ``mcp``; None means that the settings decide.
 
     Attributes:
-        is_http: over HTTP, at *address* and *port*; otherwise over standard input and output.
+        is_http: serve HTTP at *address* and *port* instead of standard input and output.
         store: the SQLite file of conversations and memories.
-        folders: which may be indexed, beside those that tools are known to use.
+        folders: folders that may be indexed in addition to those of known tools.
     """
 
     is_http: bool
@@ -44,14 +34,15 @@ class McpServing(NamedTuple):
 
 
 class Host(Protocol):
-    """Runs what a command asks of the services, and returns what it succeeds with.
+    """Runs the effect of a command on the services, and returns its value.
 
-    A command imports no kernel and no service: ``--help`` loads neither.  A typed failure is raised as ``CommandError``.
+    Commands do not import the kernel or a service, so that ``--help`` loads neither.  A typed failure is raised as
+    ``CommandError``.
 
     Attributes:
-        db: the file of the index, where the command line names one.
-        config: the file of the settings, where the command line names one.
-        longest_wait_seconds: for a lock or an embedder, which is then asked once; None: as the settings say.
+        db: the index file from the command line, if any.
+        config: the settings file from the command line, if any.
+        longest_wait_seconds: how long to wait for a lock or an embedder, without a retry; None means as the settings say.
     """
 
     db: str | None
@@ -59,19 +50,19 @@ class Host(Protocol):
     longest_wait_seconds: float | None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
-        """Ask an index that must exist, and write nothing."""
+        """Run an effect that reads an index, which must exist."""
         ...
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        """Ask for a change of an index, which is made when it is not there."""
+        """Run an effect that changes an index; a missing index is created."""
         ...
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        """Ask what would change; nothing is written or made."""
+        """Run an effect as a dry run: nothing is written or created."""
         ...
 
     def serve_mcp(self, serving: McpServing, /) -> None:
-        """Be an MCP server until the client ends it."""
+        """Serve MCP until the client ends it."""
         ...
 
     def settings(self) -> PastChatsSettings:
@@ -79,9 +70,9 @@ class Host(Protocol):
         ...
 
     def path(self) -> str:
-        """Return where the index lies."""
+        """Return the path of the index."""
         ...
 
     def now(self) -> datetime:
-        """Return the time, in the time zone of this machine."""
+        """Return the current time in the time zone of this machine."""
         ...

@@ -1,4 +1,4 @@
-"""``init``, ``index``, ``reindex``, ``re-embed`` and ``watch``: what keeps the index true."""
+"""``init``, ``index``, ``reindex``, ``re-embed`` and ``watch``: bring the index up to date."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
 from chatmemory.pastchats.prompt import KEPT_KINDS, TurnKind
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
-from chatmemory.programs.pastchats.exit_codes import FINDINGS
-from chatmemory.programs.pastchats.host import CommandError
-from chatmemory.programs.pastchats.options import (
-    ROLES,
-    as_json_option,
-    dry_run_option,
-    each_named,
-    list_option,
-    paths_argument,
-    resolved,
-    with_host,
-)
+from chatmemory.programs.pastchats.options import ROLES, each_named, paths_argument, resolved, with_host
 from chatmemory.programs.pastchats.progress import ProgressLine
+from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import FINDINGS
+from chatmemory.programs.shell.options import as_json_option, dry_run_option, list_option
 
 if TYPE_CHECKING:
     from chatmemory.input.choices import Role
@@ -33,12 +25,12 @@ MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
 
 
 NEXT: Final = """\
-next: pastchats-memory index            everything that the known tools keep on this machine
-      pastchats-memory index FOLDER     exports and histories that lie elsewhere"""
+next: pastchats-memory index            the histories of all known tools on this machine
+      pastchats-memory index FOLDER     exports and histories in another folder"""
 NOWHERE: Final = """\
-none of the known tools keeps histories on this machine; name files or folders that hold some:
+no known tool has histories on this machine; give files or folders that contain histories:
       pastchats-memory index FOLDER"""
-NO_HISTORY: Final = "nothing there is a chat history; --verbose says what each file was taken for"
+NO_HISTORY: Final = "no file there is a chat history; --verbose shows how each file was classified"
 
 
 @click.command()
@@ -78,7 +70,12 @@ def init(host: Host, *, as_json: bool) -> None:
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Skip these paths; may be repeated.")
 @click.option("--full", is_flag=True, help="Also read files that have not changed.")
 @dry_run_option
-@click.option("--verbose", "-v", is_flag=True, help="Also list the files that were skipped.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Also print how each file was classified, and why it was skipped.",
+)
 @as_json_option
 @with_host
 def index(
@@ -103,6 +100,7 @@ def index(
         exclude=exclude,
         is_dry_run=dry_run,
         is_anew=full,
+        names_files=verbose,
     )
     report = _indexed(host, request)
     _tell(report, as_json=as_json, verbose=verbose, shows_all="--verbose")
@@ -147,7 +145,7 @@ def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) ->
 
 
 def _outlived(host: Host, request: IndexRequest) -> IndexReport | None:
-    """Index; say so and return None when it failed for a reason that may pass."""
+    """Index once; print a temporary failure, and return None for it."""
     try:
         return _indexed(host, request)
     except CommandError as failed:
@@ -163,7 +161,7 @@ def _outlived(host: Host, request: IndexRequest) -> IndexReport | None:
 def reindex(host: Host, *, as_json: bool) -> None:
     """Rebuild the word index from the stored turns, when doctor advises it."""
     count = host.write(lambda chats: chats.reindex())
-    click.echo(json_text({"turns": count}) if as_json else f"{count} turns indexed by their words")
+    click.echo(json_text({"turns": count}) if as_json else f"the words of {count} turns were indexed")
 
 
 @click.command("re-embed")
@@ -176,7 +174,7 @@ def re_embed(host: Host, *, as_json: bool) -> None:
     """
     with ProgressLine(host.now) as line:
         count = host.write(lambda chats: chats.re_embed(on_progress=line.counted))
-    click.echo(json_text({"turns": count}) if as_json else f"{count} turns embedded anew")
+    click.echo(json_text({"turns": count}) if as_json else f"{count} turns embedded again")
 
 
 def _indexed(host: Host, request: IndexRequest) -> IndexReport:

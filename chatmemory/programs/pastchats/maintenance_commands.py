@@ -1,4 +1,4 @@
-"""``stats``, ``doctor``, ``export``, ``import``, ``forget`` and ``prune``: what is kept, and what no longer is."""
+"""``stats``, ``doctor``, ``export``, ``import``, ``forget`` and ``prune``: maintenance of the index."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 import click
-from click.shell_completion import get_completion_class
 
-from chatmemory.programs.pastchats.as_json import findings_object, json_text, statistics_object
-from chatmemory.programs.pastchats.as_text import findings_text, issue_lines, report_text, statistics_text
-from chatmemory.programs.pastchats.exit_codes import FINDINGS
-from chatmemory.programs.pastchats.options import (
-    as_json_option,
-    dry_run_option,
-    filter_options,
-    is_narrow,
-    tell_unknown_names,
-    with_host,
-)
+from chatmemory.programs.pastchats.as_json import json_text, statistics_object
+from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
+from chatmemory.programs.pastchats.options import filter_options, is_narrow, tell_unknown_names, with_host
+from chatmemory.programs.shell.command_group import completion_script
+from chatmemory.programs.shell.exit_codes import FINDINGS
+from chatmemory.programs.shell.findings import findings_object, findings_text
+from chatmemory.programs.shell.options import as_json_option, ask, dry_run_option, yes_option
 
 if TYPE_CHECKING:
     from chatmemory.input.json_value import JsonObject
@@ -83,7 +78,7 @@ def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
 def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     """Read turns that export wrote; turns that are already in the index stay unchanged.
 
-    Secrets are redacted as index does it.
+    Secrets are redacted, as by index.
 
     \b
       pastchats-memory import api.jsonl
@@ -94,7 +89,7 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))
     if report.issues and not report.read:
-        click.echo("nothing there is a record that export wrote; histories are for index", err=True)
+        click.echo("the file has no record that export wrote; use index to read histories", err=True)
         raise click.exceptions.Exit(FINDINGS)
 
 
@@ -110,7 +105,7 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     help="Only turns from this file; may be repeated.",
 )
 @dry_run_option
-@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@yes_option
 @as_json_option
 @with_host
 def forget(
@@ -135,7 +130,7 @@ def forget(
 
 @click.command()
 @dry_run_option
-@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@yes_option
 @as_json_option
 @with_host
 def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -148,28 +143,19 @@ def prune(host: Host, *, dry_run: bool, yes: bool, as_json: bool) -> None:
 
 
 def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, as_json: bool) -> int:
-    """Say how many turns are meant, ask, delete them, and return how many."""
+    """Print the number of matching turns, ask for confirmation, delete them, and return their number."""
     count = delete(is_dry_run=True)
     if count and not dry_run:
         if not yes:
-            _ask(f"{count} turns will be {done} for good; go on?")
+            ask(f"{count} turns will be {done} permanently. Continue?")
         count = delete(is_dry_run=False)
     if as_json:
         click.echo(json_text({"turns": count, "isDryRun": dry_run}))
     elif dry_run:
         click.echo(f"{count} turns would be {done}")
     else:
-        click.echo(f"{count} turns {done}" if count else f"nothing to do: no turn is to be {done}")
+        click.echo(f"{count} turns {done}" if count else f"nothing to do: no turn can be {done}")
     return count
-
-
-def _ask(question: str) -> None:
-    """Go on when the answer is yes."""
-    try:
-        click.confirm(question, abort=True, err=True)
-    except click.Abort:
-        click.echo("nothing was deleted; --yes does not ask", err=True)
-        raise
 
 
 @click.command()
@@ -183,10 +169,4 @@ def completion(context: click.Context, shell: str) -> None:
       echo 'eval "$(pastchats-memory completion zsh)"' >> ~/.zshrc
       pastchats-memory completion fish > ~/.config/fish/completions/pastchats-memory.fish
     """
-    root = context.find_root()
-    name = root.info_name or ""
-    kind = get_completion_class(shell)
-    if kind is None:
-        msg = f"no completion for {shell}"
-        raise click.UsageError(msg)
-    click.echo(kind(root.command, {}, name, "_PASTCHATS_MEMORY_COMPLETE").source())
+    click.echo(completion_script(context, shell))

@@ -1,4 +1,4 @@
-"""``mcp``: be a server of the Model Context Protocol."""
+"""``mcp``: serve the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def mcp(
       pastchats-memory mcp --http --port 8643
     """
     if not is_http and (address is not None or port is not None):
-        raise click.UsageError("--host and --port go with --http")
+        raise click.UsageError("--host and --port need --http")
     host.serve_mcp(
         McpServing(
             is_http=is_http, address=address, port=port, store=store, user=user, app=app, folders=folders

@@ -1,7 +1,7 @@
-"""What ``pastchats-memory COMMAND --json`` prints, as types; ``schemas/pastchats_*.schema.json`` promise it to programs.
+"""Types of the JSON that ``pastchats-memory COMMAND --json`` prints; ``schemas/pastchats_*.schema.json`` specify it.
 
-Reports of an index run are printed as they are (``past_chats.IndexReport``).  Names are camelCase, as
-everywhere in JSON; instants are ISO 8601.  How values become these objects is ``programs/pastchats/as_json.py``'s.
+Reports of an index run are printed unchanged (``past_chats.IndexReport``).  Names are camelCase, as everywhere in JSON;
+instants are ISO 8601.  ``programs/pastchats/as_json.py`` makes these objects.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from chatmemory.pastchats.past_chats import Finding
 
 
 class PrintedTurn(TypedDict):
-    """A kept turn.
+    """A stored turn.
 
     Attributes:
         source: `path#turn`, as `show` takes it.
-        superseded: its source no longer holds it.
+        superseded: whether its source no longer holds it.
     """
 
     source: str
@@ -37,12 +37,12 @@ class PrintedTurn(TypedDict):
 
 
 class PrintedHit(PrintedTurn):
-    """A turn that was found.
+    """A search hit.
 
     Attributes:
         hybridScore: the sum of the signals.
-        similarity: raw cosine; null without two vectors.
-        alsoIn: further conversations with the very same text.
+        similarity: the raw cosine; null unless query and turn both have a vector.
+        alsoIn: other conversations with the same text.
     """
 
     hybridScore: float
@@ -52,21 +52,21 @@ class PrintedHit(PrintedTurn):
 
 
 class PrintedResult(PrintedHit):
-    """A hit in its place.
+    """A hit with its rank.
 
     Attributes:
-        rank: from 1.
+        rank: counted from 1.
     """
 
     rank: int
 
 
 class PrintedSearch(TypedDict):
-    """What `search` prints.
+    """The output of `search`.
 
     Attributes:
-        reason: why the mode is what it is.
-        results: best first.
+        reason: why this search mode was used.
+        results: the hits, best first.
     """
 
     query: str
@@ -76,7 +76,7 @@ class PrintedSearch(TypedDict):
 
 
 class PrintedFailure(TypedDict):
-    """What was tried in vain.
+    """An attempt that failed.
 
     Attributes:
         reported: the turn that corrects it or reports an error.
@@ -90,11 +90,11 @@ class PrintedMemory(TypedDict):
     """A recalled exchange.
 
     Attributes:
-        question: what was asked; null where only an answer is kept.
-        whatWorked: the turns that answered it, after the last failure.
-        confirmed: the turn that says that it works.
-        whatFailed: the oldest first.
-        hit: what was found.
+        question: the turn that asked; null if only an answer is stored.
+        whatWorked: the turns that answered it after the last failure.
+        confirmed: the turn that confirms that it works.
+        whatFailed: the failed attempts, oldest first.
+        hit: the search hit that led to this exchange.
     """
 
     question: PrintedTurn | None
@@ -105,12 +105,12 @@ class PrintedMemory(TypedDict):
 
 
 class PrintedRecall(TypedDict):
-    """What `recall` prints.
+    """The output of `recall`.
 
     Attributes:
-        tokens: how long the text is.
-        leftOut: exchanges that the budget had no room for.
-        text: the block that a model is given.
+        tokens: the length of the text in tokens.
+        leftOut: the number of exchanges that did not fit into the budget.
+        text: the block for a model's prompt.
     """
 
     query: str
@@ -123,10 +123,10 @@ class PrintedRecall(TypedDict):
 
 
 class PrintedTurns(TypedDict):
-    """What `show` prints.
+    """The output of `show`.
 
     Attributes:
-        around: the source that was asked for.
+        around: the requested source.
     """
 
     around: str
@@ -134,7 +134,7 @@ class PrintedTurns(TypedDict):
 
 
 class PrintedFindings(TypedDict):
-    """What `doctor` prints.
+    """The output of `doctor`.
 
     Attributes:
         isHealthy: whether no finding is an error.
@@ -145,12 +145,12 @@ class PrintedFindings(TypedDict):
 
 
 class PrintedStatistics(TypedDict):
-    """What `stats` and `init` print.
+    """The output of `stats` and `init`.
 
     Attributes:
-        path: of the index.
-        superseded: turns that their sources no longer hold.
-        models: vectors by the model that made them.
+        path: the path of the index.
+        superseded: the number of turns that their sources no longer hold.
+        models: the number of vectors by the model that made them.
     """
 
     path: str

@@ -1,99 +1,60 @@
-"""``pastchats-memory`` itself: its commands, and what it tells the shell when one of them ends."""
+"""The ``pastchats-memory`` program: its commands, and its exit codes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Final, NamedTuple, cast, final
+from typing import Final
 
 import click
 
-from chatmemory.programs.pastchats.exit_codes import (
-    EXPLANATION,
-    HARMLESS,
-    INTERRUPTED,
-    UNWRITABLE,
-    USAGE,
-    exit_code,
-)
-from chatmemory.programs.pastchats.host import CommandError, Host
+from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.pastchats.options import with_host
+from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
+from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE
 
 NAME: Final = "pastchats-memory"
 
 
-class Entry(NamedTuple):
-    """A command: the module that defines it, and what ``--help`` says of it; it is imported when it is used."""
-
-    module: str
-    help: str
-
+EXPLANATION: Final = """\
+Exit codes: 0 success (also if nothing was found), 1 doctor found an error, index could not read a given path, import
+could read nothing, or the output could not be written, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
+7 invalid configuration."""
 
 COMMANDS: Final = {
-    "init": Entry("index_commands", "Create an empty index and print its path."),
-    "index": Entry("index_commands", "Read chat histories; later runs read what is new or changed."),
-    "recall": Entry("find_commands", "Print what worked and what failed before, with sources."),
-    "search": Entry("find_commands", "Search turns by words and meaning."),
-    "show": Entry("find_commands", "Print the turns around a search result."),
-    "stats": Entry("maintenance_commands", "Count turns by format, role and project."),
-    "doctor": Entry("maintenance_commands", "Check the index without changing it."),
-    "watch": Entry("index_commands", "Index new turns whenever a history changes."),
-    "hook": Entry("hook_commands", "Run as a hook of a coding agent."),
-    "mcp": Entry("mcp_command", "Run as an MCP server for a coding agent."),
-    "forget": Entry("maintenance_commands", "Delete turns permanently."),
-    "prune": Entry("maintenance_commands", "Delete turns that are no longer in their files."),
-    "reindex": Entry("index_commands", "Rebuild the word index."),
-    "re-embed": Entry("index_commands", "Recompute the vectors with the current embedder."),
-    "export": Entry("maintenance_commands", "Write turns as JSON Lines."),
-    "import": Entry("maintenance_commands", "Read turns that export wrote."),
-    "completion": Entry("maintenance_commands", "Print the completion script of a shell."),
+    "init": Entry(f"{__package__}.index_commands", "Create an empty index and print its path."),
+    "index": Entry(
+        f"{__package__}.index_commands", "Read chat histories; later runs read what is new or changed."
+    ),
+    "recall": Entry(
+        f"{__package__}.find_commands", "Print what worked and what failed before, with sources."
+    ),
+    "search": Entry(f"{__package__}.find_commands", "Search turns by words and meaning."),
+    "show": Entry(f"{__package__}.find_commands", "Print the turns around a search result."),
+    "stats": Entry(f"{__package__}.maintenance_commands", "Count turns by format, role and project."),
+    "doctor": Entry(f"{__package__}.maintenance_commands", "Check the index without changing it."),
+    "watch": Entry(f"{__package__}.index_commands", "Index new turns whenever a history changes."),
+    "service": Entry(f"{__package__}.service_command", "Print a unit file that keeps watch running."),
+    "hook": Entry(f"{__package__}.hook_commands", "Run as a hook of a coding agent."),
+    "mcp": Entry(f"{__package__}.mcp_command", "Run as an MCP server for a coding agent."),
+    "forget": Entry(f"{__package__}.maintenance_commands", "Delete turns permanently."),
+    "prune": Entry(f"{__package__}.maintenance_commands", "Delete turns that are no longer in their files."),
+    "reindex": Entry(f"{__package__}.index_commands", "Rebuild the word index."),
+    "re-embed": Entry(f"{__package__}.index_commands", "Recompute the vectors with the current embedder."),
+    "export": Entry(f"{__package__}.maintenance_commands", "Write turns as JSON Lines."),
+    "import": Entry(f"{__package__}.maintenance_commands", "Read turns that export wrote."),
+    "completion": Entry(f"{__package__}.maintenance_commands", "Print the completion script of a shell."),
 }
-FLAT_HOOKS: Final = {"hook-user-prompt-submit": "user-prompt-submit", "hook-stop": "stop"}
-"""Further names of the hooks, for agents that are configured with a single word."""
-
-
-@final
-class Commands(click.Group):
-    """Loads a command when it is used: a recall waits for no other."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click names it
-        """Return the names in the order in which people need them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name."""
-        if cmd_name in FLAT_HOOKS:
-            hooks = cast("click.Group", self.get_command(ctx, "hook"))
-            return hooks.get_command(ctx, FLAT_HOOKS[cmd_name])
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        module = import_module(f"{__package__}.{entry.module}")
-        name = cmd_name.replace("-", "_")
-        return cast("click.Command", getattr(module, f"{name}_" if name == "import" else name))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that *args* begin with, or say which one may have been meant."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
-            meant = get_close_matches(args[0], COMMANDS, n=1)
-            if not meant:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}'?", ctx) from None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  likewise
-        """Write what each command does."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+FLAT_HOOKS: Final = {
+    "hook-user-prompt-submit": ("hook", "user-prompt-submit"),
+    "hook-stop": ("hook", "stop"),
+}
+"""Aliases of the hooks, for agents that configure a single word."""
 
 
 @click.group(
-    cls=Commands,
+    cls=CommandGroup,
+    entries=COMMANDS,
+    flat=FLAT_HOOKS,
     epilog=EXPLANATION,
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
@@ -114,31 +75,16 @@ def program(_: Host) -> None:
 
 
 def run(host: Host, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
-    """Run the command that *arguments* name, those of the process unless they are given, and return its exit code.
+    """Run the command that *arguments* (those of the process by default) name, and return its exit code.
 
-    Where *is_colourful*, a terminal gets colours, and a pipe none.
+    With *is_colourful* the output to a terminal has colours; a pipe never gets any.
     """
-    color = None if is_colourful else False
-    try:
-        code = program.main(arguments, prog_name=NAME, obj=host, standalone_mode=False, color=color)
-    except CommandError as failed:
-        return _said(str(failed), exit_code(failed.error))
-    except click.UsageError as error:
-        error.show()
-        return HARMLESS if _is_hook(error) else USAGE
-    except click.ClickException as error:
-        return _said(error.format_message(), error.exit_code)
-    except OSError as error:
-        return _said(f"input or output failed: {error.strerror or error}", UNWRITABLE)
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    return code if isinstance(code, int) else 0
+    return run_group(program, NAME, host, arguments, is_colourful=is_colourful, usage_code=_usage_code)
+
+
+def _usage_code(error: click.UsageError) -> int:
+    return HARMLESS if _is_hook(error) else USAGE
 
 
 def _is_hook(error: click.UsageError) -> bool:
     return error.ctx is not None and f"{NAME} hook" in error.ctx.command_path
-
-
-def _said(message: str, code: int) -> int:
-    click.echo(f"{NAME}: {message}", err=True)
-    return code

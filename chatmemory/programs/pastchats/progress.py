@@ -1,4 +1,4 @@
-"""A line on a terminal that says how far an index run is; nothing where stderr is no terminal."""
+"""``ProgressLine``: the progress of an index run on a terminal; it prints nothing if stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST_SECONDS: Final = 0.1  # between two lines: a terminal is slower than the i
 
 @final
 class ProgressLine:
-    """Writes one line again and again, and leaves none behind."""
+    """Rewrites one line, and erases it at the end."""
 
     def __init__(self, now: Callable[[], datetime], stream: TextIO | None = None) -> None:
         """Write to *stream*, stderr unless it is given, if that is a terminal."""
@@ -42,7 +42,7 @@ class ProgressLine:
             self._stream.flush()
 
     def indexed(self, progress: IndexProgress) -> None:
-        """Say how many files and turns are done, how quickly, and how long the rest will take."""
+        """Show how many files and turns are done, the rate, and the time left."""
         seconds = self._seconds_if_due()
         if seconds is None:
             return
@@ -82,7 +82,7 @@ class ProgressLine:
 
 
 def ending(path: str, columns: int) -> str:
-    """Return the end of *path*, which tells most, in that many columns of a terminal.
+    """Return the end of *path*, its most informative part, in at most *columns* terminal columns.
 
     >>> ending("/home/dev/.claude/projects/-app/0b7d.jsonl", 20), ending("/聊天/记录.md", 9)
     ('...s/-app/0b7d.jsonl', '...录.md')
@@ -100,7 +100,7 @@ def ending(path: str, columns: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return *seconds* as people say it.
+    """Format *seconds* for reading.
 
     >>> duration(7.2), duration(95), duration(7_300)
     ('7 s', '1 min 35 s', '2 h 1 min')

@@ -1,1 +1,1 @@
-"""JSON Schemas and the OpenAPI document, written from the classes."""
+"""JSON Schemas, generated from the classes."""

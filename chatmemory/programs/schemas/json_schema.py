@@ -1,8 +1,8 @@
-"""JSON Schemas of the values that others may read and write, made from the classes themselves.
+"""JSON Schemas of the values that other programs may read and write, generated from the classes.
 
-``python -m chatmemory.programs.schemas.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and ``PRINTED``.  A schema says
-what ``structure.py`` accepts, or what a command prints: the same names, the same strictness; its prose is the docstring
-of the class.
+``python -m chatmemory.programs.schemas.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and
+``PRINTED``.  A schema describes exactly what ``structure.py`` accepts, or what a command prints; its descriptions come from
+the docstring of the class.
 """
 
 import inspect
@@ -38,6 +38,7 @@ from chatmemory.conversation.messages import (
     ConversationPage,
     MessagePage,
     SummarizationMetadata,
+    Undone,
 )
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect.config.structuring import ALSO, key_of, named_tables_of
@@ -66,6 +67,8 @@ from chatmemory.longterm.memories import (
 from chatmemory.longterm.memory_rules import MAX_FACTS, MAX_TAGS
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory.programs.archive.import_report import ImportReport
+from chatmemory.programs.archive.records import Record
 from chatmemory.programs.pastchats.printed_past_chats import (
     PrintedFindings,
     PrintedRecall,
@@ -83,12 +86,15 @@ PUBLISHED: Final[Mapping[str, object]] = {
     "chat_context": ChatContext,
     "chat_message": ChatMessage,
     "clear_report": ClearReport,
+    "undone": Undone,
     "configuration": Settings,
     "conversation": Conversation,
     "conversation_page": ConversationPage,
     "error": ServiceError,
     "extraction": Extraction,
+    "export_record": Record,
     "forget_receipt": ForgetReceipt,
+    "import_report": ImportReport,
     "memory": Memory,
     "memory_page": MemoryPage,
     "memory_update": MemoryUpdate,
@@ -108,7 +114,7 @@ PRINTED: Final[Mapping[str, object]] = {
     "pastchats_show": PrintedTurns,
     "pastchats_stats": PrintedStatistics,
 }
-"""What commands of ``pastchats-memory`` print."""
+"""The values that commands of ``pastchats-memory`` print."""
 
 _SCALARS: Final[Mapping[object, JsonObject]] = {
     NoneType: {"type": "null"},
@@ -117,7 +123,10 @@ _SCALARS: Final[Mapping[object, JsonObject]] = {
     int: {"type": "integer"},
     float: {"type": "number"},
     datetime: {"type": "string", "format": "date-time"},
-    date: {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]},  # as Python has it
+    date: {
+        "type": "string",
+        "anyOf": [{"format": "date"}, {"format": "date-time"}],
+    },  # the two forms that Python accepts
 }
 _KEYWORD_OF_COMPARISON: Final = {
     ">=": "minimum",
@@ -130,11 +139,11 @@ AN_ID: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_ID_CHARACTERS}
 TAGS: Final[JsonObject] = {"items": {"type": "string", **AN_ID}, "maxItems": MAX_TAGS, "uniqueItems": True}
 
 _MESSAGE_TEXT: Final[JsonObject] = {"maxLength": MAX_CONTENT_CHARACTERS}
-_NO_SPACE: Final = r"[^\s\x1c-\x1f\x85]"  # the last ones are spaces in Python and nowhere else
-_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": _NO_SPACE}
+SOME_WORD: Final = r"[^\s\x1c-\x1f\x85]"  # the last ones count as spaces only in Python
+_MEMORY_TEXT: Final[JsonObject] = {"minLength": 1, "maxLength": MAX_CONTENT_CHARACTERS, "pattern": SOME_WORD}
 _CONFIDENCE: Final[JsonObject] = {"minimum": 0, "maximum": 1}
 
-_LARGEST: Final = 3.4e38  # that 32 bits hold, and the least that is more than zero for sure
+_LARGEST: Final = 3.4e38  # the largest and the smallest positive number that 32 bits certainly hold
 _LEAST: Final = 1.2e-38
 _VECTOR: Final[JsonObject] = {
     "items": {"type": "number", "minimum": -_LARGEST, "maximum": _LARGEST},
@@ -144,7 +153,7 @@ _VECTOR: Final[JsonObject] = {
 }
 
 Rules: TypeAlias = Mapping[tuple[object, str], JsonObject]
-"""What obeys them: a field of a class, or ``TOGETHER``, several of its fields."""
+"""Rules by the class and the name of a field, or ``TOGETHER`` for rules about several fields."""
 
 TOGETHER: Final = ""
 
@@ -186,17 +195,17 @@ RULES: Final[Rules] = {
         "dependentRequired": {"previousExpires": ["previousHash"]},
     },
 }
-"""Rules that ``message_rules.py`` and ``memory_rules.py`` keep, and no attrs validator."""
+"""Rules that ``message_rules.py`` and ``memory_rules.py`` check, instead of attrs validators."""
 
 
 def json_schema(kind: object) -> JsonObject:
-    """Return the schema of *kind*: a class of ours, or a union of them; what it is made of stands under ``$defs``.
+    """Return the schema of *kind*, with the schemas of its parts under ``$defs``.
 
     Args:
-        kind: what is described.
+        kind: a class of this package, or a union of such classes.
 
     Raises:
-        TypeError: a field has a type or a validator that has no words in JSON Schema yet.
+        TypeError: a field has a type or a validator for which no translation to JSON Schema is defined.
     """
     description = Description()
     described = description.of_class(kind) if isinstance(kind, type) else description.of_type(kind)
@@ -215,11 +224,11 @@ def schema_files() -> Mapping[str, str]:
 
 @final
 class Description:
-    """Describes kinds, and gathers the *definitions* of what they are made of.
+    """Describes classes, and collects the *definitions* of their parts.
 
     Args:
-        place: of the definitions in the document.
-        rules: that no attrs validator keeps.
+        place: the path of the definitions in the document.
+        rules: the rules that no attrs validator checks.
     """
 
     def __init__(self, *, place: str = "#/$defs/", rules: Rules = RULES) -> None:
@@ -228,14 +237,14 @@ class Description:
         self.definitions: dict[str, Json] = {}
 
     def of_type(self, kind: Any) -> JsonObject:
-        """Describe *kind*; a class of ours by naming its definition."""
+        """Return the schema of *kind*; for a class of this package, a reference to its definition."""
         if kind in _SCALARS:
             return _SCALARS[kind]
         if is_any_json(kind):
             return {}
         if attrs.has(kind) or is_typeddict(kind):
             if kind.__name__ not in self.definitions:
-                self.definitions[kind.__name__] = {}  # taken, should the class contain itself
+                self.definitions[kind.__name__] = {}  # reserve the name, in case the class contains itself
                 self.definitions[kind.__name__] = self.of_class(kind)
             return {"$ref": f"{self._place}{kind.__name__}"}
         if may_be_unchanged(kind):
@@ -259,7 +268,7 @@ class Description:
                 raise TypeError(msg)
 
     def of_class(self, kind: type[Any]) -> JsonObject:
-        """Describe *kind* here."""
+        """Return the whole schema of *kind*, not a reference."""
         summary, notes = _docstring(kind)
         members = _members_of_typed_dict(kind) if is_typeddict(kind) else _members_of_attrs(kind, self._rules)
         return {
@@ -285,7 +294,7 @@ class Description:
 
 
 class _Member(NamedTuple):
-    """What a class says of one of its fields."""
+    """The description of one field of a class."""
 
     name: str
     type: Any
@@ -295,12 +304,12 @@ class _Member(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that it is read by."""
+        """The names under which the field may be given."""
         return (key_of(self.name), *filter(None, [self.also]))
 
 
 def _either_name(members: Sequence[_Member]) -> JsonObject:
-    """Say that a field with two names is given by one of them."""
+    """Return the rule that a field with two names is given under one of them, not both."""
     if not members:
         return {}
     either: list[Json] = []
@@ -328,7 +337,7 @@ def _members_of_attrs(kind: type[Any], rules: Rules) -> Sequence[_Member]:
 
 
 def _kept_rule(kind: type[Any], name: str, rules: Rules) -> JsonObject:
-    """Return the rule of a field, which a class has of the nearest class that it is made of."""
+    """Return the rule of a field, from the class itself or the nearest base class that has one."""
     none: JsonObject = {}
     return next((rules[base, name] for base in kind.__mro__ if (base, name) in rules), none)
 
@@ -338,7 +347,7 @@ def _members_of_typed_dict(kind: type[Any]) -> Sequence[_Member]:
 
 
 def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
-    # The classes behind attrs.validators are private; their attributes are what their repr shows.
+    # The classes of attrs.validators are private; the attributes used here are those that their repr shows.
     rule: JsonObject = {} if field.validator is None else _of_validator(field.validator)
     is_list = get_origin(field.type) is tuple
     return {_KEYWORD_OF_LISTS[word]: bound for word, bound in rule.items()} if is_list else rule
@@ -347,17 +356,17 @@ def _rule(field: "attrs.Attribute[Any]") -> JsonObject:
 def _of_validator(validator: Any) -> JsonObject:
     if hasattr(validator, "_validators"):
         return {word: bound for one in validator._validators for word, bound in _of_validator(one).items()}  # noqa: SLF001  as above
-    if hasattr(validator, "validator"):  # of what may be None
+    if hasattr(validator, "validator"):  # a validator of an optional value
         return _of_validator(validator.validator)
     if hasattr(validator, "compare_op"):
-        if validator.bound == inf:  # as every number of JSON is
+        if validator.bound == inf:  # true of every JSON number
             return {}
         return {_KEYWORD_OF_COMPARISON[validator.compare_op]: validator.bound}
     if hasattr(validator, "min_length"):
         return {"minLength": validator.min_length}
     if hasattr(validator, "max_length"):
         return {"maxLength": validator.max_length}
-    if isinstance(validator, OneOf):  # said by the type
+    if isinstance(validator, OneOf):  # the type already says so
         return {}
     if isinstance(validator, Matching):
         return {"pattern": f"^({validator.pattern})$"}
@@ -374,17 +383,17 @@ def _default(field: "attrs.Attribute[Any]") -> JsonObject:
 
 
 def _is_tag(field: "attrs.Attribute[Any]") -> bool:
-    """Tell whether *field* tells values apart: then it is always there, though Python fills it in."""
+    """Return whether *field* is a tag that distinguishes classes; it is always present, although Python fills it in."""
     return field.name == "tag" and get_origin(field.type) is Literal
 
 
 def _docstring(kind: type[Any]) -> tuple[str, Mapping[str, str]]:
-    """Return the first paragraph of a class's docstring, and the words of its ``Attributes`` section by name."""
+    """Return the first paragraph of a class's docstring, and the texts of its ``Attributes`` section by name."""
     prose = ""
     notes: dict[str, str] = {}
     for base in reversed(
         kind.__mro__[:-1]
-    ):  # a field that is not described again keeps the words of where it comes from
+    ):  # a field without its own description inherits that of the base class
         prose, _, attributes = (inspect.getdoc(base) or "").replace("``", "`").partition("\nAttributes:\n")
         said = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", attributes, re.MULTILINE)
         notes |= {name: _one_line(note) for name, note in said}

@@ -1,9 +1,8 @@
-"""The bundled rows and glosses as files: the name of the model, where they lie, and how they are mapped into memory.
+"""The bundled rows and glosses as files: the name of the model, the paths, and how they are mapped into memory.
 
-How the rows were made is said in ``benchmarks/make_static_rows.py``, where they come from in
-``static_minilm_l6_v2/NOTICE``; ``composite.py`` and ``plain_rows.py`` read them, with numpy and without.  Of the glosses
-of Chinese words the same is said in ``benchmarks/make_chinese_glosses.py`` and ``cc_cedict/NOTICE``;
-``chinese_glosses.py`` reads them.
+``benchmarks/make_static_rows.py`` makes the rows, ``static_minilm_l6_v2/NOTICE`` names their source; ``composite.py`` reads
+them with numpy, ``plain_rows.py`` without it.  ``benchmarks/make_chinese_glosses.py`` makes the glosses of Chinese words,
+``cc_cedict/NOTICE`` names their source; ``chinese_glosses.py`` reads them.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ import struct
 from typing import Final, NamedTuple
 
 MODEL: Final = "chatmemory-static-2"
-"""Vectors of other rows, features or shares get another number."""
+"""The name of the model; vectors of other rows, features or shares get another version number."""
 
-# Paths as text: pathlib takes 4 ms to import.
+# Paths as text: importing pathlib takes 4 ms.
 _HERE: Final = os.path.dirname(__file__)
 _FOLDER: Final = os.path.join(_HERE, "static_minilm_l6_v2")
 ROWS: Final = os.path.join(_FOLDER, "rows.npy")
@@ -25,14 +24,14 @@ VOCABULARY: Final = os.path.join(_FOLDER, "vocabulary.txt")
 
 
 class GlossFiles(NamedTuple):
-    """Where the glosses of Chinese words lie.
+    """The paths of the glosses of Chinese words.
 
     Attributes:
-        words: UTF-8, sorted; a line holds those that begin with the same character, with a space between them.
-        lines: uint32, shape ``(lines + 1, 2)``: at which byte a line begins, and the number of its first word.
+        words: UTF-8, sorted; a line holds the words that begin with the same character, separated by spaces.
+        lines: uint32, shape ``(lines + 1, 2)``: the byte at which a line begins, and the number of its first word.
         starts: uint32, shape ``(words + 1,)``: the pieces of word i are ``starts[i]`` to ``starts[i + 1]``.
-        pieces: uint16: places in the vocabulary.
-        weights: uint8: what the row of each piece is multiplied by, ``WEIGHT_ONE`` being 1.
+        pieces: uint16: positions in the vocabulary.
+        weights: uint8: the factor for the row of each piece; ``WEIGHT_ONE`` means 1.
     """
 
     words: str
@@ -58,19 +57,19 @@ _HEADER: Final = struct.Struct(
 
 
 def vocabulary() -> list[str]:
-    """Return the pieces, in the order of the rows, which is that of their code points."""
+    """Return the pieces in the order of the rows, which is the order of their code points."""
     with open(VOCABULARY, encoding="utf-8") as file:
         return file.read().split("\n")
 
 
 def mapped(path: str) -> memoryview[int]:
-    """Return the bytes of a file, mapped: only what is used is read."""
+    """Return the bytes of a file, mapped into memory: only the used parts are read."""
     with open(path, "rb") as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def mapped_numbers(path: str) -> memoryview[int]:
-    """Return the bytes after the header of a .npy file, mapped."""
+    """Return the bytes after the header of a .npy file, mapped into memory."""
     whole = mapped(path)
     *_, length = _HEADER.unpack_from(whole)
     return whole[_HEADER.size + length :]

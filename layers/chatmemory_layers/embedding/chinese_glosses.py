@@ -1,12 +1,11 @@
-"""Chinese words as weighted rows of English ones: those of their glosses, what a dictionary says that they mean.
+"""Chinese words as weighted rows of English words: those of their glosses, which are the definitions in a dictionary.
 
-A run of characters is cut greedily, the longest word first; a character that begins no word is passed over.  Words of
-grammar and words that ask are known and weigh nothing.  Which rows have which weights was settled when the files were
-made: ``benchmarks/make_chinese_glosses.py``.  Simplified and traditional words are known; of Japanese, the kanji that
-Chinese has too.
+A run of characters is cut greedily, the longest word first; a character that begins no word is skipped.  Grammatical and
+interrogative words are known and have weight zero.  ``benchmarks/make_chinese_glosses.py`` decided the rows and their
+weights.  Simplified and traditional words are known; of Japanese, only the kanji that Chinese has too.
 
-The files are mapped when the first Chinese text comes.  Words are looked up by their first character: the line of
-``GLOSSES.words`` that holds them is read once and remembered, so that little of the file is ever touched.
+The files are mapped at the first Chinese text.  Words are looked up by their first character: the line of
+``GLOSSES.words`` that holds them is read once and cached, so that only a small part of the file is ever read.
 """
 
 import re
@@ -14,27 +13,27 @@ from bisect import bisect_left
 from functools import cache, lru_cache
 from typing import Final, TypeAlias, final
 
-from chatmemory.text.search_terms import HAN
+from chatmemory.text.stop_words import HAN
 from chatmemory_layers.embedding.bundled import GLOSSES, WEIGHT_ONE, mapped, mapped_numbers
 
 _HAN_RUN: Final = f"[{HAN}]+"
-_LINES: Final = 1 << 12  # characters that begin words; a newspaper uses some 3,500
+_LINES: Final = 1 << 12  # cached first characters; a newspaper uses some 3,500
 _WORDS: Final = 1 << 14
 
 
 _Line: TypeAlias = tuple[dict[str, int], int]
-"""The words that begin with one character, each with its number; and how many characters the longest one has."""
+"""The words that begin with one character, each with its number; and the length of the longest, in characters."""
 
 _Weighed: TypeAlias = tuple[list[int], list[float]]
-"""Places in the vocabulary, and the weights of their rows."""
+"""Positions in the vocabulary, and the weights of their rows."""
 
 
 @final
 class ChineseGlosses:
-    """Says which rows, with which weights, stand for a Chinese text; from any thread, from several at once."""
+    """Returns the rows and weights for a Chinese text; several threads may use it at once."""
 
     def __init__(self) -> None:
-        """Map the files."""
+        """Map the files into memory."""
         self._words = mapped(GLOSSES.words)
         self._lines = mapped_numbers(GLOSSES.lines).cast("I")
         self._starts = mapped_numbers(GLOSSES.starts).cast("I")
@@ -44,7 +43,7 @@ class ChineseGlosses:
         self._word = lru_cache(maxsize=_WORDS)(self._read_word)
 
     def pieces(self, text: str) -> _Weighed:
-        """Return the places in the vocabulary of the pieces of all Chinese words in *text*, and the weights of their rows."""
+        """Return the positions in the vocabulary of the pieces of all Chinese words in *text*, and the weights of their rows."""
         places: list[int] = []
         weights: list[float] = []
         for run in re.findall(_HAN_RUN, text):

@@ -1,7 +1,7 @@
-"""Vectors of two halves: static rows, which know what words mean, beside hashed features, which know any script.
+"""Vectors of two parts: static rows, which represent the meaning of words, and hashed features, which work for any script.
 
-The rows come from a sentence embedding model, so that words of like meaning have like rows; the bundled ones are named
-in ``bundled.py``.  What is read of a text, and which half knows how much of it, is said in ``text_features.py``.
+The rows come from a sentence embedding model, so that words of similar meaning have similar rows; ``bundled.py`` names the
+bundled ones.  ``text_features.py`` reads a text, and decides the share of each part.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from chatmemory_layers.embedding.text_features import (
     text_features,
 )
 
-BATCH: Final = 32  # texts that numpy works on at once: twice as fast as each by itself, and bounded
+BATCH: Final = 32  # texts per call of numpy: twice as fast as one by one, with bounded memory
 _OWNER_BITS: Final = 33
 _WEIGHTS: Final = np.array([-1.0, 1.0, -LIGHT, LIGHT])  # by lightness and by sign, the lowest bit of the hash
 
@@ -48,11 +48,11 @@ class StaticRows:
 
     @property
     def dim(self) -> int:
-        """How long a vector is."""
+        """The number of dimensions of a vector."""
         return int(self.rows.shape[1])
 
     def of(self, texts: Sequence[str]) -> Matrix:
-        """Return a row of length 1 for each text, shape ``(count, dim)``; all zero for one without known pieces."""
+        """Return a unit vector for each text, shape ``(count, dim)``; zeros for a text without known pieces."""
         sums = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in zip(sums, texts, strict=True):
             places, weights = static_pieces(self.pieces, text)
@@ -61,7 +61,7 @@ class StaticRows:
                 scales = self.scales.take(taken)
                 if weights is not None:
                     scales *= np.array(weights, np.float32)
-                # take is twice as quick as an index of a list.
+                # take is twice as fast as indexing by a list.
                 row[:] = scales @ self.rows.take(taken, axis=0).astype(np.float32)
         return unit_rows(sums)
 
@@ -70,14 +70,14 @@ class StaticRows:
 def bundled_rows() -> StaticRows:
     """Return the rows that ship with the package, read once.
 
-    The numbers stay in the file: they are mapped, so that processes share them and only what is used is read.
+    The numbers stay in the file, mapped into memory, so that processes share them and only the used parts are read.
     """
     rows: NDArray[np.int8] = np.load(ROWS, mmap_mode="r")
     return StaticRows(WordPiece(vocabulary()), np.asarray(rows), np.load(SCALES))
 
 
 def hashed_rows(texts: Sequence[str]) -> Matrix:
-    """Return a row of length 1 for each text, shape ``(count, DIM)``; all zero for one without letters and digits."""
+    """Return a unit vector for each text, shape ``(count, DIM)``; zeros for a text without letters and digits."""
     rows = np.zeros((len(texts), DIM), dtype=np.float32)
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
@@ -86,7 +86,7 @@ def hashed_rows(texts: Sequence[str]) -> Matrix:
 
 
 def _sums(features: Sequence[Sequence[int]]) -> Matrix:
-    """Add up the features of each text: each with its weight, its sign, and the logarithm of how often it occurs."""
+    """Return the sum of the features of each text: weight times sign times the logarithm of the number of occurrences."""
     owners = np.repeat(np.arange(len(features)), [len(of_text) for of_text in features])
     codes = np.array([feature for of_text in features for feature in of_text], dtype=np.int64)
     codes, times = np.unique(owners << _OWNER_BITS | codes, return_counts=True)
@@ -96,7 +96,7 @@ def _sums(features: Sequence[Sequence[int]]) -> Matrix:
 
 
 def composite_rows(texts: Sequence[str]) -> Matrix:
-    """Return a row of length 1 for each text; all zero for one that neither half knows anything of."""
+    """Return a unit vector for each text; zeros for a text in which neither part finds anything."""
     read = [text[:LONGEST_READ] for text in texts]
     hashed = np.array([hashed_share(text) for text in read], dtype=np.float32).reshape(-1, 1)
     static = bundled_rows().of(read)

@@ -1,4 +1,4 @@
-"""The embeddings protocol: what the JSON object in an answer comes to."""
+"""The embeddings protocol: reads the vectors in the JSON object of an answer."""
 
 import base64
 import binascii
@@ -22,11 +22,11 @@ def read_embeddings(
     """Return the vectors of an answer in the order of the texts, or what is wrong with them.
 
     Args:
-        model: for the error.
-        answer: with ``data``, a list of ``{"index": 0, "embedding": [...]}`` in any order.  An embedding is a list of
-            numbers, or float32 numbers in base64, which some endpoints send whatever they are asked for.
-        count: how many texts were sent.
-        dim: how long each vector has to be; None: as long as the first.
+        model: the model, for errors.
+        answer: has ``data``, a list of ``{"index": 0, "embedding": [...]}`` in any order.  An embedding is a list of
+            numbers, or float32 numbers in base64, which some endpoints always send.
+        count: the number of texts that were sent.
+        dim: the length that each vector must have; None: the length of the first.
     """
 
     def failed(problem: EmbeddingProblem, detail: str) -> Failure[EmbeddingError]:
@@ -55,11 +55,11 @@ def read_embeddings(
 
 
 def _numbers(embedding: object) -> object:
-    """Return what stands in base64 as an array, and anything else as it is."""
+    """Return numbers in base64 as an array, and any other value unchanged."""
     if not isinstance(embedding, str):
         return embedding
     try:
         numbers: NDArray[np.float32] = np.frombuffer(base64.b64decode(embedding, validate=True), _FLOAT32)
-    except (binascii.Error, ValueError):  # no base64, not ASCII, or no whole number of numbers
+    except (binascii.Error, ValueError):  # not base64, not ASCII, or not a whole count of numbers
         return None
     return numbers

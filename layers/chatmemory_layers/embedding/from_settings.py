@@ -1,4 +1,4 @@
-"""Which embedder the settings name."""
+"""``embedder_from_settings``: chooses the embedder that the settings name."""
 
 from typing import assert_never
 

@@ -1,4 +1,4 @@
-"""The embedder that needs no file and no model; what its vectors say is defined in ``composite.py``."""
+"""The embedder that needs no file and no model; ``composite.py`` defines its vectors."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
 MODEL: Final = "chatmemory-hashed-2"
-"""Vectors of other features get another number."""
+"""The name of the model; vectors of other features get another version number."""
 
 
 def _load() -> Vectors:

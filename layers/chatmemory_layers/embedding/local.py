@@ -1,4 +1,4 @@
-"""``LocalEmbedder``: an embedder that is a function of this process, loaded by the first who needs it."""
+"""``LocalEmbedder``: an embedder that is a function in this process, loaded at its first use."""
 
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -11,21 +11,22 @@ from chatmemory.effect.suspended import has_event_loop
 from chatmemory.embedding.embedder import USUAL_THRESHOLD, Matrix
 from chatmemory.errors import EmbeddingError
 
-INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; to a thread and back: 0.1 ms
+INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; a switch of threads: 0.1 ms
 INLINE_TEXTS: Final = 8
 
 Vectors: TypeAlias = Callable[[Sequence[str]], Matrix]
-"""Makes a row of length 1, or all zero, of each text; from any thread, from several at once."""
+"""Returns a row of length 1, or of zeros, for each text; several threads may call it at once."""
 
 
 @final
 @define(eq=False)
 class LocalEmbedder:
-    """Runs a function of texts, beside the event loop where that takes longer than going there; without one, at once.
+    """Runs a function of texts: in a worker thread if it takes longer than the switch to one, otherwise at once.
 
     Attributes:
         load: imports and reads what the function needs, which may take long; called once.
-        is_quick: a few short texts are embedded on the event loop, once it is loaded; all others in a worker thread.
+        is_quick: whether a few short texts are embedded on the event loop, once the function is loaded; other texts, and
+            all texts if False, are embedded in a worker thread.
     """
 
     model: Final[str]
@@ -36,10 +37,10 @@ class LocalEmbedder:
     _loading: Final[Lock] = field(factory=Lock, init=False, repr=False)
 
     def unavailability(self) -> None:
-        """None: it needs nothing but itself."""
+        """Return None: the embedder is always available."""
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """See ``Embedder``; it never fails, save by a defect."""
+        """See ``Embedder``; it never fails, except by a defect."""
 
         async def rows() -> Outcome[Matrix, EmbeddingError]:
             vectors = self._vectors

@@ -1,4 +1,4 @@
-"""The embedder that makes no vectors and says why: memories are found by their words."""
+"""The embedder that makes no vectors, and says why: memories are then found by their words."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -13,18 +13,18 @@ from chatmemory.errors import EmbeddingError
 @final
 @frozen
 class NoEmbedder:
-    """Cannot embed, for a *reason* that stands in the configuration."""
+    """Fails every call with *reason*, which comes from the configuration."""
 
     reason: EmbeddingError
 
     @property
     def model(self) -> str:
-        """A name for errors; no vector bears it."""
+        """A name for errors; no vector has this model."""
         return self.reason.model
 
     @property
     def similarity_threshold(self) -> float:
-        """The usual one, for nothing."""
+        """The usual threshold, which is never used."""
         return USUAL_THRESHOLD
 
     def unavailability(self) -> EmbeddingError:
@@ -32,7 +32,7 @@ class NoEmbedder:
         return self.reason
 
     def embed(self, _: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Fail with the reason."""
+        """Return an effect that fails with the reason."""
         return Effect.fail(self.reason)
 
 

@@ -1,7 +1,6 @@
-"""The embedder that asks a model over HTTP: any endpoint that speaks OpenAI's embeddings.
+"""The embedder that calls a model over HTTP: any endpoint with OpenAI's embeddings protocol.
 
-What an answer comes to is defined in ``embedding_answer.py``; ``chatmemory_layers.endpoint`` sends the question, waits
-and tries again.
+``embedding_answer.py`` reads an answer; ``chatmemory_layers.endpoint`` sends the request, waits and retries.
 """
 
 import logging
@@ -23,12 +22,12 @@ from chatmemory_layers.endpoint import Endpoint, open_endpoint
 from chatmemory_layers.endpoint_answer import EndpointFailure, JsonMapping
 
 WITHOUT_EMBEDDINGS: Final = {"deepseek.com": "DeepSeek", "anthropic.com": "Anthropic"}
-"""Providers that are known not to embed, by the domain of their API.  Any other is found out by asking."""
+"""Providers that are known to offer no embeddings, by the domain of their API.  For any other, a request shows it."""
 
-# Characters from the beginning: OpenAI's models take 8,191 tokens, and Chinese has up to 1.3 a character.
+# Characters from the beginning: OpenAI's models take 8,191 tokens, and Chinese has up to 1.3 tokens per character.
 LONGEST_TEXT: Final = 6_000
-LONGEST_ANSWER_BYTES: Final = 256 * 1024  # for each text; 4,096 numbers are 90 kB
-NOTHING: Final = "-"  # sent in the place of a blank text, for which many endpoints refuse the whole request
+LONGEST_ANSWER_BYTES: Final = 256 * 1024  # per text; 4,096 numbers are 90 kB
+NOTHING: Final = "-"  # sent instead of a blank text, for which many endpoints refuse the whole request
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ log = logging.getLogger(__name__)
 @final
 @frozen
 class EndpointEmbedder:
-    """Asks *endpoint* for the vectors of *model*, *batch_size* texts at a time."""
+    """Requests vectors of *model* from *endpoint*, *batch_size* texts at a time."""
 
     endpoint: Endpoint
     model: str
@@ -52,7 +51,7 @@ class EndpointEmbedder:
 
     @Effect.gen
     async def embed(self, do: Do[EmbeddingError], texts: Sequence[str], /) -> Matrix:
-        """Embed *texts*, one batch after the other; the first batch that fails fails the call.  A blank text has a row of zeros."""
+        """Return a row per text, batch by batch; the first batch that fails fails the call.  A blank text has a row of zeros."""
         import numpy as np
 
         cut = [clean_text(text[:LONGEST_TEXT]) for text in texts]
@@ -85,7 +84,7 @@ class EndpointEmbedder:
 
 
 def unusable(settings: EmbeddingSettings) -> EmbeddingError | None:
-    """Say why *settings* name nothing that embeds; None: they may well do (spec 001, D1)."""
+    """Return why *settings* cannot embed; None: they probably can (spec 001, D1)."""
     if not settings.model:
         return EmbeddingError(settings.provider, "not_configured", "memory.embedding.model is empty")
     host = urlsplit(settings.base_url).hostname or ""
@@ -97,12 +96,12 @@ def unusable(settings: EmbeddingSettings) -> EmbeddingError | None:
 
 @asynccontextmanager
 async def open_embedder(settings: EmbeddingSettings) -> AsyncGenerator[Embedder]:
-    """Hold one client with its connections for as long as the layer lives.
+    """Yield the embedder, with one client that keeps its connections while the layer is open.
 
-    Settings that name nothing that embeds are a warning in the log: memories are found by their words.
+    Settings that cannot embed cause a warning in the log; memories are then found by their words.
 
     Raises:
-        EffectFailed: the settings cannot be used; holds a ``ConfigError``.
+        EffectFailed: the settings are invalid; holds a ``ConfigError``.
     """
     async with open_endpoint(
         settings,

@@ -1,7 +1,7 @@
 """The bundled embedder for one query, ``plain_static``: the vectors of ``static.py`` in plain Python.
 
-They are the same as ``composite.py`` makes, and are there before numpy is even imported.
-numpy takes some 60 ms to import, this some 5 ms for a question; for many texts, or long ones, numpy is far quicker.
+They are the same as those of ``composite.py``, and ready before numpy would be imported: importing numpy takes some 60 ms,
+this some 5 ms for a question; for many texts, or long ones, numpy is much faster.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def plain_vector(text: str) -> list[float] | None:
 
 
 def _sum_of_features(text: str) -> list[float]:
-    """Add up the features: each with its weight, its sign, and the logarithm of how often it occurs."""
+    """Return the sum of the features, each with its weight, its sign, and the logarithm of its number of occurrences."""
     total = [0.0] * DIM
     for code, times in Counter(text_features(text)).items():
         weight = (LIGHT if code & IS_LIGHT else 1.0) * (1 + log(times))
@@ -49,14 +49,14 @@ def _sum_of_features(text: str) -> list[float]:
 
 
 def _of_length(vector: Sequence[float], length: float) -> list[float]:
-    """Return *vector* at *length*; a zero vector stays one."""
+    """Return *vector* scaled to *length*; a zero vector stays zero."""
     present = sqrt(sum(number * number for number in vector))
     return [number * length / present for number in vector] if present else list(vector)
 
 
 @final
 class _PlainRows:
-    """What ``StaticRows`` is to numpy: rows of small numbers, each with the scale that it was divided by."""
+    """``StaticRows`` without numpy: rows of small numbers, each with the scale that it was divided by."""
 
     def __init__(self, pieces: WordPiece, rows: memoryview[int], scales: memoryview[float]) -> None:
         self._pieces = pieces
@@ -65,7 +65,7 @@ class _PlainRows:
         self._dim = len(rows) // len(scales)
 
     def sum_of(self, text: str) -> list[float]:
-        """Add up the rows of the pieces of *text*, each with its weight."""
+        """Return the sum of the rows of the pieces of *text*, each with its weight."""
         total = [0.0] * self._dim
         places, weights = static_pieces(self._pieces, text)
         weighed: defaultdict[int, float] = defaultdict(float)
@@ -87,11 +87,11 @@ def _bundled() -> _PlainRows:
 
 @final
 class PlainStatic:
-    """See ``QueryEmbedder``; it never fails, save by a defect."""
+    """See ``QueryEmbedder``; it never fails, except by a defect."""
 
     @property
     def model(self) -> str:
-        """That of ``static``, whose vectors these are."""
+        """The model of ``static``, which makes the same vectors."""
         return MODEL
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None]:

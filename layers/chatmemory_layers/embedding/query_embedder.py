@@ -1,4 +1,4 @@
-"""``query_embedder_of``: any embedder as one of queries."""
+"""``query_embedder_of``: turns any embedder into an embedder of queries."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 @final
 @frozen
 class QueriesOf:
-    """Embeds one query as *embedder* embeds texts."""
+    """Embeds a query with *embedder*, as if it were a text to store."""
 
     embedder: Embedder
 
     @property
     def model(self) -> str:
-        """That of the embedder."""
+        """The model of the embedder."""
         return self.embedder.model
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:
-        """Return the one row, or None for a row of zeros; fails as the embedder does."""
+        """Return the vector of *text*, or None for a vector of zeros; fails as the embedder does."""
         return self.embedder.embed([text]).map(_only_row)
 
 

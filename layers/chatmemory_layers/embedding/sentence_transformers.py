@@ -1,7 +1,7 @@
 """The embedder that runs a model of sentence-transformers in this process.
 
-The library takes seconds to import, so that is put off, with the reading of the model, to the first text.  The extra
-``chatmemory-effect[local]`` brings it.
+Importing the library takes seconds, so the library and the model are loaded at the first text.  The extra
+``chatmemory-effect[local]`` installs it.
 """
 
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_embedder(settings: EmbeddingSettings) -> AsyncGenerator[Embedder]:
-    """Give the embedder of ``settings.model``; the model itself is read with the first text.
+    """Yield the embedder of ``settings.model``; the model itself is loaded at the first text.
 
     Raises:
         EffectFailed: the library is not installed; holds a ``ConfigError``.

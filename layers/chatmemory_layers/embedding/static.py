@@ -1,4 +1,4 @@
-"""The embedder by default: bundled, offline, in numpy alone; what its vectors say is defined in ``composite.py``."""
+"""The default embedder: bundled, offline, with numpy alone; ``composite.py`` defines its vectors."""
 
 from typing import Final
 
@@ -8,8 +8,8 @@ from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors
 
 THRESHOLD: Final = 0.21
-"""Of 28 English questions in other words 25 find their memory among the first five; with 0.3 it is 22.  Below 0.21 questions
-about nothing that is remembered bring up more than half of what a context takes."""
+"""Of 28 English questions in other words, 25 find their memory among the first five; with 0.3 it is 22.  Below 0.21, questions
+about nothing that is remembered fill more than half of a context."""
 
 
 def _load() -> Vectors:

@@ -1,16 +1,15 @@
-"""What is read of a text, as numbers: its words and their parts, hashed, and the pieces of its words in a vocabulary.
+"""Turns a text into numbers: its words and their parts, hashed, and the pieces of its words in a vocabulary.
 
-Texts that share words, beginnings, endings or typing slips share hashed features; meaning is not known.  Chinese, Japanese
-and Korean text is taken by characters, pairs and triples, since nothing there parts the words.  A piece (``WordPiece``)
-has a static row, which knows what it means; for Chinese words stand the pieces of their English glosses
-(``static_pieces``).  How vectors are made of both is said in ``composite.py`` and ``plain_rows.py``, with numpy and
-without.
+Texts that share words, beginnings, endings or typing slips share hashed features, which know nothing of meaning.  Chinese,
+Japanese and Korean text is read by characters, pairs and triples, since nothing separates the words.  A piece (``WordPiece``)
+has a static row, which represents its meaning; a Chinese word has the pieces of its English glosses (``static_pieces``).
+``composite.py`` makes vectors of both with numpy, ``plain_rows.py`` without it.
 
-``hashed_share`` says how much of a vector the features have; static rows have the rest, as far as they know the script:
-in Japanese kana, Korean and whatever else is written neither in Latin letters nor in Han characters they are silent.
+``hashed_share`` returns the share of the features in a vector; static rows make up the rest, if they know the script: they
+do not know Japanese kana, Korean, or any script other than Latin letters and Han characters.
 Measured on labelled conversations: features alone lose a fifth of what is found in English.
 
-The patterns are compiled by their first use: the one of CJK takes 2 ms, and English does without it.
+The patterns are compiled at their first use: the one for CJK takes 2 ms, and English does not need it.
 """
 
 import re
@@ -20,18 +19,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, final
 
-from chatmemory.text.search_terms import CJK_RUN, HAN
+from chatmemory.text.stop_words import CJK_RUN, HAN
 
-# Powers of two: the bits above a hash do not change its place.
+# Powers of two: the bits above a hash do not change its position.
 WORD_DIM: Final = 512
 GRAM_DIM: Final = 256
 DIM: Final = WORD_DIM + GRAM_DIM
-"""Words and grams of CJK have places of their own, so that an English and a Chinese text, which share no features, are
-compared by their rows alone: in the same places, chance would lose 1 to 3 of 100 answers."""
+"""Words and CJK grams have separate positions, so that an English and a Chinese text, which share no features, are compared
+by their rows alone: with shared positions, chance would lose 1 to 3 of 100 answers."""
 
-# Characters from the beginning of a text; a mean over more says nothing in particular.
+# Characters from the beginning of a text; a mean over more of them is too general to be useful.
 LONGEST_READ: Final = 8_192
-LONGEST_HASHED_WORD: Final = 32  # characters of a word: base64 and the like are known by their beginning
+LONGEST_HASHED_WORD: Final = 32  # characters of a word: of base64 and the like, the beginning is enough
 CJK_GRAMS: Final = (1, 2, 3)
 WORD_GRAMS: Final = (3, 4)
 # The weight of a part of a word ("cat" in "concatenate") and of hiragana, which mostly writes grammar.
@@ -40,27 +39,27 @@ LIGHT: Final = 0.35
 _IS_HIRAGANA: Final = "[\u3041-\u309f]+"
 _WORD: Final = r"[^\W_]+(?:'[^\W_]+)*"
 
-# A feature is a number: its hash in 32 bits, above them whether it weighs less, above that whose text's it is.  The lowest
-# bit is its sign, and those above it are its place: below WORD_DIM for words and their parts, above for grams of CJK.
+# A feature is a number: its hash in 32 bits, above them whether it weighs less, above that which text it belongs to.  The
+# lowest bit is its sign, those above it its position: below WORD_DIM for words and their parts, above for CJK grams.
 PLACES: Final = 1023
 _UPPER: Final = WORD_DIM << 1
 IS_LIGHT: Final = 1 << 32
 
 HASHED_SHARE: Final = 0.3
-"""Of the cosine of two English texts; the rest is the rows'.  Measured: English recall is flat from 0.2 to 0.5."""
+"""Share in the cosine of two English texts; the rows have the rest.  Measured: English recall is flat from 0.2 to 0.5."""
 HAN_SHARE: Final = 0.5
-"""Of that of two Chinese texts.  With 0.3 a tenth more is found of what is asked in other words
-(``benchmarks/paraphrases.py``), but Chinese memories stand before the answers to English questions, and questions about
-nothing that is remembered bring up half as many again (``tests/recall/test_recall_quality.py``)."""
+"""Share in the cosine of two Chinese texts.  With 0.3, questions in other words find a tenth more
+(``benchmarks/paraphrases.py``), but Chinese memories rank above the answers to English questions, and questions about
+nothing that is remembered find half as many memories again (``tests/recall/test_recall_quality.py``)."""
 
-# Compiled by their first use: English does without them.
+# Compiled at their first use: English does not need them.
 _LETTERS: Final = r"[^\W_]+"
-# With accents, up to Latin Extended-B; the signs of multiplication and division among them are no letters.
+# With accents, up to Latin Extended-B; the signs of multiplication and division in that range are not letters.
 _LATIN: Final = "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+"
 
 _HAN_RUN: Final = f"[{HAN}]+"
 
-LONGEST_WORD: Final = 100  # characters; BertTokenizer knows no longer word
+LONGEST_WORD: Final = 100  # characters; BertTokenizer ignores longer words
 _MEMO: Final = 1 << 14  # words; 2,760 turns of chat between friends have 3,749
 
 _HAN: Final = (
@@ -73,16 +72,16 @@ _HAN: Final = (
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
-"""What BertTokenizer takes for a word of one character."""
+"""The characters that BertTokenizer reads as words of one character."""
 
-_SYMBOLS: Final = frozenset("$+<=>^`|~")  # no punctuation to Unicode, but to BertTokenizer
+_SYMBOLS: Final = frozenset("$+<=>^`|~")  # punctuation for BertTokenizer, but not for Unicode
 
 _ASCII: Final[dict[int, str | None]] = {
     **dict.fromkeys((*range(32), 127)),  # control characters: nothing
     **{ord(character): " " for character in "\t\n\r"},
     **{ord(character): f" {character} " for character in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"},
 }
-"""What ``_spaced`` says of ASCII, where it does not leave a character as it is."""
+"""What ``_spaced`` returns for ASCII characters that it does not leave unchanged."""
 
 
 def text_features(text: str) -> list[int]:
@@ -99,7 +98,7 @@ def text_features(text: str) -> list[int]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return *text* in lower case, what is CJK at the odd places and what is not at the even ones."""
+    """Return *text* in lower case, split: CJK text at the odd positions, other text at the even ones."""
     if text.isascii():
         return [text.lower()]
     import unicodedata
@@ -125,12 +124,12 @@ def _hash(feature: str) -> int:
 
 
 def static_part(text: str) -> str:
-    """Return *text* without what the rows know nothing of."""
+    """Return *text* without the scripts that the rows do not know."""
     return text if text.isascii() else re.sub(CJK_RUN, " ", text)
 
 
 def hashed_share(text: str) -> float:
-    """Return how much of the cosine the features have: little in Latin, half in Chinese, all in other scripts."""
+    """Return the share of the features in the cosine: small for Latin, half for Chinese, 1 for other scripts."""
     if text.isascii():
         return HASHED_SHARE
     letters = sum(map(len, re.findall(_LETTERS, text)))
@@ -143,26 +142,27 @@ def hashed_share(text: str) -> float:
 
 @final
 class WordPiece:
-    """Cuts texts into the pieces that BERT's uncased vocabulary knows; from any thread, from several at once.
+    """Cuts texts into the pieces of BERT's uncased vocabulary; several threads may use it at once.
 
     The pieces are those of Hugging Face's ``BertTokenizer(do_lower_case=True)`` without its markers.  Pure Python with two
-    memos takes a quarter of the time of a compiled tokenizer here, since a message is short and its words come again.
+    Here, pure Python with two caches takes a quarter of the time of a compiled tokenizer, since a message is short and its
+    words occur again.
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        """Take the pieces, in the order of their code points; one that goes on within a word begins with ``##``.
+        """Use the pieces *vocabulary*, sorted by code points; one that continues a word begins with ``##``.
 
-        They are looked for where they must stand: to make a dict of them takes longer than to embed a query.
+        A binary search finds them: building a dict of them takes longer than embedding a query.
         """
         self._vocabulary = vocabulary
         self._of_word = lru_cache(maxsize=_MEMO)(self._cut)
 
     def places(self, text: str) -> list[int]:
-        """Return the places in the vocabulary of the pieces of *text*, in order, without those that it lacks."""
+        """Return the positions in the vocabulary of the pieces of *text*, in order; unknown words have none."""
         return [place for word in words(text) for place in self._of_word(word)]
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        """Cut *word* greedily, the longest piece first; a word with a part that is no piece has none."""
+        """Return the pieces of *word*, the longest first at each position; none if a part of the word is unknown."""
         if len(word) > LONGEST_WORD:
             return ()
         found: list[int] = []
@@ -176,7 +176,7 @@ class WordPiece:
         return tuple(found)
 
     def _pieces_at(self, word: str, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the place and the end of every piece that begins at *start*, the longest first."""
+        """Yield the position and the end of every piece that begins at *start*, the longest first."""
         prefix = "##" if start else ""
         for end in range(len(word), start, -1):
             piece = prefix + word[start:end]
@@ -186,7 +186,7 @@ class WordPiece:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of *text*: in lower case, without accents, each mark and each Han character by itself."""
+    """Return the words of *text* in lower case, without accents; each mark and each Han character is a word."""
     if text.isascii():
         return text.lower().translate(_ASCII).split()
     import unicodedata
@@ -196,7 +196,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 12)
 def _spaced(character: str) -> str:
-    """Return what stands for *character*: itself, itself between spaces, a space, or nothing."""
+    """Return the replacement of *character*: itself, itself between spaces, a space, or nothing."""
     import unicodedata
 
     category = unicodedata.category(character)
@@ -216,15 +216,15 @@ def static_pieces(pieces: WordPiece, text: str) -> tuple[list[int], list[float] 
     """Return the rows of *text* and their weights.
 
     Args:
-        pieces: cuts what is not Chinese.
+        pieces: cuts the text that is not Chinese.
         text: any text.
 
     Returns:
-        places in the vocabulary, a place as often as it occurs; and as many weights, or None where each is 1.
+        positions in the vocabulary, each as often as it occurs; and one weight for each, or None if all weights are 1.
     """
     if text.isascii():
         return pieces.places(text), None
-    # Imported late: a process that reads English alone does without.
+    # Imported late: a process that reads only English does not need it.
     from chatmemory_layers.embedding.chinese_glosses import chinese_glosses
 
     places = pieces.places(static_part(text))

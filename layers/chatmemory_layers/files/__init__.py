@@ -1,1 +1,1 @@
-"""The file system of this machine, as past chats see it: where histories lie, and their bytes."""
+"""Finds and reads chat histories in the file system of this machine."""

@@ -1,4 +1,4 @@
-"""The bytes of a file: as much of it as there was when it was first opened, so that two passes see the same."""
+"""Reads a file up to the size that it had when it was first opened, so that two passes see the same bytes."""
 
 import os
 import stat
@@ -13,12 +13,12 @@ from chatmemory_layers.files.zstd_blocks import COMPRESSED, decompressed, is_com
 
 BLOCK_BYTES: Final = 1 << 18
 ABSENT: Final = (-1, -1)
-"""What is noted of a file that was looked for and not found: it may come."""
+"""The recorded state of a file that was looked for and not found; it may appear later."""
 
 
 @final
 class FileReader:
-    """A ``TrackedReader`` of *path*, as it is shown; it sees nothing near it that *confinement* leaves out."""
+    """A ``TrackedReader`` of the file *path*; it opens no neighbouring file outside *confinement*."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class FileReader:
 
     @property
     def name(self) -> str:
-        """The last part of the path, without the ending that says how it is compressed."""
+        """The last part of the path, without the suffix of its compression."""
         name = os.path.basename(self.path)
         return name[: -len(COMPRESSED)] if is_compressed(name) else name
 
@@ -42,7 +42,7 @@ class FileReader:
         """Yield the bytes of the file, without a byte order mark.
 
         Raises:
-            UnreadableHistoryError: it cannot be read, or was replaced or cut off since it was first opened.
+            UnreadableHistoryError: the file cannot be read, or was replaced or truncated since it was first opened.
         """
         blocks = self._blocks()
         return without_mark(decompressed(blocks) if is_compressed(self.path) else blocks)
@@ -73,7 +73,7 @@ class FileReader:
         return size
 
     def sibling(self, relative: str, /) -> "FileReader | None":
-        """Return the reader of a file near this one, None when there is none; both answers are recorded."""
+        """Return the reader of a neighbouring file, or None if there is no such file; both answers are recorded."""
         real = self._near(relative)
         if self._is_left_out(real):
             return None
@@ -82,7 +82,7 @@ class FileReader:
         return FileReader(shown, self.also, self._confinement) if is_file else None
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
-        """Return the names in a folder near it, sorted; the folder is noted."""
+        """Return the sorted names in a neighbouring folder; the folder is recorded."""
         real = self._near(relative)
         if self._is_left_out(real):
             return ()
@@ -100,7 +100,7 @@ class FileReader:
 
 
 def look(real: str) -> tuple[tuple[int, int], bool]:
-    """Return size and time of the last change of what is there, and whether it is a file."""
+    """Return the size and the modification time of *path*, and whether it is a regular file."""
     try:
         found = os.stat(real)
     except (OSError, ValueError):
@@ -109,7 +109,7 @@ def look(real: str) -> tuple[tuple[int, int], bool]:
 
 
 def is_absent(real: str) -> bool:
-    """Tell whether there is nothing; False where that cannot be seen."""
+    """Return whether *path* does not exist; False if that cannot be determined."""
     try:
         os.stat(real)
     except (FileNotFoundError, NotADirectoryError, ValueError):

@@ -1,4 +1,4 @@
-"""The search below a folder: every regular file once, whatever links lead where."""
+"""Searches a folder: yields every regular file below it once, wherever links point."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.path_globs import NO_HISTORIES
 from chatmemory_layers.files.paths import shown_path
 
-_SIDE_FILES: Final = ("-wal", "-shm", "-journal")  # of a SQLite database, which they are nothing without
+_SIDE_FILES: Final = ("-wal", "-shm", "-journal")  # belong to a SQLite database, and are not read alone
 _KINDS: Final = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -23,10 +23,10 @@ Found: TypeAlias = HistoryFile | HistoryIssue
 
 @final
 class FolderSearch:
-    """One search, over as many folders and files as are asked for.
+    """One search over several folders and files.
 
-    Links are followed, out of the folder too: histories are often kept elsewhere.  A file or folder that was found
-    once is not found again, so a link in a circle ends; one to a folder that it lies in is named as an issue.
+    Links are followed, also out of the folder, because histories are often kept elsewhere.  A file or folder is found
+    only once, so that circular links end; a link to one of its own parent folders is reported as an issue.
     """
 
     def __init__(self, is_left_out: Callable[[str], bool]) -> None:
@@ -40,7 +40,13 @@ class FolderSearch:
         may_lead: Callable[[Parts], bool] = lambda _: True,
         is_meant: Callable[[Parts], bool] = lambda _: True,
     ) -> Iterator[Found]:
-        """Yield the file *path*, or the files below the folder *path*, and what could not be entered."""
+        """Yield the file *path*, or the files below the folder *path*, and an issue for each folder that cannot be read.
+
+        Args:
+            path: the path of the file or folder; a link is followed.
+            may_lead: returns whether files below a folder may be meant, by its parts below *path*.
+            is_meant: returns whether a file is meant, by its parts below *path*.
+        """
         real = os.path.realpath(path)
         try:
             found = os.stat(real)
@@ -68,7 +74,7 @@ class FolderSearch:
         self._seen.add(place)
         try:
             with os.scandir(folder) as entries:
-                # Files before the folders beside them, links last: a file is known by its own name if it has one here.
+                # Files before folders, links last: a file in this folder is found under its own name, not that of a link.
                 listed = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError as reason:
             yield self._issue(folder, reason)

@@ -28,8 +28,8 @@ class LocalFiles:
     """Finds and opens files.
 
     Args:
-        own: are never found: the index itself, which changes with every run.
-        confinement: outside of which nothing is read; None: everything may be.
+        own: files to leave out: the index itself, which changes with every run.
+        confinement: the folders outside of which nothing is read; None allows every file.
     """
 
     def __init__(self, own: Sequence[str] = (), confinement: Confinement | None = None) -> None:
@@ -37,15 +37,25 @@ class LocalFiles:
         self._confinement = confinement
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files below *inputs*, of which one may begin with ``~``."""
+        """Return the files below *inputs*; a path may begin with ``~``.
+
+        Args:
+            inputs: paths of files and folders.
+            exclude: globs of paths to leave out.
+        """
         return Effect.sync(lambda: self._find(inputs, exclude))
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files of those *roots* that exist."""
+        """Return the files of those *roots* that exist.
+
+        Args:
+            roots: the places where known tools keep their histories.
+            exclude: globs of paths to leave out.
+        """
         return Effect.sync(lambda: self._find_known(roots, exclude))
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
-        """Return what reads *file*."""
+        """Return the reader of *file*."""
         if file.member and not is_archive(file.path):
             return StoreReader(file, real_path(file.path))
         if file.member:
@@ -53,11 +63,11 @@ class LocalFiles:
         return FileReader(file.path, confinement=self._confinement)
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
-        """Tell whether one of the further files of a source is not what it was."""
+        """Return whether one of the other files of a source has changed."""
         return any(look(real_path(path))[0] != tuple(seen) for path, seen in also.items())
 
     def is_gone(self, source: str, /) -> bool:
-        """Tell whether there is no such file, or no such member of an archive; False where looking is forbidden."""
+        """Return whether the file, or the member of the archive, no longer exists; False if reading it is forbidden."""
         if not is_absent(real_path(source)):
             return False
         store, _, conversation = source.rpartition("!")
@@ -127,7 +137,7 @@ async def _of_settings(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
 
 
 def confined_files(confinement: Confinement) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
-    """See nothing outside of *confinement*."""
+    """Leave out the files outside *confinement*."""
 
     @Effect.gen
     async def confined(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:

@@ -1,7 +1,7 @@
-"""SQLite stores of tools, as archives: their conversations are the members, and nothing of a store is ever changed.
+"""Reads the SQLite stores of other tools as archives whose members are conversations; a store is never changed.
 
-A store is copied by SQLite's backup, also while its tool writes to it; the log beside it (``-wal``) is part of it.  The
-copy lies among the temporary files of this process until the store has changed, so that a run without news copies nothing.
+A store is copied by SQLite's backup, also while its tool writes to it, with the log beside it (``-wal``).  The copy stays
+among the temporary files of this process until the store changes, so that a run without news copies nothing.
 """
 
 import atexit
@@ -28,11 +28,11 @@ from chatmemory_layers.files.folder_search import Found
 
 MARK: Final = b"SQLite format 3\x00"
 BUSY_SECONDS: Final = 5.0
-MOST_SECONDS: Final = 120.0  # for a store that changes again and again
+MOST_SECONDS: Final = 120.0  # for a store that keeps changing
 STEP_PAGES: Final = 4_096
 BLOCK_CHARACTERS: Final = 1 << 18
 
-_WAL_MODE: Final = 2  # at bytes 18 and 19 of the file
+_WAL_MODE: Final = 2  # the value of bytes 18 and 19 of the file
 _ENDINGS: Final = (".db", ".vscdb", ".sqlite", ".sqlite3")
 _State: TypeAlias = tuple[tuple[int, int, int], ...]
 
@@ -40,7 +40,7 @@ _State: TypeAlias = tuple[tuple[int, int, int], ...]
 @final
 @frozen
 class _Copy:
-    """A copy of a store as it was in *state*."""
+    """A copy of a store in the state *state*."""
 
     state: _State
     folder: str
@@ -62,7 +62,7 @@ def forget_copies() -> None:
 
 
 def is_store(real_path: str) -> bool:
-    """Tell whether *real_path* is called a database, and is one of SQLite."""
+    """Return whether *real_path* has a database's suffix and is a SQLite file."""
     if not real_path.lower().endswith(_ENDINGS):
         return False
     try:
@@ -73,9 +73,9 @@ def is_store(real_path: str) -> bool:
 
 
 def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
-    """Yield the conversations of *store* as files; the file itself where no tool that is known keeps it.
+    """Yield the conversations of *store* as files, or the file itself if it belongs to no known tool.
 
-    What the store is damaged or locked for is an issue.
+    A damaged or locked store yields an issue.
     """
     try:
         if _is_none_of_ours(real_path):
@@ -93,7 +93,7 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
 
 
 def holds(real_path: str, member: str) -> bool:
-    """Tell whether *member* is in the store, or may be in one that cannot be read."""
+    """Return whether *member* is in the store; True for a store that cannot be read."""
     try:
         with closing(_opened(real_path)) as connection:
             kind = _kind(connection)
@@ -106,7 +106,7 @@ def holds(real_path: str, member: str) -> bool:
 @final
 @frozen
 class StoreReader:
-    """A ``TrackedReader`` of a conversation; nothing lies beside it."""
+    """A ``TrackedReader`` of a conversation; it has no neighbouring files."""
 
     file: HistoryFile
     real_path: str
@@ -114,7 +114,7 @@ class StoreReader:
 
     @property
     def path(self) -> str:
-        """Where it lies: the store and the member."""
+        """The path of the store and the member."""
         return self.file.source
 
     @property
@@ -126,7 +126,7 @@ class StoreReader:
         """Yield the rows as JSON Lines.
 
         Raises:
-            UnreadableHistoryError: the store cannot be read, or no longer holds the conversation.
+            UnreadableHistoryError: the store cannot be read, or no longer has the conversation.
         """
         try:
             with closing(_opened(self.real_path)) as connection:
@@ -168,7 +168,7 @@ def _written(lines: list[str]) -> bytes:
 
 
 def _value(value: object) -> Json:
-    """Return a column; JSON as what it is, and damaged JSON as the text that it is."""
+    """Return the value of a column; JSON is parsed, and damaged JSON stays text."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     if isinstance(text, str) and text[:1] in ("{", "["):
         try:
@@ -189,7 +189,7 @@ def _name(kind: SqliteStore, native_id: object) -> str:
 
 
 def _kind(connection: sqlite3.Connection) -> SqliteStore | None:
-    """Return which store it is."""
+    """Return the known kind of store, if any."""
     columns: dict[str, frozenset[str]] = {}
     for store in STORES:
         for table in store.tables:
@@ -202,31 +202,31 @@ def _kind(connection: sqlite3.Connection) -> SqliteStore | None:
 
 
 def _is_none_of_ours(real_path: str) -> bool:
-    """Tell whether no tool that is known keeps the store, by a look at its tables that locks and copies nothing."""
+    """Return whether the store belongs to no known tool, from its tables, without a lock or a copy."""
     if os.path.exists(f"{real_path}-wal"):
-        return False  # the tables may stand there
+        return False  # the tables may be in the log
     try:
         with closing(sqlite3.connect(f"file:{quote(real_path)}?immutable=1", uri=True)) as connection:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row[0] for row in found}
     except sqlite3.Error:
-        return False  # it is being written, or damaged: the copy will tell
+        return False  # it is being written, or damaged: opening the copy decides
     is_ours = any(store.tables.keys() <= tables for store in STORES)
     return not is_ours and not tables & KNOWN_TABLES.keys()
 
 
 def _unknown(store: HistoryFile, connection: sqlite3.Connection) -> Found:
-    """Return the file as it is; of a tool that is known, the issue that its store has a form that is not."""
+    """Return the file itself, or, if its tool is known, the issue that the store has an unknown form."""
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     tool = next((KNOWN_TABLES[table] for table in sorted(tables & KNOWN_TABLES.keys())), "")
     if not tool:
         return store
     detail = f"a store of {tool} in a form that is not read yet: its tables are {', '.join(sorted(tables))}"
-    return HistoryIssue("unreadable", store.path, detail[:500])  # told, never passed over
+    return HistoryIssue("unreadable", store.path, detail[:500])  # reported, never skipped silently
 
 
 def _opened(real_path: str) -> sqlite3.Connection:
-    """Return a connection to a copy of the store as it is now."""
+    """Open a copy of the current state of the store."""
     state = _state(real_path)
     copy = _copies.get(real_path)
     if copy is None or copy.state != state:
@@ -252,8 +252,8 @@ def _text(raw: bytes) -> str:
 def _take(real_path: str, target: str) -> None:
     """Copy the store at *real_path*.
 
-    A store in WAL mode that nobody has open has no log, and is opened as one that nobody changes: otherwise SQLite would
-    lay a log beside it.  One whose log was left behind without its index is copied with it, and read in the copy.
+    A store in WAL mode that no process has open has no log, and is opened as immutable: otherwise SQLite would create a
+    log beside it.  A store whose log was left behind without its index is copied with the log, and read in the copy.
     """
     log, index = f"{real_path}-wal", f"{real_path}-shm"
     has_log = os.path.exists(log) and os.path.getsize(log) > 0
@@ -275,13 +275,13 @@ def _take(real_path: str, target: str) -> None:
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             source.backup(made)
         else:
-            # In steps: a writer waits for one of them. A step that comes after a change begins anew.
+            # In steps: a writer waits for one of them. A step after a change starts the copy again.
             source.backup(made, pages=STEP_PAGES, progress=_patience(), sleep=0.02)
         made.execute("PRAGMA journal_mode = DELETE")
 
 
 def _patience() -> Callable[[int, int, int], None]:
-    """Return what ends a backup that makes no progress, which by itself waits for ever."""
+    """Return a callback that ends a backup without progress, which would otherwise wait for ever."""
     last = -1
     begun = since = time.monotonic()
 
@@ -302,7 +302,7 @@ def _is_in_wal_mode(real_path: str) -> bool:
 
 
 def _state(real_path: str) -> _State:
-    """Return size, time and inode of the store and of its log."""
+    """Return size, modification time and inode of the store and of its log."""
     seen: list[tuple[int, int, int]] = []
     for path in (real_path, f"{real_path}-wal"):
         try:

@@ -1,4 +1,4 @@
-"""Zip archives, as exports come in: their members are files, and nothing is ever unpacked onto the disk."""
+"""Reads the members of zip archives, in which tools deliver exports; nothing is unpacked onto the disk."""
 
 import posixpath
 import zipfile
@@ -17,10 +17,10 @@ from chatmemory_layers.files.folder_search import Found
 ARCHIVE: Final = ".zip"
 BLOCK_BYTES: Final = 1 << 18
 MAX_MEMBERS: Final = 200_000
-MAX_RATIO: Final = 200  # chats shrink to a tenth; a bomb to a thousandth
-BOMB_BYTES: Final = 64 * 1024 * 1024  # below it a ratio means nothing: empty templates shrink as well
+MAX_RATIO: Final = 200  # chats compress to a tenth, zip bombs to a thousandth
+BOMB_BYTES: Final = 64 * 1024 * 1024  # a smaller file may exceed the ratio: empty templates do
 
-_ENCRYPTED: Final = 0x1  # in a member's flags
+_ENCRYPTED: Final = 0x1  # a bit of a member's flags
 _UNREADABLE: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -30,16 +30,16 @@ _UNREADABLE: Final = (
     RuntimeError,
     ValueError,
 )
-"""What the module raises for archives that are damaged, encrypted or compressed in ways that it does not know."""
+"""The exceptions of ``zipfile`` for archives that are damaged, encrypted or compressed by an unknown method."""
 
 
 def is_archive(path: str) -> bool:
-    """Tell whether *path* is called an archive; a document of an office suite is one too, but is called otherwise."""
+    """Return whether *path* has the suffix of an archive; office documents are zip files with other suffixes."""
     return path.lower().endswith(ARCHIVE)
 
 
 def members(archive: HistoryFile, real_path: str) -> Iterator[Found]:
-    """Yield the members of *archive* that may be histories, and an issue for each that is not read."""
+    """Yield the members of *archive* that may be histories, and an issue for each that cannot be read."""
     try:
         with zipfile.ZipFile(real_path) as opened:
             infos = {info.filename: info for info in opened.infolist() if not info.is_dir()}
@@ -55,7 +55,7 @@ def members(archive: HistoryFile, real_path: str) -> Iterator[Found]:
 
 
 def may_hold(real_path: str, member: str) -> bool:
-    """Tell whether *member* is in the archive, or may be in one that cannot be read."""
+    """Return whether *member* is in the archive; True for an archive that cannot be read."""
     try:
         with zipfile.ZipFile(real_path) as archive:
             return any(_text(name) == member for name in archive.namelist())
@@ -82,7 +82,7 @@ def _text(name: str) -> str:
 @final
 @frozen
 class ArchiveReader:
-    """A ``TrackedReader`` of a member; whatever else it looks at lies in the same archive."""
+    """A ``TrackedReader`` of a member; its neighbours are members of the same archive."""
 
     file: HistoryFile
     real_path: str
@@ -90,7 +90,7 @@ class ArchiveReader:
 
     @property
     def path(self) -> str:
-        """Where it lies: the archive and the member."""
+        """The path of the archive and the member."""
         return self.file.source
 
     @property
@@ -118,7 +118,7 @@ class ArchiveReader:
         )
 
     def sibling(self, relative: str, /) -> "ArchiveReader | None":
-        """Return the reader of another member near it, None when there is none."""
+        """Return the reader of a neighbouring member, or None if there is no such member."""
         member = self._near(relative)
         try:
             with zipfile.ZipFile(self.real_path) as archive:

@@ -1,4 +1,4 @@
-"""Files that their tool compressed with zstd, as Codex does with rollouts that were idle for a week: ``.jsonl.zst``."""
+"""Decompresses zstd files, such as Codex's rollouts, which it compresses after a week without use (``.jsonl.zst``)."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ _MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 
 class _Decompressor(Protocol):
-    """What the libraries for zstd have in common: it reads one frame."""
+    """The common interface of the zstd libraries: decompresses one frame."""
 
     @property
     def eof(self) -> bool: ...
@@ -25,15 +25,15 @@ class _Decompressor(Protocol):
 
 
 def is_compressed(path: str) -> bool:
-    """Tell whether *path* is called a file that zstd compressed."""
+    """Return whether *path* has the suffix of a zstd file."""
     return path.lower().endswith(COMPRESSED)
 
 
 def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what *blocks* hold, one frame after the other.
+    """Decompress *blocks*, frame by frame.
 
     Raises:
-        UnreadableHistoryError: it is damaged, cut off or out of all proportion, or no library for zstd is installed.
+        UnreadableHistoryError: the file is damaged or truncated, expands too much, or no zstd library is installed.
     """
     frame: _Decompressor | None = None
     is_first = True
@@ -48,7 +48,7 @@ def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
             frame = frame or _decompressor()
             try:
                 whole = frame.decompress(rest)
-            except Exception as reason:  # each library has errors of its own
+            except Exception as reason:  # each library raises errors of its own
                 raise UnreadableHistoryError(f"it is damaged: {reason}") from reason
             rest = frame.unused_data if frame.eof else b""
             frame = None if frame.eof else frame

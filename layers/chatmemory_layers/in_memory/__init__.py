@@ -1,1 +1,1 @@
-"""Every contract in dictionaries: for tests, and for programs that need no memory of yesterday."""
+"""Every contract in dictionaries: for tests, and for programs that need no memory after they end."""

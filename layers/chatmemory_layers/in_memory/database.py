@@ -17,6 +17,7 @@ from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.events.kept_log import KeptLog
+from chatmemory.items.kept_items import KeptItems
 from chatmemory.longterm.kept_memories import KeptMemories
 
 A = TypeVar("A")
@@ -48,7 +49,7 @@ def running_loop() -> object:
 @final
 @define(eq=False)
 class Database:
-    """Conversations and memories, gone with the process.
+    """Conversations and memories that are lost when the process ends.
 
     No call waits for anything, so each is a transaction by itself.  The database belongs to the event loop that it is
     made in; one that is made without a loop serves any caller.
@@ -57,19 +58,29 @@ class Database:
     log: KeptLog = field(factory=KeptLog)
     conversations: Conversations = field(init=False)
     memories: KeptMemories = field(init=False)
+    items: KeptItems = field(init=False)
     _loop: Final = field(factory=running_loop, init=False)
     _is_closed: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.conversations = Conversations(log=self.log)
         self.memories = KeptMemories(log=self.log)
+        self.items = KeptItems(log=self.log)
 
     def run(self, operation: str, work: Callable[[], A]) -> Effect[A, RepositoryError]:
-        """Succeed with what *work* returns, unless the store is closed or belongs to another loop."""
+        """Return the result of *work*.
+
+        Args:
+            operation: the name of the operation, for error messages.
+            work: called at once, when the effect runs.
+
+        Returns:
+            an effect that fails with ``RepositoryError`` when the store is closed or belongs to another event loop.
+        """
         return self.admit(operation).map(lambda _: work())
 
     def admit(self, operation: str) -> Effect[None, RepositoryError]:
-        """Fail when the store is closed or belongs to another loop."""
+        """Succeed if the store is open and belongs to this event loop; fail with ``RepositoryError`` if not."""
 
         async def admit() -> Outcome[None, RepositoryError]:
             if self._is_closed:
@@ -95,7 +106,15 @@ class Keeper(Protocol[K]):
 def lifted(
     operation: str, method: Callable[Concatenate[K, P], A]
 ) -> Callable[Concatenate[Keeper[K], P], Effect[A, RepositoryError]]:
-    """Make an effect that succeeds with what *method* of the data returns, while the store is open."""
+    """Return a method that runs *method* of the kept data.
+
+    Args:
+        operation: the name of the operation, for error messages.
+        method: returns the result.
+
+    Returns:
+        a method whose effect fails with ``RepositoryError`` when the store is closed.
+    """
 
     @wraps(method)
     def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
@@ -107,7 +126,15 @@ def lifted(
 def lifted_outcome(
     operation: str, method: Callable[Concatenate[K, P], Outcome[A, E]]
 ) -> Callable[Concatenate[Keeper[K], P], Effect[A, E | RepositoryError]]:
-    """Make an effect that ends with the outcome that *method* of the data returns, while the store is open."""
+    """Return a method that runs *method* of the kept data.
+
+    Args:
+        operation: the name of the operation, for error messages.
+        method: returns the outcome.
+
+    Returns:
+        a method whose effect fails with the failure of *method*, or with ``RepositoryError`` when the store is closed.
+    """
 
     @wraps(method)
     def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:

@@ -1,14 +1,17 @@
-"""``InMemoryEventLog``: the log of a store in memory, gone with the process."""
+"""``InMemoryEventLog``: the log of a store in memory, which ends with the process."""
 
+from datetime import datetime
 from typing import final
 
+from chatmemory.effect import Effect
+from chatmemory.errors import RepositoryError
 from chatmemory.events.kept_log import KeptLog
 from chatmemory_layers.in_memory.database import Database, lifted, lifted_outcome
 
 
 @final
 class InMemoryEventLog:
-    """What its repositories have noted."""
+    """The events that the repositories of a database have noted."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -17,4 +20,12 @@ class InMemoryEventLog:
     acted = lifted("read the log", KeptLog.acted)
     changes_page = lifted_outcome("read the log", KeptLog.changes_page)
     end = lifted("read the log", KeptLog.end)
-    prune = lifted("prune the log", KeptLog.prune)
+
+    def prune(self, before: datetime, /) -> Effect[int, RepositoryError]:
+        """See ``EventLog.prune``."""
+
+        def prune() -> int:
+            self.database.items.prune(before)
+            return self.kept.prune(before)
+
+        return self.database.run("prune the log", prune)

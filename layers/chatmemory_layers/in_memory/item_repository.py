@@ -1,6 +1,6 @@
-"""``InMemoryItemRepository``: every promise of ``ItemRepository`` but durability, in a dictionary.
+"""``InMemoryItemRepository``: keeps every promise of ``ItemRepository`` except durability, in a dictionary.
 
-What it answers is said in ``chatmemory.items.kept_items``.
+``chatmemory.items.kept_items`` answers each call.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemChange, ItemRepositoryTag
 from chatmemory.items.kept_items import KeptItems
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 A = TypeVar("A")
@@ -19,15 +19,17 @@ A = TypeVar("A")
 
 @final
 class InMemoryItemRepository:
-    """Items by their names, gone with the process."""
+    """Keeps items by name until the process ends."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.log = InMemoryEventLog(database)
-        self.kept = KeptItems(log=database.log)
+        self.kept = database.items
 
     write = lifted("store items", KeptItems.write)
     read = lifted("read items", KeptItems.read)
+    undo = lifted_outcome("undo a change of an item", KeptItems.undo)
+    forget = lifted("forget items", KeptItems.forget)
     search = lifted("search items", KeptItems.search)
     namespaces = lifted("list namespaces", KeptItems.namespaces)
     refresh = lifted("refresh items", KeptItems.refresh)

@@ -1,7 +1,7 @@
-"""``InMemoryMemoryRepository``: every promise of ``MemoryRepository`` but durability, in dictionaries.
+"""``InMemoryMemoryRepository``: keeps every promise of ``MemoryRepository`` except durability, in dictionaries.
 
-What it answers is said in ``chatmemory.longterm.kept_memories``.  No method waits for anything, so each is a transaction by
-itself, on asyncio and on trio.
+``chatmemory.longterm.kept_memories`` answers each call.  No method waits for anything, so each is a transaction by itself,
+on asyncio and on trio.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 @final
 class InMemoryMemoryRepository:
-    """Memories beside the conversations of the same database, gone with the process."""
+    """Keeps memories beside the conversations of the same database, until the process ends."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -33,6 +33,9 @@ class InMemoryMemoryRepository:
     retire = lifted("retire value", KeptMemories.retire)
     restore = lifted_outcome("restore memory", KeptMemories.restore)
     list = lifted("list memories", KeptMemories.listed)
+    count = lifted("count memories", KeptMemories.count)
+    whole = lifted("read whole memories", KeptMemories.whole)
+    reach = lifted("walk through memories", KeptMemories.reach)
     search = lifted("search memories", KeptMemories.search)
     history = lifted("read the history of a memory", KeptMemories.history)
     rewrite = lifted_outcome("rewrite memory", KeptMemories.rewrite)

@@ -1,7 +1,7 @@
-"""``InMemoryMessageRepository``: every promise of ``MessageRepository`` but durability, in dictionaries.
+"""``InMemoryMessageRepository``: keeps every promise of ``MessageRepository`` except durability, in dictionaries.
 
-What it answers is said in ``chatmemory.conversation.conversations``.  No method waits for anything, so each is a transaction
-by itself, on asyncio and on trio.
+``chatmemory.conversation.conversations`` answers each call.  No method waits for anything, so each is a transaction by
+itself, on asyncio and on trio.
 """
 
 from typing import final
@@ -15,7 +15,7 @@ from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 @final
 class InMemoryMessageRepository:
-    """Conversations and their queued work, gone with the process."""
+    """Keeps conversations and their queued work until the process ends."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -27,7 +27,10 @@ class InMemoryMessageRepository:
     fork = lifted_outcome("fork a conversation", Conversations.fork)
     clear = lifted_outcome("clear messages", Conversations.clear)
     remove_newest = lifted_outcome("remove the newest message", Conversations.remove_newest)
+    replace = lifted_outcome("replace the newest messages", Conversations.replace)
+    undo = lifted_outcome("undo a change of a conversation", Conversations.undo)
     conversation = lifted("read conversation", Conversations.conversation)
+    owner = lifted("read the owner of a conversation", Conversations.owner)
     conversations = lifted("list conversations", Conversations.conversations)
     summarize = lifted_outcome("summarize", Conversations.summarize)
     summarization = lifted("read summarization", Conversations.summarization)

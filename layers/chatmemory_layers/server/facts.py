@@ -1,4 +1,4 @@
-"""``server_facts``: what the settings tell a client of the server, without keys, tokens and passwords."""
+"""``server_facts``: what a client may know of the server's settings, without keys, tokens and passwords."""
 
 import os
 from importlib.metadata import version
@@ -18,7 +18,7 @@ UNNAMED: Final = "PostgreSQL"
 
 
 def server_facts(settings: Settings) -> ServerFacts:
-    """Return what is known before anything is opened."""
+    """Return the facts that are known before anything is opened."""
     memory = settings.memory
     return ServerFacts(
         version=version(PACKAGE),
@@ -45,7 +45,7 @@ def _store(settings: StoreSettings) -> StoreDescription:
 
 
 def _database(dsn: str) -> str:
-    """Return host, port and database of *dsn*; its user and its password are nobody's business."""
+    """Return host, port and database of *dsn*, without the user and the password."""
     try:
         parts = urlsplit(dsn)
         port = parts.port
@@ -70,7 +70,7 @@ def _skill_problem(settings: SkillSettings) -> Effect[str | None]:
 
 
 async def _asked_endpoint(settings: SkillSettings) -> Outcome[str | None, Never]:
-    """Ask for the models of an endpoint, which costs nothing; any answer but a refusal of the key will do."""
+    """Request the list of models of an endpoint, which costs nothing; return what is wrong, None if it does not refuse the key."""
     import httpx
 
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}

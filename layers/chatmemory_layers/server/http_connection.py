@@ -1,7 +1,7 @@
-"""``HttpConnection``: one client of the server, who is given so much time and room, and no more.
+"""``HttpConnection``: the connection of one client of the server, with limits for its time and memory.
 
 uvicorn has a limit for a connection that waits between two requests; the others are here:
-a head that is not complete in time or too large, an answer that nobody takes, and too many connections at once.
+a head that is late or too large, an answer that the client does not read, and too many connections at once.
 Bodies are bounded by ``chatmemory.programs.http.guards.limits``.
 """
 
@@ -23,19 +23,19 @@ from chatmemory_layers.server.whole_answer import WholeAnswer
 log = logging.getLogger("chatmemory.http")
 
 LEAVING_SECONDS: Final = 1.0
-"""How long a client may take the answer of a connection that is read no further; closing it at once could destroy it."""
+"""How long a client may read the last answer of a connection; closing the connection at once could destroy that answer."""
 
 
 @final
 @frozen(kw_only=True)
 class ConnectionLimits:
-    """What a client may take of the server.
+    """The limits for a client of the server.
 
     Attributes:
         head_seconds: from the first byte of a request, or the opening of the connection, to the end of its headers.
-        head_bytes: of the request line and the headers.
-        answer_seconds: for what is sent until the client has taken it.
-        connections: open at once; beyond it, those that have been idle for longest are closed.
+        head_bytes: the size of the request line and the headers.
+        answer_seconds: how long the client may take to read what was sent.
+        connections: how many may be open at once; beyond that, those that have been idle for longest are closed.
     """
 
     head_seconds: float = 3.0
@@ -74,27 +74,27 @@ class HttpConnection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether no request of this connection is being answered."""
+        """Return whether no request of this connection is being answered."""
         cycle = cast("RequestResponseCycle | None", self.cycle)  # uvicorn sets it with the first request
         return cycle is None or cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin; another connection may have to go for it."""
-        transport.set_write_buffer_limits(high=0)  # to know of every byte that waits to be taken
+        """Begin to serve; another connection may be closed for it."""
+        transport.set_write_buffer_limits(high=0)  # to be told of every byte that the client has not read yet
         super().connection_made(transport)
         self._expect_head()
         if len(self.connections) > self.limits.connections:
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End, and leave no timer behind."""
+        """End, and cancel all timers."""
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
         self._stop_head_timer()
         self._stop_answer_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Take *data*, as long as heads stay small."""
+        """Read *data*, if the head is not too large."""
         super().data_received(data)
         if self._is_in_head:
             self._head_bytes += len(data)
@@ -110,9 +110,9 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer, unless the head is too large, names no path of this server, or wants another protocol for a body.
+        """Begin to answer; refuse a head that is too large, has no path as its target, or asks to upgrade a request with a body.
 
-        httptools reads nothing behind a head that asks for an upgrade (Java's client asks for HTTP/2 so).
+        httptools reads nothing after a head that asks for an upgrade (as Java's client does for HTTP/2).
         """
         self._is_in_head = False
         self._stop_head_timer()
@@ -136,26 +136,26 @@ class HttpConnection(HttpToolsProtocol):
         if is_unread:
             self._leave()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  it does not say what to do
-        """Refuse what is no request of HTTP/1.1."""
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  *msg* does not say what to do
+        """Refuse data that is not an HTTP/1.1 request."""
         if self.is_idle:
             most = f"{self.limits.head_bytes:,} bytes of headers"
             text = f"send HTTP/1.1 with a path as its target, at most {most}, and no Upgrade of a request with a body"
             self._refuse(Refusal("MalformedRequestError", text))
-        elif self.cycle.more_body:  # it breaks off here
+        elif self.cycle.more_body:  # the request breaks off here
             self.transport.abort()
-        else:  # what came before is still answered
+        else:  # earlier requests are still answered
             self.cycle.keep_alive = False
             self.flow.pause_reading()
 
     def pause_writing(self) -> None:
-        """Note that the client does not take what is sent."""
+        """Start the timer: the client does not read what was sent."""
         super().pause_writing()
         self._stop_answer_timer()
         self._answer_timer = self.loop.call_later(self.limits.answer_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Note that the client took everything."""
+        """Stop the timer: the client has read everything."""
         super().resume_writing()
         self._stop_answer_timer()
 
@@ -191,7 +191,7 @@ class HttpConnection(HttpToolsProtocol):
         self._leave()
 
     def _leave(self) -> None:
-        """Send what is to be sent, read no further, and close soon."""
+        """Send what is left to send, read nothing more, and close soon."""
         if self.transport.is_closing():
             return
         self._unset_keepalive_if_required()

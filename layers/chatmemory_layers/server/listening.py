@@ -1,6 +1,6 @@
-"""``open_listener``: the socket of a server, which no machine but this one reaches unless a token guards it.
+"""``open_listener``: the socket of a server; only this machine can reach it, unless clients need a token.
 
-A name is resolved once, and what was checked is what is bound.
+A name is resolved once, so the address that is checked is the address that is bound.
 """
 
 import errno
@@ -24,9 +24,12 @@ UNGUARDED: Final = (
 
 
 def open_listener(host: str, port: int, *, needs_token: bool) -> Outcome[socket.socket, ConfigError]:
-    """Listen at *host* and *port* (0: one that is free), or say why not.
+    """Listen at an address, or return why that is not possible.
 
-    An address that others reach is refused before any socket is open unless *needs_token*.
+    Args:
+        host: a name or an address; one that other machines reach is refused before a socket is open, unless *needs_token*.
+        port: the port; 0: a free one.
+        needs_token: whether clients need a token.
     """
     if not host:
         return _refused(HOST, "name an address: 127.0.0.1, or 0.0.0.0 for all of them")
@@ -41,7 +44,7 @@ def open_listener(host: str, port: int, *, needs_token: bool) -> Outcome[socket.
 
 
 def url_of(listener: socket.socket) -> str:
-    """Return the address of *listener* as a browser takes it."""
+    """Return the address of *listener* as a URL for a browser."""
     host, port, *_ = listener.getsockname()
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
@@ -51,10 +54,10 @@ def _is_loopback(address: tuple[Any, ...]) -> bool:
 
 
 def _listen(family: int, address: tuple[Any, ...]) -> Outcome[socket.socket, ConfigError]:
-    # With the protocol named, asyncio turns off Nagle's algorithm, which would hold back the end of each answer for 40 ms.
+    # With the protocol given, asyncio turns off Nagle's algorithm, which would delay the end of each answer by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
+        if os.name == "posix":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(WAITING_CONNECTIONS)

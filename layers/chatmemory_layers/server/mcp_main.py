@@ -1,4 +1,4 @@
-"""``pastchats-memory mcp``, wired: the MCP server over standard input and output, or over HTTP."""
+"""``pastchats-memory mcp``: runs the MCP server over standard input and output, or over HTTP."""
 
 import asyncio
 import logging
@@ -30,17 +30,22 @@ log = logging.getLogger("chatmemory.mcp")
 
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
-"""Beside that of ``chatmemory serve``."""
+"""A port beside that of ``chatmemory serve``."""
 STDIO: Final = "(stdio)"
-"""The name of the client in the log: it needs no token."""
+"""The name of the client in the log: over standard input it needs no token."""
 LAST_SECONDS: Final = 4.0
-"""That a server is given to end, should nobody take what it still writes."""
+"""How long a server may take to end if the client does not read what it still writes."""
 
 
 def serve_stdio(
     settings: Settings, folders: Sequence[str]
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
+    """Read requests from standard input and answer on standard output, until the input ends or a signal comes.
+
+    Args:
+        settings: of the memory and the past chats.
+        folders: folders that may be indexed, besides those of the known tools.
+    """
     _log_to_stderr()
     _miss(folders)
     try:
@@ -53,7 +58,13 @@ def serve_stdio(
 def serve_http(
     settings: Settings, folders: Sequence[str], *, port: int | None
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer over streamable HTTP until a signal comes."""
+    """Answer over streamable HTTP until a signal comes.
+
+    Args:
+        settings: of the memory, the past chats and the server.
+        folders: folders that may be indexed, besides those of the known tools.
+        port: the port; None: ``DEFAULT_PORT``.
+    """
     from chatmemory_layers.server.listening import open_listener
 
     _log_to_stderr()
@@ -67,7 +78,7 @@ def serve_http(
         log.warning("%s", notice)
     try:
         anyio.run(_http, settings, folders, opened.unwrap())
-    except EffectFailed as failed:  # likewise
+    except EffectFailed as failed:  # the services could not be built
         return Failure(_lifted(failed))
     return Success(None)
 
@@ -77,9 +88,9 @@ def _lifted(failed: EffectFailed) -> GenericMemoryError | ConfigError:
 
 
 def _miss(folders: Sequence[str]) -> None:
-    """Say which folders are not there: index_paths would refuse the right one, and nobody would know why."""
+    """Log which folders do not exist: index_paths would refuse the right ones, and the user would not know why."""
     for folder in folders:
-        if not Path(os.path.expanduser(folder)).exists():  # noqa: PTH111  a user whom nobody knows is no failure
+        if not Path(os.path.expanduser(folder)).exists():  # noqa: PTH111  an unknown user is not an error
             log.warning("--allow-index %s: there is nothing of this name yet", folder)
 
 
@@ -89,13 +100,13 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
         server = memory_server(runtime, lambda _: grant)
         with anyio.CancelScope() as serving:
             _end_at_a_signal(serving)
-            # It asks for nothing but lines.
+            # The transport needs nothing from it except lines.
             lines = cast("anyio.AsyncFile[str]", StdinLines(_private_stdin()))
             try:
                 async with stdio_server(stdin=lines) as (incoming, outgoing):
                     await server.run(incoming, outgoing, server.create_initialization_options())
                     serving.cancel()
-            except* BrokenPipeError:  # before the end of its requests had been read
+            except* BrokenPipeError:  # the client closed the output before all its requests were read
                 log.info("the client has left without its answers")
                 _write_to_nobody()
 
@@ -128,12 +139,12 @@ def _end_at_a_signal(serving: anyio.CancelScope) -> None:
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # on Windows; there a signal ends the process as it is
+        with suppress(NotImplementedError):  # on Windows, where a signal ends the process anyway
             loop.add_signal_handler(number, end)
 
 
 def _private_stdin() -> int:
-    """Return a descriptor of standard input that is nobody else's: what reads standard input finds nothing there."""
+    """Return a private descriptor of standard input: any other code that reads standard input finds it empty."""
     private = os.dup(sys.stdin.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())
@@ -142,7 +153,7 @@ def _private_stdin() -> int:
 
 
 def _write_to_nobody() -> None:
-    """Let what is still to be written to standard output go, which the interpreter would try when it ends."""
+    """Discard what is still to be written to standard output, which the interpreter would try to write when it ends."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)
@@ -152,5 +163,5 @@ def _log_to_stderr() -> None:
     logging.basicConfig(format=LINE, level=logging.WARNING, stream=sys.stderr)
     for name in ("chatmemory.mcp", "chatmemory.http"):
         logging.getLogger(name).setLevel(logging.INFO)
-    # What it says of a message that it cannot read may hold parts of it.
+    # What it logs about a message that it cannot read may contain parts of the message.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)

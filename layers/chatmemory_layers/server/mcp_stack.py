@@ -1,4 +1,4 @@
-"""``mcp_stack``: every service that the MCP server asks for, as the settings say."""
+"""``mcp_stack``: all services that the MCP server needs, built from the settings."""
 
 from collections.abc import Sequence
 
@@ -16,12 +16,12 @@ from chatmemory_layers.server.served_past_chats import served_past_chats
 def mcp_stack(
     settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
 ) -> Layer[Services, stacks.StackError]:
-    """Build what *settings* say.
+    """Return the layer of all services of the MCP server.
 
     Args:
         settings: of the memory and the past chats.
-        folders: what may be indexed, beside the folders that tools are known to use.
-        parts: what the memory has in the place of its own, as for ``stacks.configured``.
+        folders: folders that may be indexed, besides those of the known tools.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
     """
     memory = settings.memory
     past_chats = served_past_chats(memory.past_chats, memory.embedding)

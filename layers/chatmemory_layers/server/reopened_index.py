@@ -1,6 +1,6 @@
-"""``ReopenedIndex``: an index of past chats that is opened when it is asked, and again when another file takes its place.
+"""``ReopenedIndex``: an index of past chats that is opened at its first use, and opened again when its file is replaced.
 
-A person indexes, moves or restores it while a server runs; SQLite itself does not notice.
+A person may create, move or restore the index while a server runs; SQLite itself does not notice.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ A = TypeVar("A")
 @final
 @define(eq=False)
 class _Opened:
-    """A file that is open, and how many ask it now."""
+    """An open index file and the number of effects that use it now."""
 
     runtime: ManagedRuntime[PastChatsService]
     is_there: Callable[[], bool]
@@ -36,10 +36,10 @@ class _Opened:
 
 @final
 class ReopenedIndex:
-    """Runs effects on the index that the settings name; all of it belongs to one event loop."""
+    """Runs effects on the index that the settings name.  It belongs to one event loop."""
 
     def __init__(self, settings: PastChatsSettings, embedding: EmbeddingSettings) -> None:
-        """Be ready; nothing is opened yet."""
+        """Keep the settings; the file is opened when it is first used."""
         self._settings = settings
         self._embedding = embedding
         self._opened: _Opened | None = None
@@ -51,7 +51,7 @@ class ReopenedIndex:
 
     async def _run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
         async with self._turn:
-            # Whoever was cancelled while others had their turn is heard here, and gets none.
+            # A caller that was cancelled while it waited for the lock gets no index.
             await asyncio.sleep(0)
             try:
                 opened = await self._present()
@@ -66,7 +66,7 @@ class ReopenedIndex:
                 await _close(opened)
 
     async def close(self) -> None:
-        """Let go of the file."""
+        """Close the file as soon as no effect uses it."""
         opened, self._opened = self._opened, None
         if opened is not None and self._is_over(opened):
             await _close(opened)
@@ -85,16 +85,16 @@ class ReopenedIndex:
         return _Opened(runtime, is_there)
 
     def _is_over(self, opened: _Opened) -> bool:
-        """Tell whether the file was let go of and its last user has gone."""
+        """Whether the file is to be closed, and no effect uses it any more."""
         return opened is not self._opened and not opened.users
 
 
 def lifted(error: object, embedding: EmbeddingSettings) -> PastChatsError:
-    """Return what a service fails with whose stack could not be built, because of *error*."""
+    """Return the failure of a service whose stack could not be built because of *error*."""
     match error:
         case RepositoryError():
             return GenericMemoryError(error)
-        case ConfigError():  # of the embedder: the store has no settings that could be wrong
+        case ConfigError():  # an error of the embedder: the store has no settings that could be wrong
             model = embedding.model or embedding.provider
             return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
         case _:
@@ -104,7 +104,7 @@ def lifted(error: object, embedding: EmbeddingSettings) -> PastChatsError:
 def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
     try:
         return find_again(store_path(settings))
-    except OSError:  # opening says so better
+    except OSError:  # opening the file reports it better
         return lambda: False
 
 
@@ -113,7 +113,7 @@ async def _close(opened: _Opened) -> None:
 
 
 class ReopenedIndexTag(Tag[ReopenedIndex]):
-    """Where ``reopened_index`` provides it."""
+    """The tag under which ``reopened_index`` provides the index of past chats."""
 
 
 @asynccontextmanager
@@ -128,5 +128,10 @@ async def _open_reopened(
 
 
 def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
-    """Be ready for the index that *settings* name, whenever it is there."""
+    """Return the layer of the index that *settings* name, even if its file appears or is replaced later.
+
+    Args:
+        settings: say where the index is.
+        embedding: the embedder with which the vectors were made.
+    """
     return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))

@@ -1,7 +1,7 @@
-"""``served_index``: past chats are indexed for a program with an event loop, and only out of folders that a person allows.
+"""``served_index``: indexes past chats for a program with an event loop, only from folders that a person allows.
 
-Each call has a thread of its own, where it opens the index and closes it again: reading histories is rare.  One call
-waits for another.
+Each call opens the index in a thread of its own and closes it afterwards, because histories are read rarely.  Calls run one
+after the other.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ THREAD_NAME = "past chats index"
 
 @final
 class ServedIndex:
-    """The service, asked across threads; its promises stand in ``PastChatsIndex``."""
+    """Runs ``PastChatsIndex`` in other threads; see there for its promises."""
 
     def __init__(
         self, settings: PastChatsSettings, embedding: EmbeddingSettings, folders: Sequence[str]
     ) -> None:
-        """Keep the index of *settings*; read out of *folders*, and out of those that tools are known to use."""
+        """Use the index of *settings*; read from *folders*, and from those that known tools use."""
         self._settings = settings
         self._embedding = embedding
         self._folders = folders
@@ -61,8 +61,8 @@ class ServedIndex:
     ) -> Effect[IndexReport, PastChatsError]:
         """See ``PastChatsIndex.index``; *on_progress* is called in the thread of the index.
 
-        What lies outside of the folders is refused, and so is a link out of them.  A call that is cancelled ends at its
-        next progress, and has kept every file that it had finished.
+        Paths outside the folders are refused, and so are links that lead out of them.  A cancelled call ends at its next
+        progress report; every file that was finished stays in the index.
         """
 
         async def run() -> Outcome[IndexReport, PastChatsError]:
@@ -115,7 +115,7 @@ class ServedIndex:
         return self._ask(lambda index: index.prune(is_dry_run=is_dry_run))
 
     def _ask(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
-        stack = indexing(self._settings, self._embedding)  # what reads no histories needs no confinement
+        stack = indexing(self._settings, self._embedding)  # it reads no histories, so needs no confinement
         return Effect.from_outcome(lambda: self._run(ask, stack))
 
     async def _run(
@@ -131,10 +131,10 @@ class ServedIndex:
 
 
 def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, DataValidationError]:
-    """Add the folders of the known tools, wherever a person has moved them by a link.
+    """Return the allowed folders with those of the known tools, even if a person has moved these by a link.
 
-    Some tools leave single files in the home folder.  They are looked for by their names there; but whoever names paths
-    may not name the home folder for their sake.
+    Some tools leave single files in the home folder.  They are searched there by name; but that does not allow a caller
+    that names paths to name the home folder.
     """
     loaded = installed_formats()
     if isinstance(loaded, Failure):
@@ -151,13 +151,13 @@ def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, Dat
 
 
 async def _told_when_cancelled(work: Coroutine[Any, Any, A], is_cancelled: Event) -> A:
-    """Return what *work* returns; set *is_cancelled* as soon as it is cancelled, and wait until it has ended."""
+    """Return the result of *work*; set *is_cancelled* as soon as this call is cancelled, then wait until *work* has ended."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        is_cancelled.set()  # for what does not wait over there, and
-        task.cancel()  # for what waits
+        is_cancelled.set()  # stops work that runs in the thread
+        task.cancel()  # stops work that waits
         with anyio.CancelScope(shield=True), suppress(EffectInterrupted, asyncio.CancelledError):
             await task
         raise
@@ -175,5 +175,11 @@ def _outside(paths: Sequence[str], confinement: Confinement) -> tuple[Problem, .
 def served_index(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, folders: Sequence[str] = ()
 ) -> Layer[PastChatsIndexService]:
-    """Keep the index that *settings* name; read out of *folders*, and out of those that tools are known to use."""
+    """Return a layer of the index that *settings* name.
+
+    Args:
+        settings: say where the index is, and which histories are read.
+        embedding: the embedder that makes vectors.
+        folders: folders from which histories may be read, besides those of the known tools.
+    """
     return Layer.sync(PastChatsIndexService, lambda: ServedIndex(settings, embedding, folders))

@@ -1,6 +1,6 @@
 """``served_past_chats``: past chats for a program with an event loop, which they never block.
 
-They live in a thread of their own.  The index need not be there when the program starts: see ``reopened_index.py``.
+They run in a thread of their own.  The index need not exist when the program starts: see ``reopened_index.py``.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -27,10 +27,10 @@ THREAD_NAME = "past chats"
 
 @final
 class ServedPastChats:
-    """The service, asked across threads; its promises stand in ``PastChats``."""
+    """Runs ``PastChats`` in another thread; see there for its promises."""
 
     def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
-        """Ask the index in *thread*, where it lives."""
+        """Use the index that is open in *thread*."""
         self._thread = thread
 
     def search(
@@ -108,5 +108,10 @@ async def _open_served(
 def served_past_chats(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
 ) -> Layer[PastChatsService]:
-    """Find in the index that the settings name, whenever it is there; write nothing."""
+    """Return a layer that searches the index of *settings*, as soon as it exists, and writes nothing.
+
+    Args:
+        settings: say where the index is, and how large a recall may be.
+        embedding: the embedder with which the vectors were made.
+    """
     return Layer.scoped(PastChatsService, partial(_open_served, settings, embedding))

@@ -1,7 +1,7 @@
-"""``serve``: an ASGI application at a socket, until a signal ends it.
+"""``serve``: runs an ASGI application at a socket, until a signal ends it.
 
-At the first SIGTERM or SIGINT the server accepts nothing new, finishes what it has begun, and returns, so that those who
-opened the services can close them; a second one ends the process at once.
+At the first SIGTERM or SIGINT the server accepts no more connections, finishes the requests that it has begun, and returns,
+so that the caller can close the services; a second signal ends the process at once.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from chatmemory_layers.server.http_connection import ConnectionLimits, HttpConne
 KEEP_ALIVE_SECONDS: Final = 15
 DRAIN_SECONDS: Final = 3
 CANCEL_SECONDS: Final = 1.0
-"""For what is still running then, and is cancelled."""
+"""How long requests that still run after ``DRAIN_SECONDS`` may take to end once they are cancelled."""
 
 OTHER_FILES: Final = 200
-"""That a process holds open beside the sockets of its clients."""
+"""How many files a process holds open besides the sockets of its clients."""
 
 
 async def serve(
@@ -34,18 +34,25 @@ async def serve(
     closing: anyio.Event,
     limits: ConnectionLimits | None = None,
 ) -> None:
-    """Answer clients at *listener*, which is closed at the end; streams that end by themselves look at *closing*."""
+    """Answer clients at *listener* until a signal comes.
+
+    Args:
+        app: the ASGI application.
+        listener: the socket, which is closed at the end.
+        closing: set when the server begins to close, so that streams end by themselves.
+        limits: for each connection; None: the defaults.
+    """
     given = limits or ConnectionLimits()
     limits = evolve(given, connections=max(1, min(given.connections, _most_files() - OTHER_FILES)))
     connection = partial(HttpConnection, limits=limits)
     config = uvicorn.Config(
         app,
-        http=cast("type[asyncio.Protocol]", connection),  # all that is asked of it is to be called
+        http=cast("type[asyncio.Protocol]", connection),  # uvicorn only calls it
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="error",  # http_connection tells of what is no request
-        access_log=False,  # it would show paths
+        log_level="error",  # http_connection reports what is not a request
+        access_log=False,  # it would log paths
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
@@ -68,7 +75,7 @@ class _Server(uvicorn.Server):
         self.loop = loop
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  either signal ends it
-        # uvicorn raises what it gets here once more when it is done; a drained server ends well instead.
+        # uvicorn raises a signal that it gets here again when it is done; a server that has finished its work ends well.
         for handled in (signal.SIGINT, signal.SIGTERM):
             signal.signal(handled, signal.SIG_DFL)
         self.should_exit = True
@@ -76,7 +83,7 @@ class _Server(uvicorn.Server):
 
 
 def _most_files() -> int:
-    """Let this process open as many files as it may, and return how many."""
+    """Raise the limit of open files of this process as far as allowed, and return it."""
     try:
         import resource
     except ImportError:

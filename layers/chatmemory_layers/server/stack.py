@@ -1,4 +1,4 @@
-"""``server_stack``: every service that the HTTP API asks for, as the settings say."""
+"""``server_stack``: all services that the HTTP API needs, built from the settings."""
 
 from typing_extensions import Unpack
 
@@ -13,11 +13,11 @@ from chatmemory_layers.server.served_past_chats import served_past_chats
 
 
 def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:
-    """Build what *settings* say; the index of past chats is looked for when somebody asks.
+    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it.
 
     Args:
         settings: of the memory, the past chats and the server.
-        parts: what the memory has in the place of its own, as for ``stacks.configured``.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
     """
     past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
     facts = Layer.succeed(ServerFactsTag, server_facts(settings))

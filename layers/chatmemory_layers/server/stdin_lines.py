@@ -1,4 +1,4 @@
-"""``StdinLines``: the lines of standard input, for a program that may have to end while nobody sends any.
+"""``StdinLines``: the lines of standard input, for a program that may have to end while no line arrives.
 
 A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
 """
@@ -11,7 +11,7 @@ from typing import Final, final
 
 BLOCK_BYTES: Final = 1 << 16
 MOST_WAITING: Final = 64
-"""Lines that are read and not yet taken; whoever sends more has to wait."""
+"""How many lines are read in advance; then the sender has to wait."""
 
 
 @final
@@ -22,7 +22,7 @@ class StdinLines:
         self._descriptor = descriptor
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each line as it comes, the last one perhaps without an end."""
+        """Yield each line as it arrives; the last one may lack a line end."""
         loop = asyncio.get_running_loop()
         lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
         threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()

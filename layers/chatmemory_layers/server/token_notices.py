@@ -1,4 +1,4 @@
-"""``token_notices``: what an operator should do about tokens, said when a server starts."""
+"""``token_notices``: warnings about tokens for the operator, printed when a server starts."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -11,7 +11,12 @@ SOON: Final = timedelta(days=7)
 
 
 def token_notices(settings: ServerSettings, now: datetime) -> Iterator[str]:
-    """Return a line for each token that stands in the configuration as it is, has expired at *now*, or will soon."""
+    """Yield a line for each token that is in plain text in the configuration, has expired at *now*, or will expire soon.
+
+    Args:
+        settings: hold the tokens.
+        now: the present instant.
+    """
     if settings.token:
         yield _plain("server.token", "NAME")
     for name, token in settings.tokens.items():
@@ -24,7 +29,7 @@ def token_notices(settings: ServerSettings, now: datetime) -> Iterator[str]:
 
 
 def _plain(place: str, name: str) -> str:
-    return f"{place} stands in the configuration as it is sent: replace it by the hash that 'chatmemory token {name}' prints"
+    return f"{place} is in plain text in the configuration: replace it by the hash that 'chatmemory token {name}' prints"
 
 
 def _ending(which: str, accepted: AcceptedToken, now: datetime, cure: str) -> Iterator[str]:

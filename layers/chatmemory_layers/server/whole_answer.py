@@ -1,4 +1,4 @@
-"""``WholeAnswer``: lets the head of an answer leave together with what follows it.
+"""``WholeAnswer``: sends the head of an answer together with the data after it.
 
 uvicorn writes a head as soon as it is known, and then the body: two system calls and two packets for every answer.
 """
@@ -9,10 +9,10 @@ from typing import final
 
 @final
 class WholeAnswer(asyncio.Transport):
-    """What one answer is written to; it holds the head until more is written, at most for a turn of the loop."""
+    """The transport of one answer; it holds the head until more is written, for at most one turn of the loop."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        """Write to *transport* in the end."""
+        """Create a transport that writes to *transport*."""
         super().__init__()
         self._transport = transport
         self._loop = loop
@@ -20,7 +20,7 @@ class WholeAnswer(asyncio.Transport):
         self._turn: asyncio.Handle | None = None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send *data*.  The first call gives the head, which is held back and sent together with what follows."""
+        """Send *data*.  The first call passes the head, which is held back and sent together with the next data."""
         if self._turn is None:
             self._head = data
             self._turn = self._loop.call_soon(self.flush)
@@ -40,10 +40,10 @@ class WholeAnswer(asyncio.Transport):
             self._head = None
 
     def is_closing(self) -> bool:
-        """Tell whether the connection is on its way out."""
+        """Return whether the connection is closing."""
         return self._transport.is_closing()
 
     def close(self) -> None:
-        """Send what is here and close the connection."""
+        """Send what is held back and close the connection."""
         self.flush()
         self._transport.close()

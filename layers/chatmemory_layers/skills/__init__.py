@@ -1,4 +1,4 @@
-"""What runs skills: ``extractive`` offline, ``openai_compatible`` over HTTP, ``functions`` of the user's own.
+"""Skill runners: ``extractive`` offline, ``openai_compatible`` over HTTP, ``functions`` for the user's own functions.
 
-``chosen.py`` picks the one that the settings name.
+``chosen.py`` chooses the one that the settings name.
 """

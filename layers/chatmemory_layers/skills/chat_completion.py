@@ -1,6 +1,6 @@
-"""The chat completion protocol: the request for a skill, and what the answer to it comes to.
+"""The chat completion protocol: the request for a skill, and the text in the answer to it.
 
-No network here: JSON objects.  Sending, waiting and trying again are for ``chatmemory_layers.endpoint``.
+This module handles JSON objects only; ``chatmemory_layers.endpoint`` sends, waits and retries.
 """
 
 import json
@@ -17,9 +17,9 @@ from chatmemory_layers.skills.instructions import ANSWERED_IN_JSON, INSTRUCTIONS
 from chatmemory_layers.skills.transcript import ELLIPSIS, is_cjk
 
 LONGEST_MESSAGE: Final = (
-    24_000  # characters sent of one message, from both ends; a log need not fill the model's window
+    24_000  # characters sent per message, from both ends; a log need not fill the context of the model
 )
-SAMPLE: Final = 200  # characters of each message that tell its language
+SAMPLE: Final = 200  # characters of each message from which its language is detected
 
 
 def request_body(
@@ -47,10 +47,10 @@ def request_body(
 
 
 def fence(messages: Sequence[ChatMessage]) -> str:
-    """Write *messages* as data: a JSON object per line, in which no ``<`` is left that could close the fence."""
+    """Return *messages* as data: a JSON object per line, without any ``<`` that could close the fence."""
     lines: list[str] = []
     for message in messages:
-        content = clean_text(message.content)  # a lone surrogate has no bytes to send
+        content = clean_text(message.content)  # a lone surrogate cannot be encoded
         if len(content) > LONGEST_MESSAGE:
             half = LONGEST_MESSAGE // 2
             content = f"{content[:half]}\n{ELLIPSIS}\n{content[-half:]}"
@@ -61,7 +61,7 @@ def fence(messages: Sequence[ChatMessage]) -> str:
 
 
 def read_completion(skill_id: str, answer: JsonMapping) -> Outcome[str, SkillExecutionError]:
-    """Return the text of a completion, whose shape nobody guarantees, or what is wrong with it."""
+    """Return the text of a completion, which may have any shape, or what is wrong with it."""
     found = _text_of(answer)
     return found if isinstance(found, Success) else Failure(SkillExecutionError(skill_id, *found.failure()))
 

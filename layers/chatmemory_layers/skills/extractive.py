@@ -1,9 +1,9 @@
 """The offline skill runner: ``conversation-summary`` without a model.
 
-The summary is chosen, not written: the sentences that matter most, word for word, in their order and under their
-speakers, so it can leave something out but never make something up.  The same messages give the same summary.
+The summary is selected, not written: the most important sentences, word for word, in order and under their speakers, so it
+can leave something out but never invent something.  The same messages give the same summary.
 
-How text becomes sentences and lines stands in ``transcript.py``, which of them are chosen in ``sentence_choice.py``.
+``transcript.py`` turns text into sentences and lines, ``sentence_choice.py`` selects the sentences.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from chatmemory_layers.skills.transcript import read_transcript, shorten, write_
 
 CONVERSATION_SUMMARY: Final = "conversation-summary"
 
-SHARE: Final = 0.4  # of the new text; with the text of earlier summaries it makes the length aimed at
-LEAST_CHARACTERS: Final = 240  # two short exchanges need no choosing
+SHARE: Final = 0.4  # of the new text; together with the text of earlier summaries, the length to aim at
+LEAST_CHARACTERS: Final = 240  # shorter conversations, such as two short exchanges, are kept whole
 
 
 @final
@@ -28,7 +28,7 @@ class ExtractiveSkills:
     """Runs ``conversation-summary`` and refuses any other skill."""
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        """Summarize ``request.messages`` in a worker thread, since 200 messages take 30 ms and more."""
+        """Return a summary of ``request.messages``, made in a worker thread, since 200 messages take 30 ms or more."""
 
         async def summary() -> Outcome[str, SkillExecutionError]:
             if skill_id != CONVERSATION_SUMMARY:

@@ -1,4 +1,4 @@
-"""Skills that are functions of the user's own: ``skills({"conversation-summary": summarize})``."""
+"""Skills that are the user's own functions: ``skills({"conversation-summary": summarize})``."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,24 +13,30 @@ from chatmemory.effect.defects import defect_of
 from chatmemory.errors import SkillExecutionError
 
 SkillFunction: TypeAlias = Callable[[SkillRequest], str | Awaitable[str] | Effect[str, Any]]
-"""Makes a text of a request: at once, as a coroutine, or as an effect.
+"""Returns a text for a request: directly, as a coroutine, or as an effect.
 
-A plain function runs in a worker thread, where it delays nobody and must not touch what belongs to the event loop.
+A plain function runs in a worker thread, so that it blocks no other task; it must not use objects of the event loop.
 """
 
 
 @final
 @frozen
 class FunctionSkills:
-    """Runs the function that stands under the skill's id."""
+    """Runs the function with the id of the skill."""
 
     functions: Mapping[str, SkillFunction]
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
         """Run the skill.
 
-        Fails with ``unknown_skill``, with ``raised`` (the exception is the cause), with ``malformed`` when something
-        other than text comes back, or with the skill's own ``SkillExecutionError``, returned or raised by ``or_raise``.
+        Args:
+            skill_id: the id of the skill.
+            request: the messages, and the limits for the text.
+
+        Returns:
+            the text; fails with ``unknown_skill``, with ``raised`` (the exception is the cause), with ``malformed`` when
+            the function returns something other than text, or with the skill's own ``SkillExecutionError``, returned or
+            raised by ``or_raise``.
         """
 
         async def text() -> Outcome[str, SkillExecutionError]:
@@ -43,7 +49,7 @@ class FunctionSkills:
             except BaseException as exception:
                 if (defect := defect_of(exception)) is None:
                     raise
-                # Foreign code at the edge: not a defect of ours.
+                # The user's own code may raise anything: that is no defect of this package.
                 failure = cast("EffectFailed", defect).error if isinstance(defect, EffectFailed) else defect
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):
@@ -60,12 +66,12 @@ class FunctionSkills:
 
 
 def skills(functions: Mapping[str, SkillFunction]) -> Layer[SkillRunnerTag]:
-    """Make the layer that runs *functions*, by skill id.  Keep it: made twice, it is two layers."""
+    """Return the layer that runs *functions*, by skill id.  Keep it in a variable: two calls make two layers."""
     return Layer.succeed(SkillRunnerTag, FunctionSkills(dict(functions)))
 
 
 async def _call(function: SkillFunction, request: SkillRequest) -> object:
-    """Return what *function* comes to: its value, or the outcome of the effect that it returns."""
+    """Return the result of *function*: its value, or the outcome of the effect that it returns."""
     if inspect.iscoroutinefunction(function):
         return await function(request)
     answer = await to_thread.run_sync(function, request, abandon_on_cancel=True)
@@ -73,7 +79,7 @@ async def _call(function: SkillFunction, request: SkillRequest) -> object:
 
 
 def _failed(skill_id: str, failure: object) -> SkillExecutionError:
-    """Say in our terms how it failed; the text of an exception may quote the conversation and stays in the cause."""
+    """Return the error for *failure*; the text of an exception may quote the conversation, and stays in the cause."""
     if isinstance(failure, SkillExecutionError):
         return failure
     cause = failure if isinstance(failure, BaseException) else None

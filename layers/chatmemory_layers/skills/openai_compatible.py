@@ -1,7 +1,7 @@
-"""The skill runner that asks a model over HTTP: any endpoint that speaks OpenAI's chat completions.
+"""The skill runner that calls a model over HTTP: any endpoint with OpenAI's chat completions protocol.
 
-What is asked and what an answer comes to is defined in ``chat_completion.py``; ``chatmemory_layers.endpoint`` sends it,
-waits and tries again.
+``chat_completion.py`` defines the request and reads the answer; ``chatmemory_layers.endpoint`` sends it, waits and
+retries.
 """
 
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ class ChatCompletionSkills:
     model: str
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        """Ask the model; again after a passing failure, up to ``memory.skill.maxRetries`` times."""
+        """Ask the model; retry after a temporary failure, up to ``memory.skill.maxRetries`` times."""
         if skill_id not in INSTRUCTIONS:
             known = ", ".join(map(repr, INSTRUCTIONS))
             return Effect.fail(
@@ -48,10 +48,10 @@ class ChatCompletionSkills:
 
 @asynccontextmanager
 async def open_skills(settings: SkillSettings) -> AsyncGenerator[SkillRunner]:
-    """Hold one client with its connections for as long as the layer lives.
+    """Yield the skill runner, with one client that keeps its connections while the layer is open.
 
     Raises:
-        EffectFailed: the settings cannot be used; holds a ``ConfigError``.
+        EffectFailed: the settings are invalid; holds a ``ConfigError``.
     """
     async with open_endpoint(
         settings, section="memory.skill", chosen_by="runner", longest_answer=LONGEST_ANSWER_BYTES

@@ -1,7 +1,6 @@
-"""Which sentences make the summary: worth, centrality and brevity against overlap, within a budget of characters.
+"""Selects the sentences of the summary: worth, centrality and brevity against overlap, within a budget of characters.
 
-What a sentence is worth by itself is defined in ``sentence_worth.py``, what sentences have in common in
-``sentence_rank.py``.
+``sentence_worth.py`` defines the worth of a sentence by itself, ``sentence_rank.py`` what sentences have in common.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +17,24 @@ from chatmemory_layers.skills.sentence_worth import (
 )
 from chatmemory_layers.skills.transcript import Sentence, label
 
-CENTRALITY_WEIGHT: Final = 0.25  # at 0.5 and above the typical sentence pushes out the one that names a fact
-BREVITY: Final = 0.4  # 1 would buy the most sentences, 0 the best ones; flat from 0.25 to 0.6
-FILLER: Final = 0.15  # of the best sentence's worth; below it a shorter summary is the better one
-SAME: Final = 0.95  # cosine of two sentences that say the same
-SEPARATOR: Final = "; "  # the longest that can stand behind a sentence
+CENTRALITY_WEIGHT: Final = 0.25  # at 0.5 and above, typical sentences replace those that name a fact
+BREVITY: Final = 0.4  # 1 would select the most sentences, 0 the best ones; flat from 0.25 to 0.6
+FILLER: Final = 0.15  # of the best sentence's worth; below it, a shorter summary is better
+SAME: Final = 0.95  # cosine of two sentences with the same content
+SEPARATOR: Final = "; "  # the longest text that can follow a sentence
 SHORT_ANSWER: Final = 3  # terms; "five years" means nothing without its question
 
 
 def choose(sentences: Sequence[Sentence], budget: int) -> list[Sentence]:
-    """Choose sentences, at least one, whose lines take *budget* characters at most; one alone may take more.
+    """Return the chosen sentences, at least one, whose lines take at most *budget* characters; one alone may take more.
 
     Greedy, by maximal marginal relevance: the next sentence is the one with the largest
     ``value * (1 - overlap) / length ** BREVITY``, where *value* is its worth weighted by centrality and *overlap* its
-    largest cosine to a sentence that is chosen already.  Question and short answer come together.
+    largest cosine to a sentence that is already chosen.  A short answer is chosen together with its question.
+
+    Args:
+        sentences: the sentences of the conversation, in order.
+        budget: the largest number of characters.
     """
     words = [terms(sentence.text) for sentence in sentences]
     answers = questions_answered(sentences)
@@ -45,13 +48,13 @@ def choose(sentences: Sequence[Sentence], budget: int) -> list[Sentence]:
     companions = _companions(sentences, words, answers)
     lengths = np.array(
         [len(sentence.text) + 1 for sentence in sentences]
-    )  # with the space or line break behind it
+    )  # with the space or line break after it
     density = value / lengths**BREVITY
     is_open = value >= FILLER * value.max()
     overlap = np.zeros(len(sentences))
     chosen: set[int] = set()
     turns: set[int] = set()
-    left = budget + len(SEPARATOR)  # there is none behind the last sentence
+    left = budget + len(SEPARATOR)  # there is no separator after the last sentence
     while (is_open := is_open & (lengths <= left) & (overlap < SAME)).any():
         best = int(np.where(is_open, density * (1 - overlap), -1.0).argmax())
         is_open[best] = False

@@ -1,9 +1,8 @@
-"""Which sentences say what the conversation is about: tf-idf vectors, centrality, and overlap.  Numpy, nothing else.
+"""Ranks sentences by how well they show the topic of the conversation: tf-idf vectors, centrality, overlap, with numpy.
 
 Sources: LexRank (Erkan and Radev, 2004; here the continuous form, cosines as weights), MMR (Carbonell and Goldstein,
-1998).  The vectors are sparse and the matrix of all similarities is never made: 600 sentences take 1 ms, and memory
-grows with the words, not with the square of the sentences.  What a sentence is worth besides is for
-``sentence_worth.py``.
+1998).  The vectors are sparse and the matrix of all similarities is never built: 600 sentences take 1 ms, and memory
+grows with the words, not with the square of the sentences.  ``sentence_worth.py`` adds the worth of a sentence by itself.
 """
 
 import re
@@ -13,14 +12,14 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from chatmemory.text.search_terms import CJK, STOP_CHARACTERS, STOP_WORDS
+from chatmemory.text.stop_words import CJK, STOP_CHARACTERS, STOP_WORDS
 
 Vector: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 
 DAMPING: Final = 0.85  # PageRank's: the share of a sentence's rank that comes from sentences like it
-ROUNDING: Final = 1e-9  # below it, a sum of cosines is 0
-STEPS: Final = 30  # the rest of the error is below 0.85 ** 30 = 0.8 %
+ROUNDING: Final = 1e-9  # a smaller sum of cosines counts as 0
+STEPS: Final = 30  # the remaining error is below 0.85 ** 30 = 0.8 %
 
 _TERM: Final = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:['’][^\\W_]+)?")
 _IS_CJK: Final = re.compile(f"[{CJK}]")
@@ -48,11 +47,11 @@ class SentenceVectors:
     ``weight[s, t] = (1 + ln tf) * ln(1 + count / df)``, each row scaled to length 1; a sentence without terms is 0.
 
     Attributes:
-        count: number of sentences.
+        count: the number of sentences.
     """
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
-        """Weigh *sentences*, each given as its terms; at least one has some."""
+        """Compute the weights of *sentences*, each given as its terms; at least one has terms."""
         numbers: dict[str, int] = {}
         columns = np.array(
             [numbers.setdefault(term, len(numbers)) for terms in sentences for term in terms], np.intp
@@ -61,7 +60,7 @@ class SentenceVectors:
         cells, frequencies = np.unique(rows * len(numbers) + columns, return_counts=True)
         self.count = len(sentences)
         self._term_count = len(numbers)
-        # The matrix without its zeros: cell k stands in row _rows[k] and column _columns[k].
+        # The sparse matrix: entry k is in row _rows[k] and column _columns[k].
         self._rows, self._columns = cells // len(numbers), cells % len(numbers)
         document_frequencies = np.bincount(self._columns)
         weights = (1 + np.log(frequencies)) * np.log1p(self.count / document_frequencies[self._columns])
@@ -69,13 +68,13 @@ class SentenceVectors:
         self._weights: Vector = weights / lengths[self._rows]
 
     def centrality(self, prior: Vector) -> Vector:
-        """Rank sentences by how much they have in common with others of rank.
+        """Return the rank of each sentence: how much it has in common with other sentences of high rank.
 
         ``rank = (1 - d) * prior + d * W @ rank``, where ``W[i, j] = cosine(i, j) / sum_k cosine(k, j)`` without the
         diagonal, by power iteration.  *d* is ``DAMPING``.
 
         Args:
-            prior: shape ``(count,)``, not negative, not all 0: where the walk starts anew.
+            prior: shape ``(count,)``, not negative, not all 0: the distribution from which the random walk restarts.
 
         Returns:
             shape ``(count,)``, the largest is 1.
@@ -99,11 +98,11 @@ class SentenceVectors:
         return self._similar(only)
 
     def _similar(self, vector: Vector) -> Vector:
-        """Multiply the matrix of all cosines by *vector*, shapes ``(count,)``, without making the matrix."""
+        """Return the product of the matrix of all cosines and *vector*, shapes ``(count,)``, without building the matrix."""
         by_term = _sums(self._columns, self._weights * vector[self._rows], self._term_count)
         return _sums(self._rows, self._weights * by_term[self._columns], self.count)
 
 
 def _sums(places: Indices, values: Vector, count: int) -> Vector:
-    """Add up *values* by place: shapes ``(n,)`` and ``(n,)`` to ``(count,)``."""
+    """Return the sums of *values* by position: shapes ``(n,)`` and ``(n,)`` to ``(count,)``."""
     return np.bincount(places, values, minlength=count).astype(np.float64, copy=False)

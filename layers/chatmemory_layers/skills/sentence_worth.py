@@ -1,10 +1,10 @@
-"""What a sentence is worth to somebody who was not there: facts, plans and decisions above greetings and praise.
+"""The worth of a sentence for a reader who was not there: facts, plans and decisions above greetings and praise.
 
-Signs on the surface, in English and Chinese, each with its weight; who speaks; and where in the conversation it is
-said.  What the words have in common with other sentences is for ``sentence_rank.py``.
+It is computed from signs in the text, in English and Chinese, each with its weight; from the speaker; and from the position
+in the conversation.  ``sentence_rank.py`` compares the words with those of other sentences.
 
 The numbers were set by hand and checked on five conversations of 370 to 680 messages, with 740 answers and the turns that
-they stand in: of the words of an answer, 82 % are still there in summaries of 40 % of the length.  Random sentences keep
+contain them: of the words of an answer, 82 % are still present in summaries of 40 % of the length.  Random sentences keep
 43 %, the most central ones (LexRank) 44 %, the longest 64 %.
 """
 
@@ -15,25 +15,25 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory_layers.skills.transcript import Sentence
 
-PLAIN_WORTH: Final = 0.5  # of a sentence without any sign
+PLAIN_WORTH: Final = 0.5  # the worth of a sentence without any sign
 ROLE_WORTH: Final[dict[Role, float]] = {
     "user": 1.0,
-    "assistant": 0.75,  # says much that nobody asked to have remembered
+    "assistant": 0.75,  # says much that nobody wants remembered
     "system": 0.6,  # is sent again with every request
-    "tool": 0.2,  # can be called again; what went wrong is worth a line
+    "tool": 0.2,  # can be called again; an error is worth a line
     "summary": 1.0,
 }
-KEPT_WORTH: Final = 1.3  # was worth keeping once; at 1.0 the oldest facts fade, at 1.6 few new ones get in
-CODE_WORTH: Final = 0.4  # reads badly in a line, and stands in a file by now
-FIRST_REQUEST_WORTH: Final = 1.3  # what the user came for
+KEPT_WORTH: Final = 1.3  # kept once before; at 1.0 the oldest facts disappear, at 1.6 few new ones enter
+CODE_WORTH: Final = 0.4  # hard to read in one line, and in a file by now
+FIRST_REQUEST_WORTH: Final = 1.3  # the reason for which the user came
 ANSWER_WORTH: Final = 1.3  # somebody wanted to know it
-OPEN_QUESTION_WORTH: Final = 2.0  # most are short: it is what happens next
+OPEN_QUESTION_WORTH: Final = 2.0  # says what happens next; most are short
 CONFIRMED_QUESTION_WORTH: Final = 1.2  # "Shall I drop the index?" - "Yes": the question is the decision
 ANSWERED_QUESTION_WORTH: Final[dict[Role, float]] = {"user": 0.7, "assistant": 0.35}
 PLEASANTRY_WORTH: Final = 0.5
 PRAISE_WORTH: Final = 0.6  # about the other person only
 LONGEST_ANSWER: Final = 2  # sentences; after them the speaker has moved on
-HALF_LENGTH: Final = 6.0  # terms at which a sentence has half of its worth
+HALF_LENGTH: Final = 6.0  # the number of terms at which a sentence has half of its worth
 
 _NUMBER: Final = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|twice)\b"
@@ -46,7 +46,7 @@ _WHEN: Final = re.compile(
     r"|昨天|昨晚|今晚|明天|后天|上周|下周|上个月|下个月|去年|明年|今年|最近|周末|星期|小时候|截止",
     re.IGNORECASE,
 )
-# A capital after a word, but not after a comma: "in Oslo" tells something, "Thanks, Caroline" does not.
+# A capital after a word, but not after a comma: "in Oslo" is informative, "Thanks, Caroline" is not.
 _NAME: Final = re.compile(
     r"(?<=[a-z0-9] )(?!I\b)[A-Z][\w'’-]+|\b[A-Z]{2,}\b|[\"“][^\"”]{2,40}[\"”]|《[^》]+》|「[^」]+」"
     r"|\b(?:name is|named|called)\b|名叫|叫做|名字|我叫"
@@ -72,7 +72,7 @@ SIGNS: Final = (
     (_PLAN, 0.25),  # at 0.9 good resolutions push out what happened
     (_TROUBLE, 0.5),
 )
-"""What speaks for a sentence, and how much it adds to its worth."""
+"""The signs that raise the worth of a sentence, and how much each adds."""
 
 _PLEASANTRY: Final = re.compile(
     r"\A(?:thanks|thank you|yeah|yep|yes|great|awesome|cool|nice|sounds|that's|that is|congrat\w*|see you|take care|good (?:luck|to)"
@@ -85,7 +85,7 @@ _PLEASANTRY: Final = re.compile(
     r"|作为.{0,6}(?:AI|人工智能|助手)|我是.{0,4}(?:AI|助手)|没有(?:实体|身体)|至于我|as an ai\b|聊天|再聊|明天见|试试",
     re.IGNORECASE,
 )
-# What may stand before a statement, or alone: "Thanks, Ines!", "你好，朋友，".
+# Phrases that may precede a statement, or stand alone: "Thanks, Ines!", "你好，朋友，".
 _GREETING: Final = re.compile(
     r"\A(?:(?i:hey|hi|hello|wow|thanks|thank you|bye|goodbye|congrats|great|cool|nice|awesome|totally agree|of course"
     r"|sounds (?:good|great|awesome))\b[\s,!.]*(?:(?i:so much|a lot|everyone|there|again)\b|[A-Z]\w*(?=[,!.…]))?[\s,!.…]*"
@@ -100,9 +100,13 @@ _OTHER: Final = re.compile(r"\b(?:you|you're|you've|you'll|your|yours)\b|你|您
 
 
 def worth(sentence: Sentence, terms: Sequence[str]) -> float:
-    """Say what *sentence* is worth by itself: 0 for a greeting or without *terms*, about 1 for a fact that the user states.
+    """Return the worth of *sentence* by itself: 0 for a greeting or without *terms*, about 1 for a fact that the user states.
 
     ``(0.5 + sum of the weights of its signs) * n / (n + 6) * role * kind``, *n* the number of terms.
+
+    Args:
+        sentence: the sentence.
+        terms: its terms, as ``sentence_rank.terms`` returns them.
     """
     text = _GREETING.sub("", sentence.text)
     if not text:
@@ -121,11 +125,11 @@ def worth(sentence: Sentence, terms: Sequence[str]) -> float:
 
 
 def worth_in_place(sentences: Sequence[Sentence], answers: Mapping[int, int]) -> list[float]:
-    """Say by what to multiply the worth of each sentence for where it is said.
+    """Return the factors for the worth of each sentence that come from its position in the conversation.
 
     Args:
         sentences: at least one, in order.
-        answers: as ``questions_answered`` gives them.
+        answers: what ``questions_answered`` returns.
     """
     first_request = next((sentence.turn for sentence in sentences if sentence.role == "user"), None)
     last_turn = sentences[-1].turn
@@ -146,7 +150,7 @@ def worth_in_place(sentences: Sequence[Sentence], answers: Mapping[int, int]) ->
 
 
 def says_yes_or_no(sentence: Sentence) -> bool:
-    """Tell whether *sentence* decides and nothing more: what it decides stands in the question."""
+    """Return whether *sentence* is only a yes or a no; the question before it then holds the content."""
     return _YES_OR_NO.match(sentence.text) is not None
 
 

@@ -1,8 +1,8 @@
-"""A conversation as sentences: who said what, cut small enough to choose from, and written down again as lines.
+"""A conversation as sentences: cuts messages into sentences with their speakers, and writes sentences as lines.
 
-``read_transcript`` cuts messages into ``Sentence`` values; ``write_transcript`` puts chosen ones back as
-``User: ...`` lines.  A line that was written here is read back under its own speaker, so that a summary of a summary
-is not labelled twice.  Which sentences are worth keeping is decided in ``sentence_worth.py`` and ``extractive.py``.
+``read_transcript`` cuts messages into ``Sentence`` values; ``write_transcript`` writes chosen ones as ``User: ...`` lines.
+A line that was written here is read again under its own speaker, so that a summary of a summary is not labelled twice.
+``sentence_worth.py`` and ``extractive.py`` decide which sentences are worth keeping.
 """
 
 import re
@@ -15,17 +15,16 @@ from attrs import frozen
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.choices import Role
-from chatmemory.text.search_terms import CJK
+from chatmemory.text.stop_words import CJK
 
-LONGEST_ABBREVIATION: Final = (
-    8  # characters looked back at; from the start of the line, "a. a. a. ..." is quadratic
-)
+# Characters before a mark that are examined; from the start of the line, "a. a. a. ..." would be quadratic.
+LONGEST_ABBREVIATION: Final = 8
 ELLIPSIS: Final = "…"
 LONGEST_SENTENCE: Final = (
-    320  # characters; a longer one (code, minified JSON, no punctuation) crowds out ten others
+    320  # characters; a longer one (code, minified JSON, no punctuation) would displace ten others
 )
-LONGEST_READ: Final = 8_000  # characters from each end of a message; what matters in a log stands at its ends
-SPACE_NEAR_CUT: Final = 0.7  # a cut moves back to a space, unless that costs more than 30 % of the text
+LONGEST_READ: Final = 8_000  # characters from each end of a message; a log is important at its ends
+SPACE_NEAR_CUT: Final = 0.7  # a cut moves back to a space, unless that removes more than 30 % of the text
 
 LABELS: Final[dict[Role, tuple[str, str]]] = {
     "user": ("User: ", "用户："),
@@ -39,7 +38,7 @@ _LABELLED: Final = re.compile("|".join(map(re.escape, _ROLE_OF_LABEL)))
 _CJK_CHARACTER: Final = re.compile(f"[{CJK}]")
 _FENCED: Final = re.compile(r"(```.*?(?:```|\Z))", re.DOTALL)
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•·>]\s+|\#{1,6}\s+|\(?\d{1,3}[.)、]\s*(?=\D))+")
-# Chinese marks end a sentence where they stand, Latin ones only before a space: "3.5" and "example.org" stay whole.
+# Chinese marks always end a sentence, Latin ones only before a space: "3.5" and "example.org" stay whole.
 _END: Final = re.compile(r"[。！？；]+[”’」』）*]*|[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|approx|fig|e\.g|i\.e|[A-Za-z]))\.\Z", re.IGNORECASE
@@ -61,10 +60,10 @@ class Sentence:
     """One sentence, list item or code block, in one line.
 
     Attributes:
-        role: who speaks; of a line in an earlier summary, the speaker that it names.
-        turn: number of the speaker's turn, from 0.
-        place: number of the sentence in its turn, from 0.
-        is_kept: it stood in an earlier summary.
+        role: the speaker; for a line of an earlier summary, the speaker that it names.
+        turn: the number of the speaker's turn, from 0.
+        place: the number of the sentence in its turn, from 0.
+        is_kept: whether it comes from an earlier summary.
     """
 
     text: str
@@ -77,12 +76,17 @@ class Sentence:
 
 
 def is_cjk(text: str) -> bool:
-    """Tell whether *text* is written in Chinese, Japanese or Korean: a quarter of its characters are."""
+    """Return whether *text* is Chinese, Japanese or Korean: at least a quarter of its characters are."""
     return len(_CJK_CHARACTER.findall(text)) * 4 > len(text)
 
 
 def shorten(text: str, longest: int) -> str:
-    """Cut *text* to *longest* characters (1 or more), the ellipsis included, between two words if there are any."""
+    """Return *text* cut to *longest* characters (1 or more), the ellipsis included, between two words if possible.
+
+    Args:
+        text: the text.
+        longest: the largest number of characters, 1 or more.
+    """
     if len(text) <= longest:
         return text
     end = longest - len(ELLIPSIS)
@@ -93,7 +97,7 @@ def shorten(text: str, longest: int) -> str:
 
 
 def read_transcript(messages: Sequence[ChatMessage]) -> list[Sentence]:
-    """Cut *messages* into sentences, in order; messages without text give none."""
+    """Return the sentences of *messages*, in order; messages without text have none."""
     sentences: list[Sentence] = []
     turn = 0
     for message in messages:
@@ -118,7 +122,7 @@ def read_transcript(messages: Sequence[ChatMessage]) -> list[Sentence]:
 
 
 def write_transcript(sentences: Iterable[Sentence]) -> str:
-    """Write *sentences* one turn to a line, each line under its speaker in the language of the line."""
+    """Return *sentences* as text, one turn per line, each line under its speaker in the language of the line."""
     lines: list[str] = []
     for _, group in groupby(sentences, key=lambda sentence: sentence.turn):
         said = list(group)
@@ -130,12 +134,12 @@ def write_transcript(sentences: Iterable[Sentence]) -> str:
 
 
 def label(role: Role, text: str) -> str:
-    """Return what stands before the line *text* that *role* said."""
+    """Return the label before the line *text* by *role*."""
     return LABELS[role][is_cjk(text)]
 
 
 def _speakers(role: Role, content: str) -> Iterator[tuple[Role, str]]:
-    """Yield who said what: the message as it is, or line by line what an earlier summary reports."""
+    """Yield speakers with their text: the whole message, or the lines of an earlier summary one by one."""
     if role != "summary":
         yield role, content
         return
@@ -171,7 +175,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _between(text: str) -> str:
-    """Return what parts *text* from the next sentence; list items end in no mark of their own."""
+    """Return the text between *text* and the next sentence; list items have no punctuation of their own at the end."""
     if _ENDED_IN_CHINESE.search(text):
         return ""
     if _ENDED.search(text):
@@ -180,7 +184,7 @@ def _between(text: str) -> str:
 
 
 def _belongs_to_the_one_before(text: str, index: int) -> bool:
-    """Tell whether a cut at *index* would part an accent, a variation selector or a joined emoji from its base."""
+    """Return whether a cut at *index* would separate an accent, a variation selector or a joined emoji from its base."""
     return (
         unicodedata.combining(text[index]) > 0
         or text[index] in _JOINED

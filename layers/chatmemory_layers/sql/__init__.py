@@ -1,1 +1,1 @@
-"""What SQLite and PostgreSQL share: columns, and requests made ready for a statement."""
+"""The code that SQLite and PostgreSQL share: columns, and requests as parameters of statements."""

@@ -1,15 +1,23 @@
-"""``granted_as_json``: the conversations that somebody may read, as a statement takes them."""
+"""The conversations that a principal may read, as parameters of the statements that list conversations."""
 
 import json
+from collections.abc import Sequence
 
-from chatmemory.access.principal import Principal
+from chatmemory.access.principal import Granted, Principal
+
+
+def readable_grants(principal: Principal) -> Sequence[Granted] | None:
+    """Return the grants by which *principal* may read conversations; None: they may read everything."""
+    if principal.granted is None:
+        return None
+    return [one for one in principal.granted if "read" in one.rights]
 
 
 def granted_as_json(principal: Principal) -> str | None:
     """Return a JSON array of objects with ``user``, ``app`` and ``prefix``; None: *principal* may read everything."""
-    if principal.granted is None:
+    readable = readable_grants(principal)
+    if readable is None:
         return None
-    readable = [one for one in principal.granted if "read" in one.rights]
     return json.dumps(
         [{"user": one.owner.user, "app": one.owner.app, "prefix": one.prefix} for one in readable]
     )

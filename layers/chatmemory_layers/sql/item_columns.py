@@ -1,4 +1,4 @@
-"""How items become columns and come back, and how similar passages are: the same for all backends."""
+"""Converts items to columns and back, and computes the similarity of passages: the same for all backends."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_repository import Labels
 
 SEPARATOR: Final = (
-    "."  # which no label holds; one behind the last as well, so that ("a",) is no beginning of ("ab",)
+    "."  # no label contains it; it also follows the last label, so that ("a",) is no prefix of ("ab",)
 )
 _BEHIND_SEPARATOR: Final = "/"  # the next code point
 LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
-_REMEMBERED: Final = 512  # namespaces: many items share one
+_REMEMBERED: Final = 512  # cached namespaces: many items share one
 
 
 @lru_cache(_REMEMBERED)
 def to_text(namespace: Labels) -> str:
-    """Return the labels as the column holds them."""
+    """Return *namespace* as the text of the column."""
     return "".join([label + SEPARATOR for label in namespace])
 
 
 @lru_cache(_REMEMBERED)
 def to_labels(text: str) -> Labels:
-    """Return the labels again."""
+    """Return the labels from which ``to_text`` made *text*."""
     return tuple(text.split(SEPARATOR)[:-1])
 
 
 def span(prefix: Labels) -> tuple[str, str | None]:
-    """Return from which text on, and before which (None: any), the namespaces below *prefix* stand."""
+    """Return the first text of the namespaces below *prefix*, and the text before which they end; None: no such end."""
     if not prefix:
         return "", None
     text = to_text(prefix)
@@ -44,7 +44,7 @@ def best_similarities(query: Vector, passages: Sequence[tuple[int, bytes]]) -> d
 
     Args:
         query: shape ``(dim,)``, of length 1.
-        passages: the key of an item, and a vector as the column holds it; those of another length are left out.
+        passages: the key of an item, and a vector as the column stores it; those of another length are ignored.
     """
     import numpy as np
 
@@ -61,18 +61,18 @@ def best_similarities(query: Vector, passages: Sequence[tuple[int, bytes]]) -> d
 
 
 def nearest(similarities: Mapping[int, float], most: int) -> list[tuple[int, float]]:
-    """Return the *most* similar items and those that are as similar as the last of them."""
+    """Return the *most* items with the highest similarity, and all others that tie with the last of them."""
     least = min(heapq.nlargest(most, similarities.values()), default=2.0)
     return [(key, similarity) for key, similarity in similarities.items() if similarity >= least]
 
 
 def lifetime_us(lifetime: timedelta | None) -> int | None:
-    """Return microseconds; one that would end behind all calendars ends there."""
+    """Return *lifetime* in microseconds, limited so that an instant plus it stays in range; None for None."""
     if lifetime is None:
         return None
     return min(lifetime // timedelta(microseconds=1), LONGEST_LIFETIME_US)
 
 
 def vector_column(vector: Vector) -> bytes:
-    """Return *vector* as the column holds it: float32, little endian."""
+    """Return *vector* as the column stores it: float32, little endian."""
     return vector.astype("<f4", copy=False).tobytes()

@@ -1,7 +1,7 @@
-"""``narrowing``: what the databases can be asked about conditions on values, before Python compares what they leave.
+"""``narrowing``: the part of conditions on values that a database can check, before Python checks the remaining items.
 
-They may leave too much, for ``ItemSearch.admits`` decides, but never too little: nothing is asked where the JSON of a
-database and that of Python could differ.
+A database may leave too many items, because ``ItemSearch.admits`` decides, but never too few: nothing is asked where the
+JSON of a database and that of Python could differ.
 """
 
 import math
@@ -13,17 +13,17 @@ from attrs import frozen
 
 from chatmemory.items.item_condition import Condition
 
-_PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path may quote
-_MARGIN: Final = 1e-9  # a database may read digits into numbers a little differently
+_PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
+_MARGIN: Final = 1e-9  # a database may parse numbers slightly differently
 
 
 @frozen
 class Stretch:
-    """The range in which a field has to be.
+    """The range in which the value of a field must be.
 
     Attributes:
-        paths: the places of the field, as SQLite and PostgreSQL both write them; one of them has to fulfil the condition.
-        low: the lower bound; None: there is none.  When *low* and *high* are both None, the field has to be null.
+        paths: the paths of the field, valid in SQLite and PostgreSQL; the value at one of them has to meet the condition.
+        low: the lower bound; None: there is none.  When *low* and *high* are both None, the value has to be null.
         high: the upper bound; None: there is none.
     """
 
@@ -33,7 +33,7 @@ class Stretch:
 
 
 def narrowing(conditions: Sequence[Condition]) -> list[Stretch]:
-    """Return what has to hold of fields, of as many as can be asked about."""
+    """Return the ranges that *conditions* require, for the fields that a database can check."""
     stretches: list[Stretch] = []
     for condition in conditions:
         names = condition.field.split(".")
@@ -62,7 +62,7 @@ def _paths(field: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bounds(operand: Any) -> tuple[float, float] | tuple[str, str] | None:
-    """Return two values between which everything stands that is *operand* to Python; None: there are no such."""
+    """Return two bounds for all values that equal *operand* in Python; None: there are no such bounds."""
     if isinstance(operand, str):
         is_text = "\0" not in operand and not any("\ud800" <= character <= "\udfff" for character in operand)
         return (operand, operand) if is_text else None

@@ -1,1 +1,1 @@
-"""Memory in one SQLite file: nothing to install beside it, several processes at once, durable when it says so."""
+"""Memory in one SQLite file: needs no server, is open to several processes at once, and acknowledges only durable writes."""

@@ -1,4 +1,4 @@
-"""``event_log``: the log of the store that the repositories of a stack write to, whichever they are; and its audit trail."""
+"""``event_log``: the event log of the store that a stack's repositories write to, and its audit trail."""
 
 from inspect import getattr_static
 from typing import Never
@@ -13,17 +13,17 @@ from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 @Effect.gen
 async def _found(do: Do[Never, MessageRepositoryTag | MemoryRepositoryTag]) -> EventLog:
     for repository in (do.service(MessageRepositoryTag), do.service(MemoryRepositoryTag)):
-        # Statically, as Python 3.12 does by itself: a stub has every name, and fails when one is asked for.
+        # Checked statically, as Python 3.12 does by itself: a stub has every attribute, and fails when one is read.
         if getattr_static(repository, "log", None) is not None and isinstance(repository, KeepsLog):
             return repository.log
     from chatmemory_layers.in_memory.database import Database
     from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
-    return InMemoryEventLog(Database())  # which stays empty: repositories of others keep none
+    return InMemoryEventLog(Database())  # stays empty: repositories of other packages keep no log
 
 
 event_log = Layer.effect(EventLogTag, _found(), needs=[MessageRepositoryTag, MemoryRepositoryTag])
-"""Asks the repositories for it, not for the store: a stack whose repositories are all replaced opens none."""
+"""The layer of the log: it comes from the repositories, so a stack whose repositories are all replaced opens no store."""
 
 audit_trail = event_log >> Layer.effect(
     AuditTrailTag, Effect.service(EventLogTag).map(AuditTrail), needs=[EventLogTag]

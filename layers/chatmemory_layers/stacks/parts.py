@@ -22,14 +22,14 @@ StackError: TypeAlias = RepositoryError | ConfigError
 Stores: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag
 Given: TypeAlias = SettingsTags | TokenCounterTag
 Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
-"""What a strategy, an extractor and a ranker may ask for."""
+"""The services that a strategy, an extractor and a ranker may use."""
 
 Repositories: TypeAlias = Layer[Stores, StackError, Given]
 MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
 MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
 ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
 SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
-"""A layer of one, two or all three; one that asks for the repository that it gives goes around the stack's own."""
+"""A layer of one, two or all three repositories; one that requires the repository that it provides wraps the stack's own."""
 
 Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
 Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]
@@ -50,7 +50,7 @@ class Parts(TypedDict, total=False):
         embedder: makes vectors of memories; it is timed and guarded as the stack's own is.
         extractor: finds memories in messages.
         ranker: orders the memories of a recall.
-        clock: tells the time.
+        clock: gives the present time.
     """
 
     repositories: SomeRepositories | None

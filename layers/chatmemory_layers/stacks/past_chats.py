@@ -49,11 +49,11 @@ class Parts(TypedDict, total=False):
     """The parts to replace.  None, or leaving a part out, keeps the part of the stack.
 
     Attributes:
-        repositories: the index; no file is opened then.
+        repositories: the index; then no file is opened.
         files: the files from which histories are read.
         embedder: makes vectors of turns and of queries.
         ranker: orders the turns of a search.
-        clock: tells the time.
+        clock: gives the present time.
     """
 
     repositories: PromptRepository | Repositories | None
@@ -79,7 +79,7 @@ def finding(
 def indexing(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Return a stack that writes an index, and creates it when there is none.
+    """Return a stack that writes an index, which is created if it does not exist.
 
     Args:
         settings: where the index is, and which histories are read.
@@ -92,7 +92,7 @@ def indexing(
 def rehearsing(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
-    """Return a stack for a dry run: it only reads the index, and uses an empty one when there is none.
+    """Return a stack for a dry run: it only reads the index, and uses an empty one if it does not exist.
 
     Args:
         settings: as for ``indexing``.
@@ -149,7 +149,7 @@ def _kept(
 def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[PastChatsService, StackError]:
     ranker = _ranker(parts)
     found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
-    if "logging" not in sys.modules:  # then nobody looks, and a recall need not wait for it
+    if "logging" not in sys.modules:  # then nobody reads a log, and a recall need not import it
         return found
     from chatmemory.observe.past_chats import observed_past_chats
 

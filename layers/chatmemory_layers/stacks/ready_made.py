@@ -104,7 +104,7 @@ def embedded(
     durability: Literal["full", "process"] = "full",
     **parts: Unpack[Parts],
 ) -> Stack:
-    """Return a stack that keeps everything in one SQLite file, which is created when there is none.
+    """Return a stack that keeps everything in one SQLite file, which is created if it does not exist.
 
     Args:
         path: the file; its folder must exist.
@@ -123,7 +123,7 @@ def postgres(dsn: str, *, reader_dsn: str = "", **parts: Unpack[Parts]) -> Stack
 
     Args:
         dsn: the address of the database, ``postgresql://user@host/database``.
-        reader_dsn: the address of a replica, for reads that may lag behind; empty: there is none.
+        reader_dsn: the address of a replica, for reads that may be stale; empty: there is none.
         parts: as for ``embedded``.
     """
     store = StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=dsn, reader_dsn=reader_dsn))
@@ -131,7 +131,7 @@ def postgres(dsn: str, *, reader_dsn: str = "", **parts: Unpack[Parts]) -> Stack
 
 
 def testing(**parts: Unpack[Parts]) -> Stack:
-    """Return a stack that keeps everything in memory until the runtime is closed, with a still clock and predictable ids.
+    """Return a stack that keeps everything in memory until the runtime is closed, with a fixed clock and predictable ids.
 
     Write ``stacks.testing()``: pytest takes an imported function whose name begins with "test" for a test.
 
@@ -272,7 +272,7 @@ def _postgres_repositories() -> Repositories:
 
 
 def trail_from_settings(settings: Settings) -> Layer[AuditTrailTag, StackError]:
-    """Return the audit trail of the store that *settings* describe; nothing else of a stack is built."""
+    """Return the layer of the audit trail of the store that *settings* describe; it builds no other part of a stack."""
     return (settings_given(settings) | token_counter) >> _stored(settings.memory.store) >> audit_trail
 
 

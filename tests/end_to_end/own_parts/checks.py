@@ -37,7 +37,8 @@ from own_parts.parts import OfficeClock, clock, skills, strategy
 
 
 class TestFolderRepository(MessageRepositoryLaws):
-    examples = 20
+    examples = 3
+    rounds = 20
     keeps_log = False
 
     @pytest.fixture(autouse=True)

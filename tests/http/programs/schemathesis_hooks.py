@@ -2,6 +2,7 @@
 
 from itertools import count
 from typing import Any
+from urllib.parse import unquote
 
 import schemathesis
 from hypothesis import strategies
@@ -10,9 +11,12 @@ KEYS = count()
 CURSORS = ["2025-03-14T12:00:00+00:00 x", "2025-03-14T12:00:00.123456+00:00 会议/第一"]
 
 AUDIT_CURSORS = ["2025-03-14T12:00:00+00:00 1", "2025-03-14T12:00:00.123456+00:00 99"]
+SEARCH_CURSORS = ["0 2025-03-14T12:00:00+00:00 x", "17 2025-03-14T12:00:00.123456+00:00 会议/第一"]
+ENOUGH_TOKENS = 1_000_000
 PAST_CURSORS = ["2025-03-14T12:00:00.000000Z|claude_code:x", "|markdown:/home/mei/笔记|1.md"]
 
 schemathesis.openapi.format("cursor", strategies.sampled_from(CURSORS))
+schemathesis.openapi.format("search-cursor", strategies.sampled_from(SEARCH_CURSORS))
 schemathesis.openapi.format("past-cursor", strategies.sampled_from(PAST_CURSORS))
 schemathesis.openapi.format("changes-cursor", strategies.sampled_from(["0", "1", "99"]))
 schemathesis.openapi.format("audit-cursor", strategies.sampled_from(AUDIT_CURSORS))
@@ -28,9 +32,17 @@ def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwar
     if case.operation.path.endswith("/supersede") and not isinstance(case.body, dict):
         # It sends 0 where it finds nothing that fits a pattern in time.
         case.body = {"memory": {"content": "绿茶"}}
+    if case.operation.path.endswith("/restore") and isinstance(case.body, dict):
+        restored = str(case.path_parameters["memoryId"])
+        if case.body.get("insteadOf") in {restored, unquote(restored)}:
+            # That the two memories differ is nothing that a document can say.
+            case.body = {**case.body, "insteadOf": None}
     if case.operation.path.endswith("/fork") and isinstance(case.body, dict):
         # Which messages and versions a conversation has is nothing that a document can say.
         case.body = {**case.body, "at": None, "version": None}
+    if case.operation.path == "/context" and isinstance(case.body, dict) and case.body.get("preview"):
+        # How many tokens a message has is nothing that a document can say, either.
+        case.body = {**case.body, "preview": {**case.body["preview"], "tokens": ENOUGH_TOKENS}}
     if "asOf" in case.query and case.operation.path.startswith("/conversations"):
         case.query["asOf"] = 0  # the one version that every conversation has had
     if "Idempotency-Key" in case.headers:  # it sends one key with many requests

@@ -277,3 +277,18 @@ async def test_failures_are_exceptions_of_the_framework_in_our_words(tmp_path: P
         assert isinstance(refused.value.__cause__.error, DataValidationError)
     with pytest.raises(IntegrationException, match="the runtime of this memory is closed"):
         await history.get_messages("lunch")
+
+
+async def test_sessions_are_listed_and_deleted(runtime: Runtime) -> None:
+    provider, audit = ChatMemoryHistoryProvider(runtime), ChatMemoryHistoryProvider(runtime, prefix="audit/")
+    for session_id in ("周一", "周二", "周三"):
+        await audit.save_messages(session_id, [says("你好"), says("再见", "assistant")])
+    await provider.save_messages("other", [says("x")])
+    first, after = await audit.list_sessions(limit=2)
+    rest, end = await audit.list_sessions(limit=2, after=after)
+    assert (sorted([*first, *rest]), end) == (["周一", "周三", "周二"], None)
+    assert await audit.delete_session("周一") == 2
+    assert await audit.delete_session("周一") == 0
+    assert await audit.get_messages("周一") == []
+    assert sorted((await audit.list_sessions())[0]) == ["周三", "周二"]
+    assert len(await provider.get_messages("other")) == 1

@@ -77,7 +77,7 @@ def test_every_kind_of_content_is_tried() -> None:
     assert {content.type for content in tried} == set(get_args(ContentType))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS, file=strategies.binary(max_size=50))
 async def test_every_message_comes_back_equal(runtime: Runtime, text: str, file: bytes) -> None:
     history, session_id = ChatMemoryHistoryProvider(runtime), next(sessions)

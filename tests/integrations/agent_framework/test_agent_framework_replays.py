@@ -64,7 +64,7 @@ async def texts(history: ChatMemoryHistoryProvider, session_id: str = "lunch") -
 
 
 @pytest.mark.parametrize("strategy", ["none", "summarize"])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(saves=strategies.lists(strategies.lists(SAID, max_size=4), max_size=5))
 @example([says("好"), says("好", "不")])
 @example([says("好"), [*says("好"), *says("好")]])

@@ -33,9 +33,6 @@ NAMES = st.sampled_from(["a", "b", "茶.md", ".hidden", "a b", "..", ".", "", "%
 PATHS = st.lists(NAMES, max_size=4).map(lambda names: "/".join(["/memories", *names])) | st.just("/etc/a")
 
 
-untimed = settings(deadline=None)  # files are written to a disk that others use as well
-
-
 def path_command(name: str, *fields: str, **rest: st.SearchStrategy[Any]) -> st.SearchStrategy[Command]:
     paths = dict.fromkeys(fields, PATHS)
     return st.fixed_dictionaries({"command": st.just(name), **paths, **rest})
@@ -58,14 +55,12 @@ def runtime() -> Generator[ThreadRuntime[ItemRepositoryTag]]:
         yield opened
 
 
-@untimed
 @given(TEXTS, st.none() | st.lists(LINES, min_size=1, max_size=3))
 def test_a_file_is_shown_as_the_sdk_shows_it(text: str, view_range: list[int] | None) -> None:
     asked = {"command": "view", "path": FILE, "view_range": view_range}
     assert shown(FILE, text, view_range) == on_disk(text, asked)[1]
 
 
-@untimed
 @given(TEXTS, PIECES, PIECES)
 @example("aaa\naaa", "aa", "b")  # where it overlaps itself
 @example("我\r\n" * 9, "", "b")
@@ -78,7 +73,6 @@ def test_a_text_is_replaced_as_the_sdk_replaces_it(text: str, old: str, new: str
     assert ours == on_disk(text, asked)
 
 
-@untimed
 @given(TEXTS, LINES, TEXTS)
 @example("a\nb", 1, "x\n\n")
 @example("", 0, "\n")
@@ -110,7 +104,7 @@ def answer_of(tool: BlockingChatMemoryTool | BetaLocalFilesystemMemoryTool, aske
 users = count()
 
 
-@settings(untimed, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(CREATE, min_size=1, max_size=4), st.lists(COMMANDS, min_size=1, max_size=12))
 def test_commands_in_a_row_get_the_answers_of_the_sdk_and_leave_its_files(
     runtime: ThreadRuntime[ItemRepositoryTag], creating: list[Command], asked: list[Command]
@@ -160,7 +154,6 @@ def everything_in(tool: BetaLocalFilesystemMemoryTool) -> list[str]:
     return [f"/memories/{path.relative_to(tool.memory_root)}" for path in tool.memory_root.rglob("*")]
 
 
-@untimed
 @given(st.integers(0, 2**40))
 def test_sizes_are_written_as_the_sdk_writes_them(size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

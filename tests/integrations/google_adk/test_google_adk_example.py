@@ -1,4 +1,4 @@
-"""The example and the README's section do what they show; an agent asks its memory by ADK's own tools."""
+"""The example and the section of the page on frameworks do what they show; an agent asks its memory by ADK's own tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[
 
 ROOT = Path(__file__).parents[3]
 SECTION = re.compile(
-    r"^### Google ADK\n\n```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE
+    r"^## Google ADK\n\n```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE
 )
 
 
@@ -24,7 +24,7 @@ def printed(*command: str | Path, cwd: Path) -> str:
         cwd=cwd,
         capture_output=True,
         encoding="utf-8",
-        timeout=100,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stderr
@@ -43,6 +43,19 @@ def test_the_example_recalls_in_another_program(tmp_path: Path) -> None:
 
 
 def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
-    section = SECTION.search((ROOT / "README.md").read_text("utf-8"))
-    assert section is not None, "the README has no section of Google ADK"
+    section = SECTION.search((ROOT / "docs/guides/frameworks.md").read_text("utf-8"))
+    assert section is not None, "the page on frameworks has no section of Google ADK"
     assert printed("-c", section[1], cwd=tmp_path) == section[2]
+
+
+def test_the_example_of_sessions_goes_on_in_another_program(tmp_path: Path) -> None:
+    assert printed(
+        ROOT / "examples" / "google_adk_sessions.py", tmp_path / "agent.db", cwd=tmp_path
+    ).splitlines() == [
+        "我住在杭州，对花生过敏。",
+        "  -> 好的，我记住了。",
+        "  the state of Mei: {'last_answer': '好的，我记住了。'}",
+        "我对什么过敏？",
+        "  -> You told me: 我住在杭州，对花生过敏。",
+        "  the state of Mei: {'last_answer': 'You told me: 我住在杭州，对花生过敏。'}",
+    ]

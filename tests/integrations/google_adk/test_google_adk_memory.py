@@ -403,7 +403,7 @@ PARTS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(PARTS, max_size=4), metadata=OBJECTS, at=st.floats(0, 4e9))
 async def test_whatever_an_event_says_comes_back_equal(
     service: ChatMemoryMemoryService, parts: list[types.Part], metadata: dict[str, object], at: float

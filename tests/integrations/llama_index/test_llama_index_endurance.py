@@ -9,7 +9,8 @@ pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: the
 from llama_index.core.base.llms.types import ChatMessage
 
 from chatmemory import LongTermMemoryService, Memory, Namespace
-from chatmemory.integrations.llama_index import RAISING, ChatMemoryBlock
+from chatmemory.integrations.llama_index import ChatMemoryBlock
+from chatmemory.integrations.llama_index.messages import RAISING
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 
 MEI = Namespace("mei")

@@ -21,7 +21,7 @@ def test_the_second_session_recalls_what_the_first_has_remembered(tmp_path: Path
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=120,
+        timeout=300,
         env={**environment(tmp_path), "PATH": path},
     )
     assert (run.returncode, run.stdout) == (0, "用户喜欢用 Rust 编程\n"), run.stderr

@@ -150,7 +150,7 @@ async def test_two_clients_share_one_memory(tmp_path: Path) -> None:
         (["--store", "nowhere/记忆.db"], 5, "nowhere/记忆.db: No such file or directory"),
         (["--store", "."], 5, "is a folder"),
         (["--store", "wrong.toml"], 5, "file is not a database"),
-        (["--port", "8643"], 2, "--host and --port go with --http"),
+        (["--port", "8643"], 2, "--host and --port need --http"),
         (["--port", "99999"], 2, "99999"),
         (["--user", ""], 7, "server.user"),
         (["--stdio"], 2, "No such option"),

@@ -112,10 +112,10 @@ async def test_who_asks_over_http_gets_the_answer(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("index", "text"),
     [
-        (Endless(), "3 of 10 files are done, 7 turns: call again to go on"),
+        (Endless(), "3 of 10 files are done, 7 turns: call again to continue"),
         (
             Endless(0, 0, 0),
-            "nothing was read in time, perhaps another run is under way: call again to go on",
+            "nothing was read in time; another run may be in progress: call again to continue",
         ),
     ],
     ids=["read", "waited"],
@@ -151,7 +151,7 @@ async def test_what_a_client_gives_up_ends_and_others_are_answered(caplog: pytes
             await index.has_begun.wait()
             group.cancel_scope.cancel()
         await index.has_ended.wait()
-        assert len((await client.list_tools()).tools) == 8
+        assert len((await client.list_tools()).tools) == 9
     assert "index_paths: cancelled" in caplog.text
 
 

@@ -30,6 +30,7 @@ TALK: Final = "chatmemory://conversations/trip"
 ASKED: Final[dict[str, JsonObject]] = {
     "recall": {"query": SECRET, "where": "memories"},
     "search": {"query": SECRET, "where": "memories"},
+    "list_memories": {},
     "remember": {"content": "none", "replaces": "MEMORY"},
     "forget": {"memoryId": "MEMORY"},
     "store_turn": {"eventId": "2", "conversationId": "trip", "userContent": "a", "assistantContent": "b"},
@@ -42,6 +43,7 @@ SHOWN: Final[
 ] = {  # to whom a tool shows the secret; to the others it says something else, or nothing
     "recall": {"ada"},
     "search": {"ada"},
+    "list_memories": {"ada"},
     "get_context": {"ada", "rae"},
 }
 REFUSED: Final[dict[str, set[str]]] = {
@@ -89,7 +91,9 @@ async def test_a_conversation_is_a_resource_of_who_may_read_it(tmp_path: Path) -
     for grant, is_readable in ((ADA, True), (RAE, True), (BOB, False)):
         async with in_process(tmp_path, grant) as client:
             uris = [str(one.uri) for one in (await client.list_resources()).resources]
-            assert uris == ([TALK] if is_readable else [])
+            talks = [uri for uri in uris if uri.startswith("chatmemory://conversations/")]
+            assert talks == ([TALK] if is_readable else [])
+            assert (uris != talks) is (grant is ADA), "memories are listed to their user alone"
             if is_readable:
                 assert SECRET in str((await client.read_resource(TALK)).contents)
             else:

@@ -16,7 +16,8 @@ from mcp.types import INVALID_PARAMS, CallToolResult
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import READ, Granted
-from chatmemory.programs.mcp.conversations import MOST_LISTED
+from chatmemory.programs.mcp.resources import CONVERSATIONS, MOST_LISTED
+from chatmemory.programs.mcp.server import TOOLS
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import ExpirySettings
 from tests.integrations.mcp.mcp_clients import (
@@ -33,16 +34,19 @@ OWNER = Grant(name="owner", user="default")
 HISTORIES = Path(__file__).parents[3] / "examples/histories"
 
 HINTS = {
-    # name: (reads only, destructive, idempotent)
-    "recall": (True, False, True),
-    "search": (True, False, True),
-    "remember": (False, False, False),
-    "forget": (False, True, True),
-    "store_turn": (False, False, True),
-    "end_session": (False, True, True),
-    "get_context": (False, False, False),
-    "index_paths": (False, False, True),
+    # name: (reads only, destructive, idempotent); the protocol gives the other two no meaning where a tool only reads
+    "recall": (True, None, None),
+    "search": (True, None, None),
+    "list_memories": (True, None, None),
+    "remember": (None, False, False),
+    "forget": (None, True, True),
+    "store_turn": (None, False, True),
+    "end_session": (None, True, True),
+    "get_context": (None, False, False),
+    "index_paths": (None, False, True),
 }
+MOST_CHARACTERS = 8_000
+"""Of ``tools/list``, all of which a host puts before its model in every session."""
 
 
 async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
@@ -57,13 +61,32 @@ async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
     for tool in tools:
         assert tool.title
         assert tool.description
-        assert tool.output_schema
         Draft202012Validator.check_schema(tool.input_schema)
-        Draft202012Validator.check_schema(tool.output_schema)
+        Draft202012Validator.check_schema(dict(TOOLS[tool.name].output_schema))
+
+
+async def test_the_list_of_tools_is_short(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path) as client:
+        listed = await client.list_tools()
+    text = listed.model_dump_json(by_alias=True, exclude_none=True)
+    assert len(text) < MOST_CHARACTERS, len(text)
+
+
+async def test_tools_are_spelled_with_underscores_and_all_that_they_take_in_camel_case(
+    tmp_path: Path,
+) -> None:
+    async with over_stdio(tmp_path) as client:
+        tools = (await client.list_tools()).tools
+        prompts = (await client.list_prompts()).prompts
+    for name in [*[tool.name for tool in tools], *[prompt.name for prompt in prompts]]:
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", name)
+    taken = [name for tool in tools for name in tool.input_schema["properties"]]
+    taken += [argument.name for prompt in prompts for argument in prompt.arguments or ()]
+    assert [name for name in taken if not re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name)] == []
 
 
 def test_the_readme_lists_every_tool() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[3] / "docs/guides/mcp.md").read_text(encoding="utf-8")
     (line,) = [line for line in readme.splitlines() if line.startswith("Tools: ")]
     assert set(re.findall(r"`(\w+)`", line)) == set(HINTS)
 
@@ -157,7 +180,7 @@ async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> Non
         nothing = await told(client, "get_context", conversationId="d", userMessage="彗星")
     assert context["memoryIds"] == [memory_id]
     assert context["text"].index("prefers tabs") < context["text"].index('"hello"')
-    assert nothing["text"] == "nothing was said before, and no memory belongs to it"
+    assert nothing["text"] == "no earlier messages, and no related memories"
 
 
 async def test_indexed_histories_are_recalled_and_searched(tmp_path: Path) -> None:
@@ -241,8 +264,15 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
         assert {tool.name for tool in (await client.list_tools()).tools} == {
             "recall",
             "search",
+            "list_memories",
             "get_context",
         }
+        assert {one.name for one in (await client.list_prompts()).prompts} == {
+            "recall_before_task",
+            "what_do_you_know",
+        }
+        with pytest.raises(MCPError, match="no prompt of this name"):
+            await client.get_prompt("save_this", {"fact": "tea"})
         assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "ForbiddenError"
         assert (await refused(client, "search", query="tea", where="past_chats"))["tag"] == "ForbiddenError"
         other = await told(client, "get_context", conversationId="b/1", userMessage="tea?")
@@ -250,7 +280,8 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
         mine = await told(client, "get_context", conversationId="a/1", userMessage="tea?")
         assert '"A"' in mine["text"]
         uris = [one.uri for one in (await client.list_resources()).resources]
-        assert uris == ["chatmemory://conversations/a%2F1"]
+        assert [uri for uri in uris if uri.startswith(CONVERSATIONS)] == [f"{CONVERSATIONS}a%2F1"]
+        assert f"chatmemory://memories/{memory_id}" in uris
         with pytest.raises(MCPError, match="ConversationNotFoundError"):
             await client.read_resource("chatmemory://conversations/b%2F1")
 
@@ -286,9 +317,13 @@ async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -
             pages.append(await client.list_resources(cursor=pages[-1].next_cursor))
         with pytest.raises(MCPError, match="cursor") as refusal:
             await client.list_resources(cursor="nowhere")
-        (contents,) = (await client.read_resource(pages[-1].resources[-1].uri)).contents
-    assert [len(page.resources) for page in pages] == [MOST_LISTED, MOST_LISTED, 5]
-    assert [one.name for page in pages for one in page.resources] == ids[::-1], "the last changed first"
+        listed = [one for page in pages for one in page.resources]
+        talks = [one for one in listed if one.uri.startswith(CONVERSATIONS)]
+        (contents,) = (await client.read_resource(talks[-1].uri)).contents
+    assert [one.name for one in talks] == ids[::-1], "the last changed first"
+    assert listed[: len(talks)] == talks, "memories stand behind them"
+    assert len({one.uri for one in listed}) == len(listed)
+    assert max(len(page.resources) for page in pages) <= 2 * MOST_LISTED
     assert refusal.value.error.code == INVALID_PARAMS
     assert ids[0] in contents.text
 

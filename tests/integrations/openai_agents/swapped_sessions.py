@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 import agents
 import agents.extensions.memory
 import agents.extensions.memory.async_sqlite_session
+
+# Before the names are bound: EncryptedSession asks its own SQLiteSession for more than any other session.
+import agents.extensions.memory.encrypt_session
 import agents.memory
 import agents.memory.sqlite_session
 

@@ -1,8 +1,11 @@
-"""What sessions survive: what every adapter does, and removals that are cancelled."""
+"""What sessions survive: what every adapter does, removals that are cancelled, and a compaction that is killed."""
 
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -14,6 +17,7 @@ from agents.exceptions import AgentsException
 from chatmemory import ThreadRuntime
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.openai_agents import ChatMemorySession
+from chatmemory_layers.stacks import embedded
 from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
 
 
@@ -73,3 +77,63 @@ async def test_a_removal_that_is_cancelled_has_a_known_end(
         assert known in (before, before[:-1] if method == "pop_item" else [])
         await asyncio.sleep(0.005)
         assert await session.get_items() == known, "nothing goes late"
+
+
+COMPACTING = """
+import asyncio, sys
+from types import SimpleNamespace
+
+from agents.memory import OpenAIResponsesCompactionSession
+
+from chatmemory import ThreadRuntime
+from chatmemory.integrations.openai_agents import ChatMemorySession
+from chatmemory_layers.stacks import embedded
+
+done = int(sys.argv[2])
+
+class Responses:
+    async def compact(self, **_):
+        return SimpleNamespace(output=[{"role": "user", "content": f"{done} {part}"} for part in "abc"], usage=None)
+
+async def talk():
+    global done
+    kept = ChatMemorySession("会话", ThreadRuntime(embedded(sys.argv[1])))
+    session = OpenAIResponsesCompactionSession("会话", kept, client=SimpleNamespace(responses=Responses()))
+    await session.add_items([{"role": "user", "content": f"{done} {part}"} for part in "abc"])
+    print("begun", flush=True)
+    while True:
+        done += 1
+        await session.run_compaction({"force": True, "compaction_mode": "input"})
+        print(done, flush=True)
+
+asyncio.run(talk())
+"""
+
+
+def compacting(path: Path, done: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", COMPACTING, str(path), str(done)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+
+
+async def test_a_compaction_that_is_killed_leaves_what_was_there_or_what_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    path, done = tmp_path / "a.db", 0
+    for round_ in range(5):
+        process = compacting(path, done)
+        assert process.stdout is not None
+        for _ in range(3 + 5 * round_):
+            if not await asyncio.to_thread(process.stdout.readline):
+                raise AssertionError(process.communicate(timeout=PATIENCE_SECONDS)[1])
+        process.kill()
+        with process:
+            said = await asyncio.to_thread(process.stdout.read)
+        last = done + 2 + 5 * round_ + said.count("\n")
+        async with ThreadRuntime(embedded(path)) as runtime:
+            items: list[Any] = await ChatMemorySession("会话", runtime).get_items()
+        contents = [item["content"] for item in items]
+        known = [[f"{number} {part}" for part in "abc"] for number in (last, last + 1)]
+        assert contents in known, "what was acknowledged last, or the one that was on its way"
+        done = int(contents[0].split()[0])
+        async with ThreadRuntime(embedded(path)) as runtime:
+            await ChatMemorySession("会话", runtime).clear_session()

@@ -235,7 +235,7 @@ async def seen(store: ConversationStore) -> list[tuple[str, list[str], list[list
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(deeds=DEEDS)
 def test_it_does_what_the_framework_s_own_store_does(deeds: list[tuple[str, str, int]]) -> None:
     async def compared() -> None:

@@ -136,7 +136,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_program_that_is_killed_between_runs_has_its_runs(tmp_path: Path) -> None:
     path = tmp_path / "agent.db"
     for _ in range(3):
-        killed = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60, check=False)
+        killed = subprocess.run([sys.executable, "-c", KILLED, path], timeout=300, check=False)
         assert killed.returncode == -9
     with ThreadRuntime(stacks.embedded(path)) as runtime:
         loaded = ChatMemoryHistory("lunch", runtime).load_sync()
@@ -161,6 +161,45 @@ async def test_a_summary_stands_in_the_place_of_what_it_covers() -> None:
         # Whoever appends all that the model has seen does not store the summary as somebody's words.
         await history.append([summary, *rest])
         assert await history.load() == [summary, *rest]
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+async def test_a_system_prompt_is_there_in_every_run_however_much_is_summarized(
+    tmp_path: Path, *, deletes: bool
+) -> None:
+    strategy = StrategySettings(
+        type="summarize", summarize_every_n=4, keep_last=2, delete_summarized_messages=deletes
+    )
+    shown: list[list[str]] = []
+
+    def note(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        parts = [part for message in messages for part in message.parts]
+        shown.append([str(part.content) for part in parts if isinstance(part, SystemPromptPart)])
+        return ModelResponse([TextPart(f"noted, {len(messages)} messages")])
+
+    async with ManagedRuntime(stacks.embedded(tmp_path / "a.db", strategy=strategy)) as runtime:
+        history = ChatMemoryHistory("plan", runtime)
+        talker = Agent(FunctionModel(note), system_prompt="Answer in Chinese.")
+        for hour in range(8):
+            result = await talker.run(f"At {hour}:00 we meet.", message_history=await history.load())
+            await history.append(result.all_messages())
+            await history.append(result.new_messages())
+        loaded = await history.load()
+        first, summary, *rest = loaded
+        assert [type(part) for part in (*first.parts, *summary.parts)] == [SystemPromptPart, CompactionPart]
+        assert len(rest) < 8
+        memory = await runtime.service(ChatMemoryService)
+        full = await memory.get_messages("plan", view="full").or_raise()
+        assert [message.content for message in full].count("Answer in Chinese.") == 1
+    assert shown == [["Answer in Chinese."]] * 8
+
+
+async def test_a_request_with_a_system_prompt_comes_back_equal_and_once(runtime: Runtime) -> None:
+    history = ChatMemoryHistory("lunch", runtime)
+    messages = (await Agent(FunctionModel(echo), system_prompt=["A", "B"]).run("Hi")).new_messages()
+    for _ in range(2):
+        await history.append(messages)
+    assert await history.load() == messages
 
 
 def echo(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -222,3 +261,15 @@ def test_a_runtime_that_is_closed_says_so() -> None:
         history = ChatMemoryHistory("lunch", runtime)
     with pytest.raises(UserError, match="closed"):
         history.load_sync()
+
+
+async def test_a_history_that_is_cleared_is_empty_and_begins_anew(runtime: Runtime) -> None:
+    history, other = ChatMemoryHistory("lunch", runtime), ChatMemoryHistory("dinner", runtime)
+    messages = (await Agent(FunctionModel(echo), system_prompt="A").run("Hi")).new_messages()
+    for each in (history, other):
+        await each.append(messages)
+    assert await history.clear() == 3, "the system prompt is a message of its own"
+    assert await history.clear() == 0
+    assert await history.load() == []
+    await history.append(messages)
+    assert await history.load() == await other.load() == messages

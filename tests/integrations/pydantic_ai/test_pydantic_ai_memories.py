@@ -21,7 +21,7 @@ from chatmemory.integrations.pydantic_ai import ChatMemoryHistory, LongTermMemor
 from chatmemory_layers.stacks import MemoryTags, Stack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-README = EXAMPLES.parent / "README.md"
+FRAMEWORKS = EXAMPLES.parent / "docs/guides/frameworks.md"
 MEI = Namespace("mei")
 Runtime = ManagedRuntime[MemoryTags]
 
@@ -157,7 +157,7 @@ def test_the_example_recalls(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
     section = re.search(
-        r"^### pydantic-ai\n\n```python\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        r"^## pydantic-ai\n\n```python\n(.*?)^```", FRAMEWORKS.read_text("utf-8"), re.DOTALL | re.MULTILINE
     )
     assert section is not None
     program = section[1] + "    print([message.kind for message in history.load_sync()])\n"
@@ -166,7 +166,7 @@ def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",
-        timeout=100,
+        timeout=300,
         check=True,
     )
     assert run.stdout == "['request', 'response']\n"

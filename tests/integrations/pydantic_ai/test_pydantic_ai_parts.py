@@ -39,7 +39,7 @@ def test_every_part_that_there_is_is_tried() -> None:
     assert known_parts() - DEPRECATED <= {type(part).__name__ for part in tried}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(text=TEXTS, file=strategies.binary(max_size=50))
 def test_every_part_comes_back_byte_by_byte(
     runtime: ThreadRuntime[ChatMemoryService], text: str, file: bytes

@@ -50,9 +50,9 @@ def plain(do: Do[Never]) -> int:
 
 Effect.gen(ask)  # type error: it has no do
 Effect.coroutine(ask)  # type error: it returns no outcome
-Effect.coroutine(plain)  # type error: it is no coroutine function
+Effect.coroutine(plain)  # type error: it is not a coroutine function
 Effect.gen(stream)  # type error: it gives many values
-Effect.gen(plain)  # type error: it is no coroutine function
+Effect.gen(plain)  # type error: it is not a coroutine function
 
 
 class Counter:

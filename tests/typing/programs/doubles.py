@@ -28,7 +28,7 @@ def a_stub_is_its_service(request: SkillRequest) -> stacks.Stack:
     skills.service.run("summary", request)
     skills.service.run(request)  # type error: no skill is named
     stacks.testing(embedder=skills.layer)  # type error: no embedder
-    Stub(SkillRunner)  # type error: a contract is no tag
+    Stub(SkillRunner)  # type error: a contract is not a tag
     return stacks.testing(skills=skills.layer)
 
 

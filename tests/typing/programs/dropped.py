@@ -1,6 +1,6 @@
 # mypy: enable-error-code="unused-awaitable"
 # pyright: reportUnusedCallResult=true
-"""A result that is dropped, as the table of docs/type-checkers.md has it."""
+"""A result that is dropped, as the table of docs/guides/type-checkers.md has it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ only_a_store = store_layer >> (prefix_layer >> chat_layer)
 only_a_store.replace(quoting)  # type error: it gives ChatTag only
 store_layer.replace(quoting)  # type error: it gives StoreTag only
 stack.replace(mocked | Layer.succeed(ClockTag, "noon"))  # type error: that is no clock
-stack.replace(mocked, "a store")  # type error: that is no layer
+stack.replace(mocked, "a store")  # type error: that is not a layer
 store_layer.replace(mocked, quoting)  # type error: it gives StoreTag only
 
 

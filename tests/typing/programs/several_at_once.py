@@ -49,7 +49,7 @@ def any_number(store: Store, rows: tuple[Effect[list[str], StoreBroken], ...]) -
     assert_type(Effect.all(map(store.rows, ("c1", "c2"))), Effect[list[list[str]], StoreBroken])
     assert_type(Effect.all(store.rows(name) for name in ("c1", "c2")), Effect[list[list[str]], StoreBroken])
     Effect.all(1)  # type error: it is no effects
-    Effect.all((ONE, 2))  # type error: 2 is no effect
+    Effect.all((ONE, 2))  # type error: 2 is not an effect
     Effect.all((ONE, TEXT), concurrency="2")  # type error: a number is wanted
 
 

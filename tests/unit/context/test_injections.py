@@ -68,29 +68,28 @@ def test_the_corpus_is_as_large_and_as_varied_as_it_should_be() -> None:
 
 @pytest.mark.parametrize("role", ["system", "user"])
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", CORPUS)
-def test_a_recalled_text_stays_in_its_line(name: str, place: str, role: str) -> None:
-    text = CORPUS[name]
-    harmless, context = (
-        assembled(memory_of("内容", "m"), role=role),
-        assembled(PLACES[place](text), role=role),
-    )
-    assert [message.role for message in context.messages] == [message.role for message in harmless.messages]
-    carrier = 0 if role == "system" else 1
-    # The message that carries the memories differs, inside its block; and the fence of the summary right behind it.
-    for index, message in enumerate(context.messages):
-        if index not in {carrier, carrier + 1}:
-            assert message == harmless.messages[index]
-    before, (notice, *lines), after = block_in(context.messages[carrier])
-    assert (before, after) == (block_in(harmless.messages[carrier])[0], "")
-    assert notice == MEMORIES_NOTICE
-    told = [json.loads(line) for line in lines]
-    assert [line["memory"] for line in told] == ["before", shown(text) if place == "id" else "m", "after"]
-    assert [(line["source"], line["confidence"], line["date"]) for line in told] == [
-        ("user_stated", 0.9, "2026-02-17")
-    ] * 3
-    assert shown(text) in told[1].values()
-    assert not set("".join(lines)) & set("<>[]")
+def test_a_recalled_text_stays_in_its_line(place: str, role: str) -> None:
+    harmless = assembled(memory_of("内容", "m"), role=role)
+    for text in CORPUS.values():
+        context = assembled(PLACES[place](text), role=role)
+        assert [message.role for message in context.messages] == [
+            message.role for message in harmless.messages
+        ]
+        carrier = 0 if role == "system" else 1
+        # The message that carries the memories differs, inside its block; and the fence of the summary right behind it.
+        for index, message in enumerate(context.messages):
+            if index not in {carrier, carrier + 1}:
+                assert message == harmless.messages[index]
+        before, (notice, *lines), after = block_in(context.messages[carrier])
+        assert (before, after) == (block_in(harmless.messages[carrier])[0], "")
+        assert notice == MEMORIES_NOTICE
+        told = [json.loads(line) for line in lines]
+        assert [line["memory"] for line in told] == ["before", shown(text) if place == "id" else "m", "after"]
+        assert [(line["source"], line["confidence"], line["date"]) for line in told] == [
+            ("user_stated", 0.9, "2026-02-17")
+        ] * 3
+        assert shown(text) in told[1].values()
+        assert not set("".join(lines)) & set("<>[]")
 
 
 @pytest.mark.parametrize("name", CORPUS)

@@ -39,7 +39,7 @@ WORDS = st.sampled_from(
 TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join))
 
 
-@settings(deadline=None, max_examples=rounds(40, thorough=150))
+@settings(max_examples=rounds(40, thorough=150))
 @given(TEXTS)
 @example("")
 @example("the same word, " * 700)

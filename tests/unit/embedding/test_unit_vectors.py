@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from chatmemory.effect import Failure, Success
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
-from chatmemory.embedding.unit_vectors import read_rows, unit_vector, usable_rows
+from chatmemory.embedding.unit_vectors import read_rows, unit_table, unit_vector, usable_rows
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
 from chatmemory.longterm.memories import NewMemory
-from chatmemory.longterm.memory_drafts import text_to_embed
+from chatmemory.longterm.saving.memory_drafts import text_to_embed
 
 TOO_LONG = [1.0] * (MAX_DIMENSIONS + 1)
 
@@ -66,3 +68,29 @@ def test_no_texts_have_no_rows() -> None:
 def test_a_key_is_embedded_with_what_it_is_about() -> None:
     assert text_to_embed(NewMemory("喜欢喝茶")) == "喜欢喝茶"
     assert text_to_embed(NewMemory("喜欢喝茶", key="饮品")) == "饮品: 喜欢喝茶"
+
+
+def test_many_vectors_become_what_each_becomes_alone() -> None:
+    given = [Embedding("m", numbers) for numbers in ([3.0, 4.0], np.array([1e30, -1e30]), (1e-30, 0.0))]
+    table = unit_table(given)
+    assert table is not None
+    assert table.dtype == np.float32
+    for row, embedding in zip(table, given, strict=True):
+        np.testing.assert_allclose(row, unit_vector("$", embedding), rtol=1e-6)
+
+
+def test_many_vectors_are_no_table_when_one_is_no_vector_or_longer() -> None:
+    good = Embedding("m", [3.0, 4.0])
+    others: list[Any] = [
+        [0.0, 0.0],
+        [np.inf, 1.0],
+        [1e300, 1.0],
+        [np.nan, 1.0],
+        [1.0],
+        "text",
+        [[1.0, 2.0]],
+        None,
+    ]
+    for other in others:
+        assert unit_table([good, Embedding("m", other)]) is None
+    assert unit_table([Embedding("m", [])]) is None

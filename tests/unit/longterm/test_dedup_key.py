@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from chatmemory.longterm.memories import DedupPolicy, NewMemory
-from chatmemory.longterm.memory_drafts import PREFIX_CHARACTERS, dedup_key
+from chatmemory.longterm.saving.memory_drafts import PREFIX_CHARACTERS, dedup_key
 
 BEGINNING = "记" * PREFIX_CHARACTERS
 TEA = NewMemory(BEGINNING + "喝茶", key="饮品", value={"a": 1, "b": [2]}, session_id="s1", tags=("茶",))

@@ -16,7 +16,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.recall.recall import Coverage, Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
-from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker, recall_scores
+from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ranker
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.search_terms import query_terms, search_terms
@@ -181,13 +181,11 @@ def test_of_two_that_say_the_same_the_older_never_outranks_the_newer(
 @given(st.lists(st.tuples(st.floats(0.3125, 1, width=32), st.floats(0, 1000)), max_size=8), st.booleans())
 def test_by_vector_alone_a_score_is_that_of_spec_001(pairs: list[tuple[float, float]], decays: bool) -> None:
     settings = RetrievalSettings(similarity_threshold=0.3, decay_per_day=0.01 if decays else 0.0)
-    rows = np.array([[cosine, math.sqrt(1 - cosine**2)] for cosine, _ in pairs], np.float32).reshape(-1, 2)
-    ages = np.array([days for _, days in pairs], np.float32)
-    expected = recall_scores(np.array([1, 0], np.float32), rows, ages, decay_per_day=settings.decay_per_day)
+    expected = [cosine / (1 + days * settings.decay_per_day) for cosine, days in pairs]
     found = [candidate(str(index), "", cosine, days=days) for index, (cosine, days) in enumerate(pairs)]
     recall = rank(asked("🎉"), found, settings=settings)
     assert {hit.memory.id: hit.score for hit in recall.hits} == pytest.approx(
-        {str(index): float(score) for index, score in enumerate(expected)}, abs=1e-6
+        {str(index): score for index, score in enumerate(expected)}, abs=1e-6
     )
 
 
@@ -349,3 +347,16 @@ async def test_the_layer_ranks_as_the_settings_say_and_by_the_threshold_of_the_e
     given = Layer.succeed(RetrievalSettingsTag, settings) | static
     async with ManagedRuntime(given >> recall_ranker) as runtime:
         assert await runtime.service(RecallRankerTag) == WeightedRanking(settings, expected)
+
+
+def test_a_bounded_search_for_the_text_is_told() -> None:
+    def reason(content: str, memories: int) -> str:
+        found = Candidates(
+            (candidate("a", content, 0.9),), matched_text=False, coverage=Coverage(memories, memories)
+        )
+        ranker = WeightedRanking(RetrievalSettings(), USUAL_THRESHOLD)
+        return ranker.rank(asked("tea"), found, now=NOW, limit=ALL).reason
+
+    assert reason("cat", 5_001).endswith("query, and its text was sought in the newest 5000 only")
+    assert "sought" not in reason("tea", 5_001)
+    assert "sought" not in reason("cat", 5_000)

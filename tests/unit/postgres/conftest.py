@@ -1,4 +1,4 @@
-"""An empty database, and the repository on it."""
+"""A store that is there and empty, and the repository on it.  A module that alters tables has a ``dsn`` of its own."""
 
 from collections.abc import AsyncGenerator
 
@@ -8,10 +8,18 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import empty_store
 
 
 @pytest.fixture
 async def dsn() -> AsyncGenerator[str]:
+    async with empty_store() as address:
+        yield address
+
+
+@pytest.fixture
+async def fresh_dsn() -> AsyncGenerator[str]:
+    """A database in which there is nothing yet."""
     async with fresh_database() as address:
         yield address
 

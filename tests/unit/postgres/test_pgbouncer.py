@@ -1,15 +1,7 @@
 """Behind PgBouncer in transaction mode, where each transaction may run in another session of the server."""
 
 import asyncio
-import os
-import shutil
-import subprocess
-import tempfile
-import time
 from collections.abc import Generator
-from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -25,12 +17,11 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.bouncer import bouncer_of
 from tests.guarded_store import guarded_store
-from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 
-PORT = 6432
-CLIENTS, SESSIONS, BATCHES = 12, 3, 15
+CLIENTS, BATCHES = 12, 15
 SPACE = EmbeddingSpace("模型", 3)
 
 
@@ -38,35 +29,6 @@ SPACE = EmbeddingSpace("模型", 3)
 def bouncer(dsn: str) -> Generator[str]:
     with bouncer_of(dsn) as address:
         yield address
-
-
-@contextmanager
-def bouncer_of(dsn: str) -> Generator[str]:
-    """Start a PgBouncer with fewer sessions than there will be clients, and return its address."""
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-    if program is None:
-        pytest.skip("no pgbouncer: apt-get install pgbouncer")
-    parts = urlsplit(dsn)
-    server = Path(parse_qs(parts.query)["host"][0])
-    with tempfile.TemporaryDirectory(prefix="cm-pgb-", dir="/tmp") as folder:
-        Path(folder).chmod(0o777)
-        ini = Path(folder) / "pgbouncer.ini"
-        ini.write_text(
-            f"[databases]\n* = host={server} user={parts.username}\n"
-            f"[pgbouncer]\npool_mode = transaction\ndefault_pool_size = {SESSIONS}\nauth_type = any\n"
-            f"listen_port = {PORT}\nunix_socket_dir = {folder}\n"
-        )
-        user = ["-u", server.owner()] if os.geteuid() == 0 else []  # it refuses to be root
-        bouncer = subprocess.Popen([program, "-q", *user, str(ini)])
-        try:
-            started = time.monotonic()
-            while not (Path(folder) / f".s.PGSQL.{PORT}").exists():
-                assert time.monotonic() < started + PATIENCE_SECONDS
-                time.sleep(0.02)
-            yield f"postgresql://postgres@/{parts.path[1:]}?host={folder}&port={PORT}"
-        finally:
-            bouncer.terminate()
-            bouncer.wait()
 
 
 async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:

@@ -1,19 +1,30 @@
 """An event and the change that it tells of are one transaction."""
 
+import asyncio
+
 import asyncpg
+import pytest
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.effect import Failure
-from chatmemory.events.event_log import AuditQuery
+from chatmemory.events.event_log import AuditQuery, changes
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory_layers.postgres.engine.database import Database
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.patience import PATIENCE_SECONDS
 
 MEI = Namespace("mei")
 PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
+
+
+@pytest.fixture
+def dsn(fresh_dsn: str) -> str:
+    """These tests alter what is in a database beside rows."""
+    return fresh_dsn
 
 
 async def test_what_has_no_event_is_not_stored(dsn: str, database: Database) -> None:
@@ -36,3 +47,47 @@ async def test_what_has_no_event_is_not_stored(dsn: str, database: Database) -> 
     assert await memories.get(MEI, "kept").or_raise() is None
     (entry,) = await messages.log.acted(AuditQuery()).or_raise()
     assert entry.target == "found"
+
+
+AHEAD = 10**9
+"""Transactions by which the server that a store comes from had got further than this one."""
+MOVE = f"""
+UPDATE conversation_event SET transaction_id = transaction_id + {AHEAD};
+COMMENT ON FUNCTION chatmemory_shift() IS {{comment}}
+"""
+
+
+async def told_behind(
+    messages: PostgresMessageRepository, cursor: str | None
+) -> list[tuple[str, int | None]]:
+    """Return what is told behind a cursor, once transactions of other tests hold nothing back."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            events = await changes(messages.log, since=cursor).run_collect().or_raise()
+            if events and events[-1].target == "after":
+                return [(event.target, event.version) for event in events]
+
+
+@pytest.mark.parametrize("comment", ["'1'", "NULL"])  # a store of an earlier edition does not know its server
+async def test_a_store_that_was_moved_to_another_server_hides_no_event_and_old_cursors_lead_on(
+    dsn: str, comment: str
+) -> None:
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        messages = PostgresMessageRepository(database)
+        for number in "123":
+            await messages.append(batch("before", said(number))).or_raise()
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute(MOVE.format(comment=comment))
+        rows = await connection.fetch("SELECT transaction_id FROM conversation_event ORDER BY 1")
+        cursors = [f"{row[0]}.conversation.{number}.before" for number, row in enumerate(rows, 1)]
+        cursors.append(f"{AHEAD + 10**6}")  # of the end of the log, when others had gone on
+    finally:
+        await connection.close()
+    for _ in range(2):  # it is moved once
+        async with open_database(PostgresSettings(dsn=dsn)) as database:
+            messages = PostgresMessageRepository(database)
+            await messages.append(batch("after", said("4"))).or_raise()
+            expected = [("before", 1), ("before", 2), ("before", 3), ("after", 1)]
+            for told, cursor in enumerate([None, *cursors]):
+                assert await told_behind(messages, cursor) == expected[min(told, 3) :]

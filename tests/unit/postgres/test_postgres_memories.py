@@ -1,13 +1,14 @@
 """What PostgreSQL adds to the contract of memories: its own limits, few round trips, writers that meet, bytes that go."""
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import asyncpg
 import pytest
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Effect
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
@@ -71,6 +72,24 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
     assert (forgotten.memories, forgotten.embeddings) == (1, 1)
 
 
+async def test_the_neighbours_of_a_memory_are_found_in_its_session_however_long_the_names_are(
+    memories: PostgresMemoryRepository,
+) -> None:
+    session, *ids = (
+        "".join(chr(0x20000 + 600 * place + offset) for offset in range(512)) for place in range(6)
+    )
+    drafts = [
+        remembered(
+            id_, namespace=MING, session_id=session, created_at=NOW + timedelta(hours=hour), terms=term
+        )
+        for hour, (id_, term) in enumerate(zip(ids, ("far", "near", "tea", "near", "far"), strict=True))
+    ]
+    elsewhere = evolve(drafts[2], id="elsewhere", session_id="other", terms="far")
+    await memories.store((*drafts, elsewhere)).or_raise()
+    found = await memories.search(MemorySearch(MING, "", ("tea",), None, None)).or_raise()
+    assert sorted(each.memory.id for each in found.found) == sorted(ids[1:4])
+
+
 async def test_memories_are_listed_by_code_point(memories: PostgresMemoryRepository) -> None:
     ids = ["a", "B", "é", "z", "中", "文", "Z", "%", "_", " ", "😀", "\uffff", "a b", "ab", "1", "10", "9"]
     await memories.store(tuple(remembered(id_, namespace=MING) for id_ in ids)).or_raise()
@@ -113,9 +132,12 @@ async def test_few_round_trips_are_taken(dsn: str) -> None:
             for k in range(100)
         ]
         await memories.store(tuple(drafts[:1])).or_raise()
-        # Spaces, ids and users who are new, what is true; then all the rows.
+        # What is known of users, ids, spaces and what is true; then all the rows.
         store = memories.store(tuple(drafts))
-        assert await taken_by(store) == ["BEGIN", "SELECT", "WITH", "SELECT", "WITH", "COMMIT"]
+        assert await taken_by(store) == ["SELECT", "WITH"]
+        each = [(evolve(draft, id=f"again {draft.id}", dedup_key=None),) for draft in drafts]
+        both = Effect.all([memories.store(one) for one in each], concurrency=len(each))
+        assert await taken_by(both) == ["SELECT", "WITH"]
         query = MemorySearch(MING, "绿茶", ("绿茶",), SPACE, unit(1, 0, 0))
         assert await taken_by(memories.search(query)) == ["BEGIN", "SELECT", "WITH", "ROLLBACK"]
         assert await taken_by(memories.get(MING, "1")) == ["SELECT"]

@@ -8,17 +8,20 @@ import pytest
 from chatmemory import RepositoryError
 from chatmemory.effect import EffectFailed
 from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.edition import edition
 from chatmemory_layers.postgres.engine import migrations
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
+from chatmemory_layers.postgres.engine.vector_index import find_vectors
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds
 from tests.unit.postgres.beside import connected, open_and_be_killed
 from tests.unit.postgres.said import batch, stored_ids
 
-TABLES_AFTER_STEPS = (6, 11, 13, 13, 14, 14, 14)
-KILLS = rounds(3, thorough=20)
+TABLES_AFTER_STEPS = (6, 11, 13, 14, 16, 17, 18, 19, 20)
+LATER = MIGRATIONS[-1].number + 1
+KILLS = rounds(3, thorough=10)
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 
 COLUMNS = """
@@ -26,6 +29,12 @@ SELECT table_name, column_name, data_type, is_nullable, collation_name
 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position
 """
 INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname"
+
+
+@pytest.fixture
+def dsn(fresh_dsn: str) -> str:
+    """These tests alter what is in a database beside rows."""
+    return fresh_dsn
 
 
 async def shape_of(dsn: str) -> list[tuple[object, ...]]:
@@ -47,6 +56,7 @@ async def test_the_schema_that_is_shown_is_the_one_that_is_made(dsn: str) -> Non
     async with fresh_database() as other:
         async with connected(other) as connection:
             await connection.execute(SCHEMA.read_text())
+            assert await find_vectors(connection)  # arrays, where there is no pgvector
         assert await shape_of(other) == made
     assert {row[0] for row in made} > {"conversation", "chat_message", "chatmemory_migration"}
 
@@ -63,7 +73,9 @@ async def test_processes_that_open_at_once_wait_for_each_other(dsn: str) -> None
     await asyncio.gather(*map(open_and_add, range(8)))
     async with connected(dsn) as connection:
         rows = await connection.fetch("SELECT number, name, checksum FROM chatmemory_migration")
-    assert [tuple(row) for row in rows] == [(step.number, step.name, step.checksum) for step in MIGRATIONS]
+    assert [tuple(row) for row in rows] == [
+        (step.number, f"{step.name}, {edition()}", step.checksum) for step in MIGRATIONS
+    ]
 
 
 async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> None:
@@ -84,7 +96,7 @@ async def test_a_new_step_is_taken_by_an_old_store_and_keeps_what_it_holds(
 ) -> None:
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         await PostgresMessageRepository(database).append(batch("c", "1", "2")).or_raise()
-    step = Migration(len(MIGRATIONS) + 1, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT;")
+    step = Migration(LATER, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT;")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         assert await stored_ids(PostgresMessageRepository(database), "c") == ["1", "2"]
@@ -100,7 +112,7 @@ async def test_a_step_on_a_store_that_is_filled_may_take_longer_than_other_calls
 ) -> None:
     async with open_database(PostgresSettings(dsn=dsn)):
         pass
-    slow = Migration(len(MIGRATIONS) + 1, "much to do", "SELECT pg_sleep(2.5);")
+    slow = Migration(LATER, "much to do", "SELECT pg_sleep(2.5);")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, slow))
     async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=2)):
         pass
@@ -109,9 +121,7 @@ async def test_a_step_on_a_store_that_is_filled_may_take_longer_than_other_calls
 async def test_a_step_that_fails_leaves_nothing(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_database(PostgresSettings(dsn=dsn)):
         before = await shape_of(dsn)
-    broken = Migration(
-        len(MIGRATIONS) + 1, "half", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT 1 / 0;"
-    )
+    broken = Migration(LATER, "half", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT 1 / 0;")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
     assert (await refusal_of(dsn)).problem == "unexpected"
     assert await shape_of(dsn) == before

@@ -2,12 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
@@ -24,7 +25,9 @@ from chatmemory_layers.postgres.memories import (
     memory_writes,
 )
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
+from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.guarded_store import guarded_store
+from tests.unit.postgres.beside import connected
 from tests.unit.sql_statements import statements_of
 
 MODULES = (event_log, conversation_row, message_reads, message_writes, history_work)
@@ -36,6 +39,7 @@ MEMORY_MODULES = (
     memory_writes,
 )
 FILL = """
+ALTER TABLE conversation ALTER COLUMN edition SET DEFAULT 1;
 INSERT INTO conversation SELECT 'c' || n, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 'u' || n % 30, '' FROM generate_series(1, 3000) AS n;
 INSERT INTO chat_message
     SELECT 'c' || n % 30, n, n, 'm' || n, 'user', repeat('words ', 20), n, NULL, 20, CASE WHEN n % 2 = 0 THEN 's' END
@@ -68,8 +72,9 @@ ANALYZE
 
 
 STATEMENTS = statements_of(*MODULES)
-# What conversations changed last is looked for among all: every append would have to write the index.
-del STATEMENTS["message_reads.SELECT_RECENT_CONVERSATIONS"]
+# What changed last goes by the index of recency, and of equal recency is sorted; of a prefix, all that begin so are.
+RECENT = STATEMENTS.pop("message_reads.SELECT_RECENT_CONVERSATIONS")
+RECENT_OF_PREFIX = STATEMENTS.pop("message_reads.SELECT_RECENT_OF_PREFIX")
 # What is granted is looked for among all that the owner has, and sorted where those are few.
 GRANTED = [STATEMENTS.pop(f"message_reads.SELECT_GRANTED_{order}") for order in ("BY_ID", "RECENT")]
 # Who did what is merged from three tables, of each what fits on a page.
@@ -95,11 +100,11 @@ U1 = UUID(bytes=hashlib.md5(b"u1", usedforsecurity=False).digest())
 LISTS = (
     (
         memory_reads.SELECT_LISTED,
-        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE, 20",
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, NULL, FALSE, -9000, NULL, FALSE, 20",
     ),
     (
         memory_reads.SELECT_LISTED,
-        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', FALSE, 20",
+        f"'{U1}', '', NULL, 9000, '', FALSE, NULL, NULL, NULL, NULL, NULL, 'words', FALSE, -9000, NULL, FALSE, 20",
     ),
     (memory_reads.SELECT_UNEMBEDDED, f"'{U1}', '', 'm1', 3, 9000, '', 20"),
 )
@@ -121,17 +126,27 @@ async def plan_of(connection: Any, statement: str, arguments: str | None = None)
     return "\n".join(row[0] for row in rows)
 
 
+@asynccontextmanager
+async def filled_database() -> AsyncGenerator[str]:
+    """Lend the address of a store in which there is much."""
+    async with fresh_database() as dsn:
+        async with open_database(PostgresSettings(dsn=dsn)), connected(dsn) as connection:
+            await connection.execute(FILL)
+        yield dsn
+
+
+@pytest.fixture(scope="module")
+def much() -> Generator[str]:
+    """The address of one such store, for all who only ask for plans."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(filled_database()) as dsn:
+        yield dsn
+
+
 @pytest.fixture
-async def filled(dsn: str) -> AsyncGenerator[Any]:
-    """A connection to a store in which there is much."""
-    async with open_database(PostgresSettings(dsn=dsn)):
-        pass
-    connection = await asyncpg.connect(dsn)
-    try:
-        await connection.execute(FILL)
+async def filled(much: str) -> AsyncGenerator[Any]:
+    """A connection to it."""
+    async with connected(much) as connection:
         yield connection
-    finally:
-        await connection.close()
 
 
 async def test_no_statement_reads_a_whole_table(filled: Any) -> None:
@@ -148,8 +163,17 @@ async def test_no_statement_reads_a_whole_table(filled: Any) -> None:
 async def test_a_list_of_what_is_granted_reads_the_conversations_of_its_owners_alone(filled: Any) -> None:
     for statement in GRANTED:
         plan = await plan_of(filled, statement)
-        assert "Index Scan on conversation_owner" in plan, plan
+        assert "Index Scan on conversation_owner" in plan or "using conversation_owner_recency" in plan, plan
         assert "Seq Scan" not in plan, plan
+
+
+async def test_the_conversations_that_changed_last_are_found_without_reading_the_others(filled: Any) -> None:
+    plan = await plan_of(filled, RECENT)
+    assert "Index Scan Backward using conversation_recency" in plan, plan
+    assert "Presorted Key: recency" in plan, plan
+    plan = await plan_of(filled, RECENT_OF_PREFIX)
+    assert "conversation_pkey" in plan, plan
+    assert "Seq Scan" not in plan, plan
 
 
 async def test_who_did_what_is_read_from_the_end_of_the_log(filled: Any) -> None:
@@ -172,20 +196,27 @@ async def test_no_statement_reads_the_memories_of_all_users(filled: Any) -> None
         assert not scanned, f"{name} reads all of {scanned}:\n{plan}"
 
 
+async def test_the_neighbours_of_a_memory_are_found_by_the_index_of_sessions(filled: Any) -> None:
+    plan = await plan_of(filled, memory_search.FIND_WITHOUT_VECTORS)
+    assert plan.count("using atomic_memory_beside") == 2, plan
+    assert "hashtextextended(session_id, '0'::bigint) = hashtextextended(" in plan, plan
+
+
 async def test_a_list_of_memories_comes_out_of_an_index_in_order(filled: Any) -> None:
     for statement, arguments in LISTS:
         plan = await plan_of(filled, statement, arguments)
         assert "Sort" not in plan.partition("Limit")[2], plan
 
 
-async def test_an_append_looks_ids_up_one_by_one_where_most_conversations_are_short(filled: Any) -> None:
+async def test_an_append_looks_ids_up_one_by_one_where_most_conversations_are_short() -> None:
     """Where a generic plan takes each for short, reading all of one looks cheap."""
-    await filled.execute("""
-        INSERT INTO chat_message SELECT 's' || n, 1, 1, 'only ' || n, 'user', 'word', n, NULL, 1, NULL
-        FROM generate_series(1, 60000) AS n;
-        ANALYZE chat_message
-    """)
-    plan = await plan_of(filled, message_writes.SELECT_KNOWN)
+    async with filled_database() as dsn, connected(dsn) as connection:
+        await connection.execute("""
+            INSERT INTO chat_message SELECT 's' || n, 1, 1, 'only ' || n, 'user', 'word', n, NULL, 1, NULL
+            FROM generate_series(1, 60000) AS n;
+            ANALYZE chat_message
+        """)
+        plan = await plan_of(connection, message_writes.SELECT_KNOWN)
     assert "Hash Join" not in plan, plan
     assert "Index Cond: ((conversation_id = $1) AND (hashtextextended(id" in plan, plan
 
@@ -202,17 +233,13 @@ async def test_policies_leave_the_indexes_of_a_page_an_append_and_a_list_in_use(
         if name.startswith(("message_reads.SELECT_", "message_writes.SELECT_KNOWN", "conversation_row"))
     ]
     async with guarded_store() as store:
-        connection = await asyncpg.connect(store.above)
-        await connection.execute(FILL)
-        await connection.close()
-        connection = await asyncpg.connect(store.serving)
-        try:
-            await connection.execute(told)
-            plans = {name: await plan_of(connection, STATEMENTS[name]) for name in looked_up}
-            plans |= {f"list {number}": await plan_of(connection, one) for number, one in enumerate(GRANTED)}
-            ids = await plan_of(connection, "SELECT FROM chat_message WHERE id = $1")
-        finally:
-            await connection.close()
+        async with connected(store.above) as above:
+            await above.execute(FILL)
+        async with connected(store.serving) as serving:
+            await serving.execute(told)
+            plans = {name: await plan_of(serving, STATEMENTS[name]) for name in looked_up}
+            plans |= {f"list {number}": await plan_of(serving, one) for number, one in enumerate(GRANTED)}
+            ids = await plan_of(serving, "SELECT FROM chat_message WHERE id = $1")
     assert len(plans) >= 12
     for name, plan in plans.items():
         assert "Seq Scan" not in plan, f"{name} reads a whole table:\n{plan}"

@@ -9,6 +9,7 @@ import pytest
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
@@ -23,11 +24,11 @@ async def write(repository: MessageRepository, writer: int) -> None:
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])
-async def test_many_writers_of_one_conversation_stand_in_line(dsn: str, isolation: str) -> None:
+async def test_many_writers_of_one_conversation_stand_in_line(fresh_dsn: str, isolation: str) -> None:
     """Whatever isolation the database prefers; and two stores, so that the lock is the server's, not the process's."""
-    name = dsn.partition("?")[0].rpartition("/")[2]
+    name = fresh_dsn.partition("?")[0].rpartition("/")[2]
     await run_on_server(f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'")
-    settings = PostgresSettings(dsn=dsn)
+    settings = PostgresSettings(dsn=fresh_dsn)
     async with open_database(settings) as one, open_database(settings) as other:
         stores = [PostgresMessageRepository(database) for database in (one, other)]
         await asyncio.gather(*(write(stores[writer % 2], writer) for writer in range(WRITERS)))
@@ -52,7 +53,7 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
             msg = "nothing was to be written"
             raise AssertionError(msg)
 
-        slow = asyncio.create_task(database.write("wait", "hot", wait))
+        slow = asyncio.create_task(database.write("wait", Place("hot", row=conversation_row), wait))
         await blocked.wait()
         waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]
         await repository.append(batch("cold", "1")).or_raise()
@@ -83,19 +84,31 @@ async def test_metadata_comes_back_to_the_letter(repository: PostgresMessageRepo
     assert repr(message.metadata) == repr(metadata)
 
 
-async def test_an_append_takes_four_round_trips_and_a_page_one(dsn: str) -> None:
+async def test_an_append_takes_two_round_trips_those_that_wait_together_one_and_a_page_one(dsn: str) -> None:
     async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
         repository = PostgresMessageRepository(database)
         statements: list[str] = []
         async with database._lend(database._primary) as connection:
-            connection.add_query_logger(lambda logged: statements.append(logged.query))
+            connection.add_query_logger(lambda logged: statements.append(logged.query.split()[0]))
         await repository.append(batch("c", "1", "2", "3")).or_raise()
-        assert [statement.split()[0] for statement in statements] == ["BEGIN", "SELECT", "WITH", "COMMIT"], (
-            statements
-        )
+        assert statements == ["SELECT", "WITH"]
+        statements.clear()
+        await repository.append(batch("c", "4")).or_raise()  # its state is kept
+        assert statements == ["WITH"]
+        statements.clear()
+        waiting = [batch("c" if n % 2 else f"c{n}", f"of {n}") for n in range(64)]
+        await asyncio.gather(*(repository.append(each).or_raise() for each in waiting))
+        assert statements == ["SELECT", "WITH"]
         statements.clear()
         await repository.page(PageQuery("c", "model", limit=20)).or_raise()
-        assert len(statements) == 1
+        assert statements == ["SELECT"]
+        assert await stored_ids(repository, "c") == [
+            "1",
+            "2",
+            "3",
+            "4",
+            *(f"of {n}" for n in range(1, 64, 2)),
+        ]
 
 
 async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:

@@ -30,6 +30,12 @@ INDEXED = EmbeddingSpace("模型", 32)
 MANY, FEW, NEAREST = 2_000, 500, 10
 
 
+@pytest.fixture
+def dsn(fresh_dsn: str) -> str:
+    """These tests alter what is in a database beside rows."""
+    return fresh_dsn
+
+
 def name_of(dsn: str) -> str:
     return dsn.partition("?")[0].rpartition("/")[2]
 

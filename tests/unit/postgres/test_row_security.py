@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from datetime import timedelta
 from typing import Any, Final, final
 
 import asyncpg
@@ -26,7 +27,7 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages import message_reads
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
-from tests.guarded_store import GuardedStore, guarded_store
+from tests.guarded_store import GuardedStore, empty_guarded_store, guarded_store
 from tests.unit.postgres.beside import connected
 from tests.unit.postgres.said import NOW, batch, draft, stored, summary
 
@@ -67,6 +68,13 @@ def search_of(namespace: Namespace) -> MemorySearch:
 
 @pytest.fixture
 async def store() -> AsyncGenerator[GuardedStore]:
+    async with empty_guarded_store() as lent:
+        yield lent
+
+
+@pytest.fixture
+async def own_store() -> AsyncGenerator[GuardedStore]:
+    """A store whose roles and policies a test may alter."""
     async with guarded_store() as made:
         yield made
 
@@ -94,8 +102,9 @@ async def kept(database: Database) -> Kept:
     await kept.messages.append(batch(TALK, "4", is_due=True)).or_raise()
     with acting_as(owner_of(ADA)):
         await kept.messages.fork(Fork(TALK, "branch", None, NOW)).or_raise()
+    await kept.items.write((ItemPut(NAME, '"u"'),), now=NOW - timedelta(1)).or_raise()
     await kept.items.write(
-        (ItemPut(NAME, '"v"', terms="v", vectors=(unit(1, 0),), model="m"),), now=NOW
+        (ItemPut(NAME, '"v"', keeps_past=True, terms="v", vectors=(unit(1, 0),), model="m"),), now=NOW
     ).or_raise()
     return kept
 
@@ -218,6 +227,12 @@ async def test_items_are_the_services(kept: Kept) -> None:
     assert item.value == '"v"'
 
 
+GIVEN_COLUMNS = """
+SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns
+WHERE table_name = $1 AND is_generated = 'NEVER'
+"""
+
+
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("table", GUARDED)
 async def test_raw_sql_sees_and_changes_no_row_of_somebody_else(store: GuardedStore, table: str) -> None:
@@ -234,7 +249,11 @@ async def test_raw_sql_sees_and_changes_no_row_of_somebody_else(store: GuardedSt
         assert before
         key = next(name for name in dict(before[0]) if name not in {"user_key", "memory_key", "item_key"})
         hers = await above.fetchval(f"SELECT row_to_json({table})::text FROM {table} LIMIT 1")
-        insert = f"INSERT INTO {table} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_record(NULL::{table}, $1)"
+        columns = await above.fetchval(GIVEN_COLUMNS, table)
+        insert = (
+            f"INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE "
+            f"SELECT {columns} FROM json_populate_record(NULL::{table}, $1)"
+        )
         for connection in (owner, serving):
             for begin in begins:
                 async with connection.transaction():
@@ -309,13 +328,13 @@ async def refusal_of(dsn: str, *, row_security: bool, reader_dsn: str = "") -> s
     return str(error)
 
 
-async def test_a_role_whom_no_policy_holds_back_is_refused(store: GuardedStore) -> None:
-    assert "superuser or has BYPASSRLS" in await refusal_of(store.above, row_security=True)
-    behind = await refusal_of(store.serving, row_security=True, reader_dsn=store.above)
+async def test_a_role_whom_no_policy_holds_back_is_refused(own_store: GuardedStore) -> None:
+    assert "superuser or has BYPASSRLS" in await refusal_of(own_store.above, row_security=True)
+    behind = await refusal_of(own_store.serving, row_security=True, reader_dsn=own_store.above)
     assert "superuser or has BYPASSRLS" in behind
-    role = store.serving.split("//")[1].split(":")[0]
+    role = own_store.serving.split("//")[1].split(":")[0]
     await run_on_server(f"ALTER ROLE {role} BYPASSRLS")
-    assert "superuser or has BYPASSRLS" in await refusal_of(store.serving, row_security=True)
+    assert "superuser or has BYPASSRLS" in await refusal_of(own_store.serving, row_security=True)
 
 
 async def test_a_guarded_store_does_not_look_empty_where_the_setting_is_false(store: GuardedStore) -> None:
@@ -323,30 +342,30 @@ async def test_a_guarded_store_does_not_look_empty_where_the_setting_is_false(st
         assert "its rows are guarded, and the setting is false" in await refusal_of(dsn, row_security=False)
 
 
-async def test_policies_that_are_gone_or_others_are_put_up_by_the_owner(store: GuardedStore) -> None:
+async def test_policies_that_are_gone_or_others_are_put_up_by_the_owner(own_store: GuardedStore) -> None:
     for damage in (
         "ALTER TABLE memory_use NO FORCE ROW LEVEL SECURITY",
         "ALTER TABLE chat_message DISABLE ROW LEVEL SECURITY",
         "COMMENT ON POLICY chatmemory_see ON conversation IS 'of another version'",
     ):
-        async with connected(store.owner) as owner:
+        async with connected(own_store.owner) as owner:
             await owner.execute(damage)
         assert "let the owner of the tables open it once" in await refusal_of(
-            store.serving, row_security=True
+            own_store.serving, row_security=True
         )
-        settings = PostgresSettings(dsn=store.owner, row_security=True)
+        settings = PostgresSettings(dsn=own_store.owner, row_security=True)
         async with open_database(settings):
             pass
-        async with open_database(evolve(settings, dsn=store.serving)):
+        async with open_database(evolve(settings, dsn=own_store.serving)):
             pass
 
 
-async def test_a_store_is_guarded_by_any_number_of_processes_at_once(store: GuardedStore) -> None:
-    async with connected(store.owner) as owner:
+async def test_a_store_is_guarded_by_any_number_of_processes_at_once(own_store: GuardedStore) -> None:
+    async with connected(own_store.owner) as owner:
         await owner.execute("COMMENT ON POLICY chatmemory_see ON conversation IS NULL")
 
     async def start() -> None:
-        async with open_database(PostgresSettings(dsn=store.owner, row_security=True)):
+        async with open_database(PostgresSettings(dsn=own_store.owner, row_security=True)):
             pass
 
     await asyncio.gather(*[start() for _ in range(8)])

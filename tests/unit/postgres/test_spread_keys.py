@@ -9,44 +9,30 @@ import asyncpg
 import pytest
 
 import chatmemory_layers.postgres
+from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
 from tests.unit.sql_statements import statements_of
 
-KEYS: Final = {
-    **dict.fromkeys(
-        (
-            "conversation",
-            "conversation_branch",
-            "chat_message",
-            "summarization_metadata",
-            "summary_coverage",
-            "history_work",
-            "conversation_event",
-        ),
-        "conversation_id",
-    ),
-    **dict.fromkeys(
-        ("memory_user", "atomic_memory", "memory_embedding", "memory_use", "memory_event", "memory_version"),
-        "user_key",
-    ),
-    **dict.fromkeys(("stored_item", "item_passage", "item_event"), "root_key"),
-}
-WHOLE_TABLES: Final = {
-    "chatmemory_migration": "it tells of the whole store, and is written when a step is taken",
-    "memory_space": "a few rows that hardly change: each server may have all of them",
-}
+KEYS: Final = SPREAD_BY
+WHOLE_TABLES: Final = {*EVERYWHERE}
 WHOLE_STATEMENTS: Final = {
     "history_work.SELECT_CANDIDATES": "a worker looks for what is due, whosever it is",
     "message_reads.SELECT_CONVERSATIONS_BY_ID": "a list goes from id to id",
     "message_reads.SELECT_RECENT_CONVERSATIONS": "what changed last is looked for among all",
+    "message_reads.SELECT_RECENT_OF_PREFIX": "what changed last is looked for among ids that begin alike",
     "message_reads.SELECT_GRANTED_BY_ID": "a list of what some owners have goes from id to id",
     "message_reads.SELECT_GRANTED_RECENT": "what changed last is looked for among all that some owners have",
     "item_repository.SWEEP": "whatever has expired goes",
     "event_log.SELECT_ACTED": "who runs a server reads who did what, whosever it is",
     "event_log.SELECT_CHANGES": "who follows the log follows all of it",
+    "whole_memories.SELECT_NEXT_USER": "an export goes from user to user",
+    "server_identity.SELECT_IS_AHEAD": "numbers of transactions are of the server",
+    "health_statements.COUNT_WORK": "who runs a server looks at all that waits",
+    "store_checks.COUNT_WORK": "the same",
     "event_log.UNNAME_TOMBSTONES": "whatever is old goes",
     "event_log.DELETE_CONVERSATION_EVENTS": "whatever is old goes",
     "event_log.DELETE_MEMORY_EVENTS": "whatever is old goes",
     "event_log.DELETE_ITEM_EVENTS": "whatever is old goes",
+    "event_log.DELETE_EARLIER_ITEMS": "whatever is old goes",
 }
 
 MODULES: Final = [
@@ -96,7 +82,7 @@ async def asked(dsn: str, query: str) -> list[Any]:
 @pytest.mark.usefixtures("database")
 async def test_every_table_has_its_key_first_in_each_unique_index(dsn: str) -> None:
     tables = {row["name"] for row in await asked(dsn, TABLES)}
-    assert tables == KEYS.keys() | WHOLE_TABLES.keys()
+    assert tables == KEYS.keys() | WHOLE_TABLES
     assert {row["name"] for row in await asked(dsn, PRIMARY_KEYS)} >= tables
     indexes = [(row["name"], row["first"]) for row in await asked(dsn, UNIQUE_INDEXES)]
     assert len(indexes) > len(tables)
@@ -105,7 +91,7 @@ async def test_every_table_has_its_key_first_in_each_unique_index(dsn: str) -> N
 
 @pytest.mark.usefixtures("database")
 async def test_nothing_counts_and_nothing_refers_across_keys(dsn: str) -> None:
-    assert {row["name"] for row in await asked(dsn, COUNTED)} <= WHOLE_TABLES.keys()
+    assert {row["name"] for row in await asked(dsn, COUNTED)} <= WHOLE_TABLES
     references = await asked(dsn, FOREIGN_KEYS)
     for row in references:
         key = KEYS[row["name"]]

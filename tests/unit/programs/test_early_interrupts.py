@@ -17,24 +17,25 @@ class CtrlC:
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, CtrlC)
-sys.argv = [{command!r}, "recall", "webhooks"]
+sys.argv = [{command!r}, {task!r}, "webhooks"]
 from chatmemory_layers import entry
 entry.{command}()
 """
 
 
 @pytest.mark.parametrize(
-    ("command", "module"),
+    ("command", "task", "module"),
     [
-        ("pastchats_memory", "chatmemory_layers.main"),
-        ("pastchats_memory", "chatmemory.programs.pastchats.program"),
-        ("pastchats_memory", "chatmemory.programs.pastchats.find_commands"),
-        ("chatmemory", "chatmemory_layers.server.main"),
-        ("chatmemory", "click"),
+        ("pastchats_memory", "recall", "chatmemory_layers.main"),
+        ("pastchats_memory", "recall", "chatmemory.programs.pastchats.quick_commands"),
+        ("pastchats_memory", "search", "chatmemory.programs.pastchats.program"),
+        ("pastchats_memory", "search", "chatmemory.programs.pastchats.find_commands"),
+        ("chatmemory", "recall", "chatmemory_layers.server.main"),
+        ("chatmemory", "recall", "click"),
     ],
 )
-def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded(command: str, module: str) -> None:
-    program = INTERRUPTED_IMPORT.format(command=command, module=module)
+def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded(command: str, task: str, module: str) -> None:
+    program = INTERRUPTED_IMPORT.format(command=command, task=task, module=module)
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
     )

@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import fields
 
 from chatmemory.effect import Failure, Success
 from chatmemory.effect.config.config_error import InvalidValue
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.configuration import read_settings
-from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
+from chatmemory_layers.past_chats_configuration import _PLAIN, PastChatsPart, read_past_chats_settings
 
 
 def test_where_nothing_is_set_the_defaults_hold() -> None:
@@ -48,3 +49,61 @@ def test_nothing_that_reads_settings_is_loaded_where_nothing_is_set() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {"cattrs", "tomllib", "chatmemory.settings.memory_settings", "chatmemory.errors", "asyncio"}
     assert heavy & set(done.stdout.split()) == set()
+
+
+ALONE = """
+[memory.pastChats]
+path = "~/聊天.db"
+redactSecrets = false
+exclude = "**/a,**/b"
+recallTokens = 900
+hookTokens = 90
+busyTimeoutSeconds = 2.5
+useSqliteVec = false
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ALONE,
+        "[memory.pastChats]\nbusyTimeoutSeconds = 3\n",
+        "[memory.pastChats]\nrecallTokens = 0\n",
+        "[memory.pastChats]\nbusyTimeoutSeconds = inf\n",
+        "[memory.pastChats]\nbusyTimeoutSeconds = nan\n",
+        "[memory.pastChats]\nbusyTimeoutSeconds = -1.0\n",
+        "[memory.pastChats]\nrecallTokens = true\n",
+        "[memory.pastChats]\nrecallToken = 5\n",
+        "[memory]\npastChats = 3\n",
+        "memory = 3\n",
+        "[server]\nport = -1\n",
+        "[memory.pastChats\n",
+        "\xff",
+    ],
+)
+def test_a_file_means_the_same_whoever_reads_it(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "记忆.toml"
+    file.write_bytes(text.encode("latin-1") if text == "\xff" else text.encode())
+    quick, whole = read_past_chats_settings(file, environment={}), read_settings(file, environment={})
+    if isinstance(whole, Failure):
+        assert quick == whole
+    else:
+        memory = whole.unwrap().memory
+        assert quick == Success(PastChatsPart(memory.past_chats, memory.embedding))
+
+
+def test_a_file_of_past_chats_alone_loads_nothing_that_reads_other_settings(tmp_path: Path) -> None:
+    file = tmp_path / "记忆.toml"
+    file.write_text(ALONE, encoding="utf-8")
+    program = (
+        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
+        "read_past_chats_settings(sys.argv[1], environment={}).unwrap(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    assert {"cattrs", "chatmemory.settings.memory_settings"} & set(done.stdout.split()) == set()
+
+
+def test_every_setting_of_past_chats_is_known_to_the_quick_reader() -> None:
+    names = {attribute for attribute, _ in _PLAIN.values()}
+    assert names == {field.name for field in fields(PastChatsSettings)}

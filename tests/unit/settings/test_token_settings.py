@@ -143,7 +143,7 @@ def test_the_schema_says_the_same(tmp_path: Path, lines: str, is_right: bool) ->
 
 
 def test_the_tables_of_the_documentation_are_right(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "tokens.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "tokens.md").read_text(encoding="utf-8")
     tables = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(tables) == 2
     for table in tables:
@@ -172,8 +172,8 @@ def test_a_start_names_tokens_that_end() -> None:
 
 def test_a_start_names_tokens_that_stand_there_as_they_are_sent() -> None:
     (named,) = notices(token=TOKEN)
-    assert named.startswith("server.tokens.phone.token stands in the configuration as it is sent")
+    assert named.startswith("server.tokens.phone.token is in plain text in the configuration")
     assert "'chatmemory token phone'" in named
     (main,) = token_notices(ServerSettings(token=TOKEN), NOON)
-    assert main.startswith("server.token stands in the configuration as it is sent")
+    assert main.startswith("server.token is in plain text in the configuration")
     assert TOKEN not in named + main

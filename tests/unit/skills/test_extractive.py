@@ -212,7 +212,7 @@ contents = st.one_of(
 )
 
 
-@settings(max_examples=rounds(40, thorough=150), deadline=None)
+@settings(max_examples=rounds(40, thorough=150))
 @given(st.lists(st.tuples(roles, contents), min_size=1, max_size=8), st.integers(min_value=1, max_value=400))
 def test_any_summary_fits_says_something_and_comes_out_the_same(
     said: list[tuple[Role, str]], longest: int

@@ -12,11 +12,12 @@ from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, Transaction, commit_group, read_group
+from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, commit_group, read_group
+from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.sqlite.stores import batch, file_settings, open_repository, problem
+from tests.unit.sqlite.stores import NOON, batch, file_settings, open_repository, problem
 
 
 class Forgetful(sqlite3.Connection):
@@ -67,13 +68,13 @@ def numbers(connection: sqlite3.Connection) -> list[int]:
 async def test_a_group_is_one_transaction(connection: sqlite3.Connection) -> None:
     statements: list[str] = []
     connection.set_trace_callback(statements.append)
-    assert commit_group(connection, [await job(1), await job(2)]) == [Success(1), Success(2)]
+    assert commit_group(connection, [await job(1), await job(2)], KeptRows()) == [Success(1), Success(2)]
     assert statements.count("BEGIN IMMEDIATE") == statements.count("COMMIT") == 1
 
 
 async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> None:
     group = [await job(1), await job(-1), await job(13), await job(2)]
-    one, refused, defect, two = commit_group(connection, group)
+    one, refused, defect, two = commit_group(connection, group, KeptRows())
     assert (one, two) == (Success(1), Success(2))
     assert problem(refused) == "unexpected"
     assert isinstance(defect, LookupError)
@@ -93,12 +94,13 @@ async def test_what_is_held_is_written_once_for_the_whole_group(
 
     def add(transaction: Transaction, value: int) -> Outcome[None, str]:
         held = transaction.held.setdefault((Sum, "sum"), Sum())
+        transaction.changed[held] = None
         assert isinstance(held, Sum)
         held.value += value
         return Success(None)
 
     future = asyncio.get_running_loop().create_future()
-    commit_group(connection, [("add", add, (value,), {}, future) for value in (1, 2, 3)])
+    commit_group(connection, [("add", add, (value,), {}, future) for value in (1, 2, 3)], KeptRows())
     assert (Sum.saves, numbers(connection)) == (1, [6])
 
 
@@ -112,17 +114,17 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
         return Success(value)
 
     future = asyncio.get_running_loop().create_future()
-    answers = commit_group(connection, [await job(1), ("orphan", orphan, (7,), {}, future)])
+    answers = commit_group(connection, [await job(1), ("orphan", orphan, (7,), {}, future)], KeptRows())
     assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
     assert numbers(connection) == []
-    assert commit_group(connection, [await job(2)]) == [Success(2)]
+    assert commit_group(connection, [await job(2)], KeptRows()) == [Success(2)]
 
 
 async def test_a_begin_that_finds_no_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
     forgetful.forgets = ["BEGIN IMMEDIATE"]
-    answers = commit_group(forgetful, [await job(1), await job(2)])
+    answers = commit_group(forgetful, [await job(1), await job(2)], KeptRows())
     assert [problem(answer) for answer in answers] == ["no_memory", "no_memory"]
-    assert commit_group(forgetful, [await job(3)]) == [Success(3)]
+    assert commit_group(forgetful, [await job(3)], KeptRows()) == [Success(3)]
     assert numbers(forgetful) == [3]
 
 
@@ -131,8 +133,8 @@ async def test_a_commit_that_finds_no_memory_is_undone_at_the_latest_by_the_next
     forgetful: Forgetful, forgets: list[str]
 ) -> None:
     forgetful.forgets = forgets
-    assert problem(*commit_group(forgetful, [await job(1)])) == "outcome_unknown"
-    assert commit_group(forgetful, [await job(2)]) == [Success(2)]
+    assert problem(*commit_group(forgetful, [await job(1)], KeptRows())) == "outcome_unknown"
+    assert commit_group(forgetful, [await job(2)], KeptRows()) == [Success(2)]
     assert numbers(forgetful) == [2]
 
 
@@ -257,3 +259,56 @@ async def test_a_writer_of_another_process_is_waited_for_and_no_longer_than_said
             other.close()
         assert page is not None
         assert isinstance(await repository.append(batch("m2")), Success)
+
+
+async def test_an_append_reads_nothing_while_nobody_else_writes_to_the_file(tmp_path: Path) -> None:
+    statements: list[str] = []
+    async with open_database(file_settings(tmp_path / "chat.db")) as database:
+        repository = SqliteMessageRepository(database)
+        await repository.append(batch("m1")).or_raise()
+        await repository.append(batch("m2")).or_raise()
+        await database.run_on_writer(lambda connection: connection.set_trace_callback(statements.append))
+        await repository.append(batch("m3")).or_raise()
+        assert not [each for each in statements if each.lstrip().startswith("SELECT")]
+
+        async with open_repository(tmp_path / "chat.db") as other:
+            await other.append(batch("m4")).or_raise()
+        appended = await repository.append(batch("m5")).or_raise()
+        assert appended.conversation.version == 5
+        await repository.clear("c", now=NOON).or_raise()
+        appended = await repository.append(batch("m6")).or_raise()
+        assert (appended.conversation.version, appended.conversation.message_count) == (7, 1)
+
+
+async def test_what_a_failed_transaction_held_is_read_again(tmp_path: Path) -> None:
+    async with open_database(file_settings(tmp_path / "chat.db")) as database:
+        repository = SqliteMessageRepository(database)
+        await repository.append(batch("m1")).or_raise()
+
+        def defect(_: Transaction) -> Outcome[None, str]:
+            raise LookupError("thirteen")
+
+        stored, failed = await asyncio.gather(
+            repository.append(batch("m2")).run(), database.write("fail", defect), return_exceptions=True
+        )
+        assert isinstance(stored, Success)
+        assert isinstance(failed, LookupError)
+        assert (await repository.append(batch("m3")).or_raise()).conversation.version == 3
+
+
+async def test_events_of_a_group_stand_in_the_order_of_its_writes(tmp_path: Path) -> None:
+    async with open_repository(tmp_path / "chat.db") as repository:
+        await asyncio.gather(
+            repository.append(batch("m1")).run(),
+            repository.clear("c", now=NOON).run(),
+            repository.append(batch("m2")).run(),
+            repository.append(batch("m2")).run(),  # repeated within the group
+            repository.append(batch("m3", "m2", content="你好")).run(),
+        )
+        page = await repository.log.changes_page(None, limit=9).or_raise()
+        assert [(event.action, event.version) for event in page.events] == [
+            ("added", 1),
+            ("cleared", 2),
+            ("added", 3),
+            ("added", 4),
+        ]

@@ -10,7 +10,8 @@ import pytest
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import Job, read_group, run_on
+from chatmemory_layers.sqlite.engine.jobs import Job, read_group
+from chatmemory_layers.sqlite.engine.worker_connection import run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, file_settings, problem

@@ -29,7 +29,7 @@ from tests.unit.sqlite.desktop_files import ADDED, beside, desktop_file, rows_of
 from tests.unit.sqlite.stores import refusal
 
 ROWS = 10_000
-STATEMENTS_APART = 1 if IS_THOROUGH else 3
+STATEMENTS_APART = 1 if IS_THOROUGH else 23
 SELECT_SCHEMA = """
 SELECT type, name, tbl_name, sql FROM sqlite_schema
 WHERE tbl_name NOT IN (

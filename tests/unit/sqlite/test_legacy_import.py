@@ -143,7 +143,7 @@ def test_a_file_is_imported_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
         if row.memory.created_at
     )
     with closing(sqlite3.connect(new)) as connection:
-        assert connection.execute("SELECT user_id FROM memory_user").fetchall() == [("小王",)]
+        assert connection.execute("SELECT user_name FROM memory_user").fetchall() == [("小王",)]
     before = rows_of(new, "*")
     assert main([str(old), str(new), "--user", "小王"]) == 0
     assert "0 memories stored" in (said := capsys.readouterr().err)

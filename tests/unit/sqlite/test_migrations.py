@@ -15,6 +15,7 @@ from attrs import evolve
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.edition import edition
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
 from chatmemory_layers.sqlite.messages.message_reads import page
 
@@ -63,7 +64,7 @@ def test_every_step_is_recorded_and_taken_once(connection: sqlite3.Connection) -
     recorded = connection.execute(
         "SELECT number, name, checksum, applied_at_us > 0 FROM chatmemory_migration"
     ).fetchall()
-    assert recorded == [(step.number, step.name, step.checksum, 1) for step in MIGRATIONS]
+    assert recorded == [(step.number, f"{step.name}, {edition()}", step.checksum, 1) for step in MIGRATIONS]
 
 
 def test_a_step_that_fails_leaves_nothing_of_itself(connection: sqlite3.Connection) -> None:
@@ -139,6 +140,12 @@ def test_released_steps_never_change() -> None:
         (11, "050b76c95a7e07b57352dd9712b7480694e2ff93d3b52a88728d89fdcf75524d"),
         (12, "12ed24e60c5397ba0b96da6ac94618e65cf5f9444358b4992840dd12d4120dfd"),
         (13, "cad71e34c4bcf2d5e2bd2b41c697c1de4d2268000604deec73317633e3a7a0b7"),
+        (14, "5bdba86063d4ea1717422f6b3d2fa5e77927a07e8451845c95bc8ccb4c7dadf6"),
+        (15, "d8c650f5996d2a0c5d71ce3f3b62d9086c80750fd9773869cd7b923ed3c1ff71"),
+        (16, "c7dfbc72b0db93603e33f8558baaee32cb0a87c5a5a7c5fa4ec36f836c91d234"),
+        (17, "113e55c5cdfa7e1e6c53ae762e7d3972ce17fb0bb2827a7bd7a924bd97b1e15a"),
+        (18, "0fbf731a69c6fe28c6d1f468e8479a3939a9dba36ac5509aec4e58fc699f67d1"),
+        (19, "7899e2fb2f5126d4f864a38e1b58aac96c93a27ba6898cbb9b4a466b215edb93"),
     ]
 
 

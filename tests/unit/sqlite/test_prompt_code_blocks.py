@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chatmemory_layers.sqlite.engine.migrations import migrate
-from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
 from chatmemory_layers.sqlite.prompts.vectors import prompt_code_blocks
 from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes, stored_codes
 from tests.thorough import rounds
@@ -31,7 +30,7 @@ def store() -> Iterator[sqlite3.Connection]:
 
 def fresh() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection, PROMPT_MIGRATIONS)
+    migrate_prompts(connection)
     return connection
 
 

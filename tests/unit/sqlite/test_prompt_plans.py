@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.prompts import (
     prompt_commit,
     prompt_conversations,
+    prompt_moves,
     prompt_reads,
     prompt_removal,
     prompt_staging,
@@ -18,13 +18,14 @@ from chatmemory_layers.sqlite.prompts import (
     prompt_writes,
 )
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
-from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
 from chatmemory_layers.sqlite.prompts.vectors import prompt_scans, prompt_vectors
 from tests.unit.sql_statements import statements_of
 
 STATEMENTS = statements_of(
     prompt_commit,
     prompt_conversations,
+    prompt_moves,
     prompt_reads,
     prompt_removal,
     prompt_scans,
@@ -38,8 +39,8 @@ ABOUT_EVERYTHING = {
     "prompt_conversations.SELECT_CONVERSATIONS",
     "prompt_reads.COUNT_PROMPTS",
     "prompt_reads.COUNT_CONVERSATIONS",
-    "prompt_reads.COUNT_EMBEDDINGS",
-    "prompt_reads.COUNT_MODELS",
+    "prompt_reads.COUNT_VECTORS",
+    "prompt_reads.SELECT_VECTORS",
     "prompt_reads.SELECT_WITHOUT_ROW",
     "prompt_removal.CHOOSE_MEANT",
     "prompt_removal.CHOOSE_ABANDONED",
@@ -49,7 +50,7 @@ ABOUT_EVERYTHING = {
 NEEDS_SQLITE_VEC = {"prompt_scans.SELECT_NEAREST"}
 # To search for whatever has a conversation is a walk by another name.
 OF_ALL_TURNS = re.compile(
-    r"SCAN (main\.)?(prompts|kept|prompt_embeddings|prompt_codes|prompt_aliases|copied|theirs|own)\b"
+    r"SCAN (main\.)?(prompts|kept|prompt_vectors|prompt_codes|prompt_aliases|copied|theirs|own)\b"
     r"|SEARCH prompts USING .*\(conversation_id>\?\)"
 )
 
@@ -57,7 +58,7 @@ OF_ALL_TURNS = re.compile(
 @pytest.fixture(scope="module")
 def store() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        migrate(connection, PROMPT_MIGRATIONS)
+        migrate_prompts(connection)
         prepare_staging(connection)
         yield connection
 

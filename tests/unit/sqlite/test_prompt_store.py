@@ -12,14 +12,12 @@ import pytest
 
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime
 from chatmemory.errors import RepositoryError
-from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sqlite.engine import store_file
-from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
 from chatmemory_layers.sqlite.prompts.prompt_store import NEWEST, store_path, versions_of
-from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
+from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS, migrate_prompts
 from tests.past_turns import SOURCE, contents, draft, index, open_past_chats, read_past_chats, state
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"
@@ -81,7 +79,7 @@ def make_text(path: Path) -> None:
 
 def test_the_published_schema_is_that_of_a_fresh_file() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        migrate(connection, PROMPT_MIGRATIONS)
+        migrate_prompts(connection)
         statements = [sql for (sql,) in connection.execute(SELECT_SCHEMA).fetchall()]
         assert connection.execute("PRAGMA user_version").fetchone() == (PROMPT_MIGRATIONS[-1].number,)
     fresh = "".join(f"{statement};\n\n" for statement in statements).rstrip() + "\n"
@@ -235,22 +233,3 @@ def test_a_damaged_page_is_a_typed_error(path: Path) -> None:
         outcome = past.turns(SOURCE, limit=99).run_sync()
     assert isinstance(outcome, Failure)
     assert outcome.failure().problem == "damaged"
-
-
-def make_version_1(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrate(connection, PROMPT_MIGRATIONS[:1])
-
-
-def test_what_an_older_version_wrote_is_read_as_it_is_and_migrated_by_the_next_writer(path: Path) -> None:
-    make_version_1(path)
-    with read_past_chats(path) as past:
-        assert past.conversations(EVERYTHING, limit=9).run_sync().unwrap().conversations == ()
-    with open_past_chats(path) as past:
-        index(past, [draft(0, "一")])
-    with closing(sqlite3.connect(path)) as connection:
-        assert versions_of(connection)[1] == NEWEST
-        (statement,) = connection.execute(
-            "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
-        ).fetchone()
-    assert "superseded_at" in statement

@@ -21,7 +21,7 @@ import pytest
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import Success
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import run_on
+from chatmemory_layers.sqlite.engine.worker_connection import run_on
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
 

@@ -130,8 +130,8 @@ async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await fill(memories, vectors(50))
         await nearest(memories, vectors(1)[0])
-        assert memories.searcher.vectors is not None
-        (partition,) = memories.searcher.vectors._partitions.values()
+        assert memories.vectors is not None
+        (partition,) = memories.vectors._partitions.values()
         assert partition.count == 50
         for number in range(10):
             await memories.forget(Forgetting(MING, memory_id=f"{number}")).or_raise()
@@ -204,6 +204,10 @@ def spaces(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """Ten spaces of 20 vectors each."""
     with closing(sqlite3.connect(tmp_path / "vectors.db")) as connection:
         connection.execute("CREATE TABLE memory_embedding (memory_key, space_key, seq, vector)")
+        connection.execute("CREATE TABLE memory_space (space_key, mean, coded_seq)")
+        connection.executemany(
+            "INSERT INTO memory_space VALUES (?, NULL, 0)", [(space,) for space in range(10)]
+        )
         for space in range(10):
             blobs = [(key, space, key + 1, blob) for key, blob in rows_of(vectors(20))]
             connection.executemany("INSERT INTO memory_embedding VALUES (?, ?, ?, ?)", blobs)

@@ -82,7 +82,7 @@ SWAPS: dict[Any, Callable[[], Swap]] = {
     ChatContextService: lambda: stub(ChatContextService, "SELECT session_id FROM memory_use"),
     MessageRepositoryTag: lambda: stub(MessageRepositoryTag, MESSAGES, claim_work=lambda *_, **__: None),
     MemoryRepositoryTag: lambda: stub(MemoryRepositoryTag, MEMORIES),
-    ItemRepositoryTag: lambda: stub(ItemRepositoryTag, "SELECT key FROM stored_item"),
+    ItemRepositoryTag: lambda: stub(ItemRepositoryTag, "SELECT key FROM item"),
     HistoryStrategyTag: lambda: stub(
         HistoryStrategyTag,
         SUMMARIES,

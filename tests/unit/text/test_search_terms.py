@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from chatmemory.input.json_value import AS_GIVEN, Json
+from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory.text import search_terms as module
 from chatmemory.text.search_terms import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARACTERS,
     READ_CHARACTERS,
-    memory_terms,
     query_terms,
     search_terms,
 )
@@ -188,4 +188,4 @@ print(search_terms("preferences"))
 
 
 def test_the_examples_show_what_happens() -> None:
-    assert doctest.testmod(module) == (0, 5)
+    assert doctest.testmod(module) == (0, 7)

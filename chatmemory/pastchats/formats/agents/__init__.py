@@ -1,1 +1,1 @@
-"""Histories of agents of the command line and of editors that write one JSON record per line."""
+"""Formats of command line agents and editors that write one JSON record per line."""

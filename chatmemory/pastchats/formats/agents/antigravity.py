@@ -1,8 +1,8 @@
 """``antigravity``: Google's Antigravity, ``~/.gemini/antigravity*/brain/<id>/.system_generated/logs/transcript.jsonl``.
 
-Steps of ``{step_index, source, type, status, created_at, content}``.  A person's words stand in ``<USER_REQUEST>`` beside
-what the tool adds.  Built from a transcript and from adapters that are public; the step types of tools are many, and those
-that hold words are told by their source.
+Steps of ``{step_index, source, type, status, created_at, content}``.  The words of a person are inside
+``<USER_REQUEST>``, next to text that the tool adds.  Built from a public transcript and public adapters; tools have
+many step types, and the source of a step shows whether it holds words.
 """
 
 import re
@@ -48,7 +48,7 @@ def _read(record: JsonObject, _session: Session) -> Read:
     if kind in _SILENT:
         return None
     if source == "MODEL" or record.get("tool_calls"):
-        content.results.append(text)  # a step of the model that is no answer is what a tool did for it
+        content.results.append(text)  # a step of the model that is not an answer is the output of a tool
         return Line(role="tool", content=content, native_id=native_id, at=at)
     if source == "SYSTEM":
         content.texts.append(text)
@@ -57,7 +57,7 @@ def _read(record: JsonObject, _session: Session) -> Read:
 
 
 def _request(text: str) -> tuple[list[str], list[str]]:
-    """Return what a person wrote, and what the tool put beside it."""
+    """Return the texts that a person wrote, and the text that the tool added."""
     words: Sequence[str] = _REQUEST.findall(text)
     if not words:
         return [text], []

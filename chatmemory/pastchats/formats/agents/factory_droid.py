@@ -1,8 +1,8 @@
-"""``factory_droid``: Droid of Factory, ``~/.factory/sessions/<folder>/<id>.jsonl``, and what ``droid exec`` prints.
+"""``factory_droid``: Droid of Factory, ``~/.factory/sessions/<folder>/<id>.jsonl``, and the output of ``droid exec``.
 
-A session begins with ``session_start`` and goes on with messages of Anthropic's blocks; ``droid exec --output-format
-stream-json`` prints messages, calls and results as records of their own.  Built from the parser of the public agent-sessions
-(``DroidSessionParser.swift``), which reads both.
+A session begins with ``session_start`` and continues with messages of Anthropic's blocks; ``droid exec
+--output-format stream-json`` prints messages, calls and results as separate records.  Built from the parser of the
+public agent-sessions (``DroidSessionParser.swift``), which reads both.
 """
 
 import re
@@ -68,12 +68,12 @@ def _read(record: JsonObject, session: Session) -> Read:
         return Line(role="tool", content=results, at=at)
     if kind == "error":
         return Line(role="tool", content=Content(results=[json_text(record.get("message"))]), at=at)
-    # What a completion says has been said by a message before it.
+    # An earlier message holds the same text as a completion.
     return None if kind in _SILENT | {"completion", "system"} else UnknownRecord(kind or "(none)")
 
 
 def _without_reminders(content: Content) -> Content:
-    """Put what Droid tells the model in a person's name aside."""
+    """Move the reminders that Droid adds to a person's message to the attached texts."""
     kept = [_REMINDER.sub("", text) for text in content.texts]
     asides = [found.strip() for text in content.texts for found in _REMINDER.findall(text)]
     content.texts, content.attached = kept, [*content.attached, *asides]

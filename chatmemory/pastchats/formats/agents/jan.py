@@ -1,7 +1,7 @@
-"""``jan``: Jan, ``<data folder>/threads/<thread>/messages.jsonl``, whose messages are those of OpenAI's threads.
+"""``jan``: Jan, ``<data folder>/threads/<thread>/messages.jsonl``, with the messages of OpenAI's threads.
 
-``{"object": "thread.message", "role", "content": [{"type": "text", "text": {"value"}}], "created_at", "thread_id"}``, as
-the interface of assistants documents it.
+``{"object": "thread.message", "role", "content": [{"type": "text", "text": {"value"}}], "created_at", "thread_id"}``,
+as the Assistants API documents it.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """``kimi_cli``: Kimi of Moonshot, ``~/.kimi/sessions/<hash of the folder>/<session>/context.jsonl``.
 
-Messages as OpenAI's interface has them, whose content may be blocks of text and thought, between records of roles that
-begin with ``_`` (checkpoints, usage).  Built from ``wiki/context-management.md`` of the tool.  The files hold no times.
+Messages of OpenAI's API, whose content may be blocks of text and thinking, between records with roles that begin with
+``_`` (checkpoints, usage).  Built from ``wiki/context-management.md`` of the tool.  The files hold no times.
 """
 
 import re

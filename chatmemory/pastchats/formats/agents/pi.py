@@ -1,7 +1,8 @@
 """``pi``: the coding agent Pi, ``~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl``, and oh-my-pi, which writes the same.
 
-A header, then entries that name the one before them: of a session that was taken back, the path to the last entry is
-read.  Built from the project's ``docs/session.md`` (version 3 of its files; older ones have no ids and are a list).
+A header, then entries that link to the previous entry: of a session that was rewound, only the path to the last entry
+is read.  Built from the project's ``docs/session.md`` (version 3 of its files; older ones have no ids and are a
+list).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """``qwen_code``: Qwen Code, ``~/.qwen/projects/<folder>/chats/<session>.jsonl``.
 
-Records bear the names of Claude Code's (uuid, parentUuid, sessionId, cwd, gitBranch) and hold messages as Gemini's
-interface has them, a role and parts.  Built from ``chatRecordingService.ts`` of the tool.
+Records have the field names of Claude Code (uuid, parentUuid, sessionId, cwd, gitBranch) and hold messages of
+Gemini's API: a role and parts.  Built from ``chatRecordingService.ts`` of the tool.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Li
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "tool_result": "tool"}
-# Subtypes of records of a user that no person typed.
+# Subtypes of user records that no person typed.
 _HARNESS: Final = frozenset(
     {
         "notification",

@@ -1,7 +1,7 @@
-"""``claude_ai``: the export of Claude.ai, ``conversations.json``, and one conversation as the web interface gives it.
+"""``claude_ai``: the export of Claude.ai, ``conversations.json``, and one conversation as the web interface returns it.
 
-Newer exports link each message to the one before it; then the path that ends at ``current_leaf_message_uuid``, or at the
-latest message, is read, and branches that were edited away are not.  Older ones are a list.
+Newer exports link each message to the previous one; then the path that ends at ``current_leaf_message_uuid``, or at
+the latest message, is read, and edited branches are not.  Older exports are a list.
 Memory holds the ids of one conversation, not its text.
 """
 
@@ -25,7 +25,7 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conv
 from chatmemory.pastchats.formats.shapes.message_tree import parent_of
 from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
-# What the export writes in the place of what it cannot show.
+# The text that the export writes in place of content that it cannot show.
 _UNSHOWN: Final = re.compile(
     r"\s*```\s*\n(?:Viewing artifacts created via the Analysis Tool web feature preview isn.t yet supported on mobile\."
     r"|This block is not supported on your current device yet\.)\s*\n```\s*"
@@ -33,7 +33,7 @@ _UNSHOWN: Final = re.compile(
 
 _ROLES: Final[Mapping[str, Role]] = {"human": "user", "user": "user", "assistant": "assistant"}
 
-# Other files of the same export, and the keys that tell them.
+# Other files of the same export, and the keys that identify them.
 _NO_TRANSCRIPTS: Final = (
     ({"uuid", "email_address", "full_name"}, "the account (users.json)"),
     ({"uuid", "prompt_template", "docs"}, "projects (projects.json)"),
@@ -58,7 +58,7 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parent(message: JsonObject, before: str | None) -> str | None:
-    """Return the message that *message* is linked to; where nothing links it, the one before it in the file."""
+    """Return the parent of *message*; without a link, the previous message in the file."""
     link = json_text(message.get("parent_message_uuid"))
     return parent_of(link) if link else before
 
@@ -73,7 +73,7 @@ def _facts(_message: JsonObject, conversation: Outline, _role: Role) -> JsonObje
 
 
 def _content(message: JsonObject) -> Content:
-    """Return the blocks of *message*; where they hold no text, its plain ``text``; and what was attached."""
+    """Return the blocks of *message*, or its plain ``text`` when they hold no text, and its attachments."""
     content = content_of(message.get("content"))
     if not content.text:
         content.texts.append(json_text(message.get("text")))

@@ -1,7 +1,7 @@
 """Claude Code: ``~/.claude/projects/<folder>/<session>.jsonl``, and the transcripts of its subagents.
 
-One record per line.  A message of the model comes in as many lines as it has blocks, and is one turn.  What stands in
-the message of a user is often not a person's: results of tools, commands and their output, reminders, summaries.
+One record per line.  A message of the model has one line for each of its blocks, and is one turn.  The message of a
+user often holds text that no person wrote: results of tools, commands and their output, reminders, summaries.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
 @final
 @frozen
 class ClaudeCode:
-    """See the head of this module."""
+    """The reader of transcripts; the docstring of this module describes them."""
 
     name: str = "claude_code"
     version: int = 1
@@ -35,7 +35,7 @@ class ClaudeCode:
         KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
         KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
         KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
-        # Cowork, which works in folders of its own within the data of the desktop application
+        # Cowork uses folders of its own inside the data of the desktop application
         *(
             KnownRoot(f"{data}/Claude/local-agent-mode-sessions", ("**/.claude/projects/**/*.jsonl",))
             for data in ("~/Library/Application Support", "$APPDATA", "~/.config")
@@ -43,7 +43,7 @@ class ClaudeCode:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Look for records with the ids that only Claude Code gives them."""
+        """Look for records with the ids that only Claude Code writes."""
         if head.shape == "json":
             document = json_object(head.document)
             if head.path.endswith(".meta.json") and "agentType" in document:
@@ -56,7 +56,7 @@ class ClaudeCode:
         return max(claims, key=lambda claim: claim.confidence, default=None)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session, of the subagents in it, and of the sessions that it was taken up from."""
+        """Yield the turns of the session, of its subagents, and of the sessions that it resumed."""
         return ClaudeTranscript(reader, survey(reader)).parsed()
 
 
@@ -65,7 +65,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
     message = json_object(record.get("message"))
     has_session = bool(first_text(record, "sessionId"))
     if "parts" in message:
-        return None  # Qwen Code's, whose records bear the same names
+        return None  # Qwen Code's records, which have the same field names
     if kind in {"user", "assistant"} and "content" in message:
         if has_session or "parentUuid" in record:
             return Claim(96, f"a record of type {kind} with message and sessionId or parentUuid")

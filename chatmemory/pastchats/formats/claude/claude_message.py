@@ -1,4 +1,4 @@
-"""Messages of Claude Code that come in several lines, and the turns that wait for them to be whole."""
+"""Messages of Claude Code that have several lines, and the queue of turns that wait until they are complete."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from chatmemory.pastchats.formats.reading.json_values import json_object, json_t
 from chatmemory.pastchats.prompt import TurnKind
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024
-"""Turns wait for a message before them to be complete, up to this much text."""
+"""The limit of text that waits for an earlier message to be complete."""
 
 
 @final
 @define
 class Place:
-    """Where a record belongs.
+    """The conversation that a record belongs to.
 
     Attributes:
         session: the id of the conversation, without the name of the format.
@@ -34,7 +34,7 @@ class Place:
 @final
 @define
 class Message:
-    """A message of the model that further lines may add to."""
+    """A message of the model that later lines may extend."""
 
     place: Place
     record: JsonObject
@@ -48,19 +48,19 @@ class Message:
 @final
 @define
 class Waiting:
-    """Turns in their order, from the first message on that is not complete yet."""
+    """A queue of turns in their order; the first one is a message that is not complete yet."""
 
     entries: deque[Message | PromptTurn] = field(factory=deque["Message | PromptTurn"])
     open: dict[str, Message] = field(factory=dict[str, Message])
     held: int = 0
 
     def add(self, entry: Message | PromptTurn) -> None:
-        """Put *entry* behind all others."""
+        """Append *entry* to the queue."""
         self.entries.append(entry)
         self.held += len(entry.content) if isinstance(entry, PromptTurn) else 0
 
     def leave(self, *, all_of_them: bool = False) -> Iterator[PromptTurn]:
-        """Yield what waits for nothing any more, or for too long."""
+        """Yield and remove the turns that no longer wait, or that have waited for too long."""
         while self.entries:
             entry = self.entries[0]
             if isinstance(entry, Message):

@@ -1,4 +1,4 @@
-"""``~/.claude/history.jsonl``: what a person typed into Claude Code, kept when the transcripts are long deleted."""
+"""``~/.claude/history.jsonl``: the prompts that a person typed into Claude Code, kept after the transcripts are deleted."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 @final
 @frozen
 class ClaudePrompts:
-    """One conversation for each session; for each project, where an old version noted no session."""
+    """The reader: one conversation for each session, or for each project when an old version wrote no session."""
 
     name: str = "claude_prompts"
     version: int = 1
@@ -30,7 +30,7 @@ class ClaudePrompts:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Look for a prompt as it was shown, beside what was pasted into it and the project."""
+        """Look for a prompt as it was displayed, with its pasted texts and its project."""
         for value in head.records:
             record = json_object(value)
             if "display" in record and "pastedContents" in record and "timestamp" in record:
@@ -40,7 +40,7 @@ class ClaudePrompts:
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield a turn for each prompt, with what was pasted in its place."""
+        """Yield a turn for each prompt, with the pasted texts in place of their placeholders."""
         for read in json_lines(reader):
             if isinstance(read, HistoryIssue):
                 yield read
@@ -68,7 +68,7 @@ def _with_pasted_text(record: JsonObject) -> str:
     pasted = json_object(record.get("pastedContents"))
 
     def original(placeholder: re.Match[str]) -> str:
-        # Newer versions keep long pastes elsewhere, under a hash: then the placeholder stays.
+        # Newer versions store long pastes elsewhere, under a hash: then the placeholder stays.
         return json_text(json_object(pasted.get(placeholder[1])).get("content")) or placeholder[0]
 
     return _PLACEHOLDER.sub(original, json_text(record.get("display")))

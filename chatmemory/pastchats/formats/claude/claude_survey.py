@@ -1,7 +1,7 @@
-"""A first look over a transcript of Claude Code, for what a reader must know before it comes to it.
+"""``survey``: a first pass over a transcript of Claude Code, for facts that the reader needs in advance.
 
-Where each message ends, which records were left behind when somebody went back, what a session is called.  It looks
-for a few fields in the bytes of each line rather than decoding them, at a fraction of the time, and keeps hashes.
+It finds where each message ends, which records a rewind left behind, and the titles of sessions.  It searches the
+bytes of each line for a few fields instead of decoding them, in a fraction of the time, and stores hashes.
 """
 
 import json
@@ -26,22 +26,22 @@ _SIDECHAIN: Final = re.compile(rb'"isSidechain"\s*:\s*(true|false)')
 _TITLE: Final = re.compile(rb'"type"\s*:\s*"(?:custom-title|ai-title|summary)"')
 
 _LONGEST_TITLE: Final = 4_096
-"""Bytes of a record that is a title; a longer line is something else."""
+"""The longest record of a title, in bytes; a longer line is something else."""
 
 _SAME_LINE_AGAIN: Final = 50
-"""A record that is repeated within so many lines was written again because it grew; one that is repeated further on is
-a copy, made when the session was taken up again."""
+"""A record that is repeated within this many lines was written again because it grew; a record that is repeated later
+is a copy, made when the session was resumed."""
 
 
 @final
 @frozen
 class ClaudeSurvey:
-    """What is known of a transcript.
+    """The facts about a transcript.
 
     Attributes:
-        last_lines: of each message that has several lines, the number of the last.
+        last_lines: by the id of a message with several lines, the number of its last line.
         main_sessions: sessions with records that belong to no subagent.
-        left_behind: hashes of the ids of records on a branch that somebody went back from.
+        left_behind: hashes of the ids of records on a branch that a rewind abandoned.
         titles: by session.
     """
 
@@ -51,12 +51,12 @@ class ClaudeSurvey:
     titles: Mapping[str, str]
 
     def is_left_behind(self, uuid: str) -> bool:
-        """Tell whether the record *uuid* is on no path to the end of its session."""
+        """Return whether the record *uuid* is on no path to the end of its session."""
         return bool(uuid) and mark_of(uuid) in self.left_behind
 
 
 def mark_of(uuid: str) -> int:
-    """Return what stands for *uuid* where thousands are remembered."""
+    """Return the hash of *uuid*, which takes less memory when thousands are stored."""
     return hash(uuid.encode("utf-8", "surrogatepass"))
 
 
@@ -66,7 +66,7 @@ class _Titles:
     custom: dict[str, str] = field(factory=dict[str, str])
     written: dict[str, str] = field(factory=dict[str, str])
     summaries: dict[str, str] = field(factory=dict[str, str])
-    """By the id of the record that the summary ends at, which may lie in another file."""
+    """By the id of the last record of the summary, which may be in another file."""
 
     def note(self, line: bytes) -> None:
         record = json_object(_decoded(line))
@@ -80,7 +80,7 @@ class _Titles:
 
 
 def survey(reader: HistoryReader) -> ClaudeSurvey:
-    """Look over *reader*.
+    """Read *reader* once and return the facts about its transcript.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -102,7 +102,8 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         parent = _PARENT.search(line) or _LOGICAL_PARENT.search(line)
         is_copy = bool(uuids) and uuids[-1] in parents
         for uuid in uuids:
-            # A record may quote another one: the ids of both lead to the same parent, which only the true one uses.
+            # A record may quote another one: the ids of both lead to the same parent, which only the real record
+            # uses.
             parents.setdefault(uuid, hash(parent[1]) if parent is not None else 0)
         kind = _KIND.search(line)
         if kind is None or kind[1] == b"progress":
@@ -121,7 +122,7 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         session: title
         for session in tips
         for leaf, title in titles.summaries.items()
-        # A summary at the beginning of a file describes another session as a rule.
+        # A summary at the beginning of a file usually describes another session.
         if len(tips) == 1 and mark_of(leaf) in parents
     }
     return ClaudeSurvey(
@@ -149,7 +150,7 @@ def _decoded(line: bytes) -> Json:
 
 
 def _left_behind(parents: Mapping[int, int], tips: Mapping[str, int]) -> Iterator[int]:
-    """Yield the records that branch off the path to a tip; those that hang on nothing known are not among them."""
+    """Return the hashes of records that branch off the path to a tip, without those whose ancestors are all unknown."""
     on_path: set[int] = set()
     for tip in tips.values():
         at = tip
@@ -161,7 +162,7 @@ def _left_behind(parents: Mapping[int, int], tips: Mapping[str, int]) -> Iterato
         chain: list[int] = []
         at = record
         while at in parents and at not in on_path and at not in is_off:
-            is_off[at] = False  # a circle ends here
+            is_off[at] = False  # stops at a cycle
             chain.append(at)
             at = parents[at]
         verdict = at in on_path or is_off.get(at, False)

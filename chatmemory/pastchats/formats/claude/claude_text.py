@@ -1,4 +1,4 @@
-"""What stands in a message of Claude Code: words, thoughts, results of tools, and what the tool itself put there."""
+"""The texts in a message of Claude Code: words, thoughts, results of tools, and texts that the tool added."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,8 +37,8 @@ class ClaudeParts:
     """The parts of a message, each with its texts in their order.
 
     Attributes:
-        words: what was said.
-        asides: blocks that the tool put beside what a person said.
+        words: the texts that the speaker wrote.
+        asides: blocks that the tool added to the message of a person.
         tool_calls: ``{name, id}`` of each.
     """
 
@@ -50,7 +50,7 @@ class ClaudeParts:
 
 
 def parts_of(content: Json) -> ClaudeParts:
-    """Part the ``content`` of a message, which is a string or a list of blocks."""
+    """Split the ``content`` of a message, which is a string or a list of blocks, into its parts."""
     words: list[str] = []
     asides: list[str] = []
     thoughts: list[str] = []
@@ -79,7 +79,7 @@ def _text_of_result(content: Json) -> str:
 
 
 def kind_of_words(text: str, record: JsonObject) -> TurnKind:
-    """Tell what *text*, which stands in the place of a user's message in *record*, is."""
+    """Return the kind of *text*, which is the text of a user's message in *record*."""
     if record.get("isCompactSummary") is True or text.startswith(_CONTINUED):
         return "summary"
     origin = json_text(json_object(record.get("origin")).get("kind"))
@@ -95,9 +95,9 @@ def kind_of_words(text: str, record: JsonObject) -> TurnKind:
 
 
 def united(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
-    """Yield the texts of a message that was written in several lines, given with the line of each, in their order.
+    """Yield the texts of a message that was written in several lines, in their order; each is given with its line.
 
-    A text that goes on where an earlier line stopped takes its place: the message was written while it grew.
+    A text that continues the text of an earlier line replaces it: the message was written while it grew.
     """
     kept: list[tuple[int, str]] = []
     for line, text in texts:

@@ -1,4 +1,4 @@
-"""``ClaudeTranscript``: the records of a transcript of Claude Code, told apart, put together and brought into order."""
+"""``ClaudeTranscript``: sorts the records of a transcript of Claude Code, and combines them into turns in their order."""
 
 import re
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ NO_TURNS: Final = frozenset(
 """Types of records that hold no words of a conversation."""
 
 _UNIQUE_IN_THE_WORLD: Final = 20
-"""An id of so many characters is a UUID or one that the API gave; a shorter one is unique in its session at most."""
+"""The shortest id that is a UUID or an id of the API, in characters; a shorter id is unique in its session at most."""
 
 _STEM: Final = re.compile(
     r"(agent-.+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl", re.IGNORECASE
@@ -90,11 +90,11 @@ class ClaudeTranscript:
     places: dict[str, Place] = field(factory=dict[str, Place])
     seen: set[int] = field(factory=set[int])
     roots: dict[int, str] = field(factory=dict[int, str])
-    """Of each record of a subagent that has no id of its own, the record that the subagent began with."""
+    """By the hash of the id of each subagent record without an agent id, the first record of its subagent."""
     session: str = ""
 
     def parsed(self) -> Iterator[Parsed]:
-        """Yield the turns of the file in their order, and what could not be read."""
+        """Yield the turns of the file in their order, and the records that could not be read."""
         for read in json_lines(self.reader):
             if isinstance(read, HistoryIssue):
                 yield read
@@ -107,7 +107,7 @@ class ClaudeTranscript:
         yield from self.waiting.leave(all_of_them=True)
 
     def record(self, record: JsonObject, line: int) -> Iterator[UnknownRecord]:
-        """Take in one record, and yield it where its type is unknown."""
+        """Read one record, and yield it when its type is unknown."""
         kind = json_text(record.get("type"))
         self.session = first_text(record, "sessionId", "session_id") or self.session
         uuid = json_text(record.get("uuid"))
@@ -124,14 +124,14 @@ class ClaudeTranscript:
             yield UnknownRecord(kind or "(none)")
 
     def answer(self, record: JsonObject, uuid: str, line: int, *, is_repeated: bool) -> None:
-        """Take in a line of a message of the model."""
+        """Read a line of a message of the model."""
         message = json_object(record.get("message"))
         message_id = json_text(message.get("id"))
         found = self.waiting.open.get(message_id) if message_id else None
         if found is None or found.is_whole:
             if is_repeated:
                 return
-            # A message that had to leave before it was whole: what comes now is a turn of its own.
+            # The message was yielded before it was complete: a later line is a turn of its own.
             native_id = f"{message_id}#{uuid}" if found is not None else message_id or uuid
             found = Message(self.place(record, uuid), record, self.native_id(native_id))
             self.waiting.add(found)
@@ -149,10 +149,10 @@ class ClaudeTranscript:
             self.waiting.open.pop(message_id, None)
 
     def other(self, kind: str, record: JsonObject, uuid: str) -> None:
-        """Take in whatever is no message of the model."""
+        """Read a record that is not a message of the model."""
         if kind == "attachment":
             attachment = json_object(record.get("attachment"))
-            # Said while the model was at work; no other record holds it.
+            # Typed while the model was working; no other record holds it.
             if attachment.get("type") == "queued_command":
                 mode = attachment.get("commandMode")
                 origin = attachment.get("origin") if mode in {None, "prompt"} else {"kind": mode}
@@ -165,7 +165,7 @@ class ClaudeTranscript:
             self.say(record, uuid, parts_of(json_object(record.get("message")).get("content")))
 
     def say(self, record: JsonObject, uuid: str, parts: ClaudeParts) -> None:
-        """Take in what stands in the place of a user's words."""
+        """Read the message of a user, which may hold results and asides of the tool."""
         results = BETWEEN_BLOCKS.join(parts.tool_results)
         self.turn(record, uuid, "tool", "tool_result", results, suffix="#results" if parts.words else "")
         asides = BETWEEN_BLOCKS.join(parts.asides)
@@ -177,7 +177,7 @@ class ClaudeTranscript:
     def turn(
         self, record: JsonObject, uuid: str, role: Role, kind: TurnKind, text: str, *, suffix: str = ""
     ) -> None:
-        """Add a turn, unless it says nothing."""
+        """Add a turn, unless *text* is blank."""
         if not text.strip():
             return
         place = self.place(record, uuid)
@@ -226,7 +226,7 @@ class ClaudeTranscript:
         return place
 
     def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
-        """Return a conversation that *record* is the first of."""
+        """Return a conversation whose first record is *record*."""
         if parent == session and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
             parent = folder[1]
         metadata: JsonObject = {
@@ -238,7 +238,7 @@ class ClaudeTranscript:
         return Place(session, metadata=dict(without_blanks(metadata)))
 
     def root(self, record: JsonObject, uuid: str) -> str:
-        """Return the record that the subagent of *record* began with."""
+        """Return the id of the first record of the subagent that wrote *record*."""
         parent = json_text(record.get("parentUuid"))
         root = self.roots.get(mark_of(parent), uuid or "sidechain")
         if uuid:

@@ -1,8 +1,8 @@
 """``cline``: tasks of Cline, Roo Code and Kilo Code, and sessions of Cline's SDK.
 
-A task lies in a folder of its own: what its window showed (``ui_messages.json``) and what was sent to the model
-(``api_conversation_history.json``).  Both tell the same conversation; the first one is read where it is there, since it
-holds what a person wrote and read.  An SDK's session is one file, ``<id>.messages.json``.
+A task is a folder with the messages that its window showed (``ui_messages.json``) and those that the model received
+(``api_conversation_history.json``).  Both hold the same conversation; the first file is read when it exists, because
+it holds the texts that a person wrote and read.  A session of the SDK is one file, ``<id>.messages.json``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ _SIGNS: Final = (
     "<attempt_completion>",
 )
 
-# Files beside a task, and the keys that tell them.
+# Other files of a task, and the keys that identify them.
 _NO_TRANSCRIPTS: Final = (
     ({"files_in_context", "model_usage"}, "what a task touched (task_metadata.json)"),
     ({"id", "ts", "task", "tokensIn"}, "the list of tasks (taskHistory.json, history_item.json)"),
@@ -60,7 +60,7 @@ _NO_TRANSCRIPTS: Final = (
 
 @final
 class Cline:
-    """Reads tasks of Cline and its kin."""
+    """Reads tasks of Cline, Roo Code and Kilo Code."""
 
     name = "cline"
     version = 2
@@ -71,7 +71,7 @@ class Cline:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim what the window showed, what was sent, and an SDK's session; known files beside them are none."""
+        """Claim the messages of the window, the messages of the model, and a session of the SDK; mark known other files."""
         entries = list(json_objects(head.document)) or [json_object(head.document)]
         if any("ts" in one and _is_shown(one) for one in entries):
             return Claim(96, "messages with ts, and type say or ask")
@@ -108,7 +108,7 @@ def _is_shown(message: JsonObject) -> bool:
 
 
 def _first_message(reader: HistoryReader) -> JsonObject | None:
-    """Return the first object of a list; None where the document is no list."""
+    """Return the first object of a list; None when the document is not a list."""
     for found in walk(reader, ()):
         if not isinstance(found, HistoryIssue):
             path, value = found
@@ -120,7 +120,7 @@ def _first_message(reader: HistoryReader) -> JsonObject | None:
 
 
 def _task(reader: HistoryReader) -> str:
-    """Return the id of a task, which is the name of its folder; files of another name go by their path."""
+    """Return the id of a task, which is the name of its folder; the path for files with another name."""
     folder = reader.path.replace("\\", "/").rsplit("/", 2)[-2:-1]
     return folder[0] if folder and folder[0] and reader.name in {_DISPLAY, _SENT} else reader.path
 
@@ -136,7 +136,7 @@ def _sent_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]
         if isinstance(found, HistoryIssue):
             yield found
             continue
-        # The first request says where the task was begun.
+        # The first request holds the folder where the task began.
         folder = folder or working_folder(plain_text(found.get("content")))
         yield from _message_turns(found, conversation_id, folder, {})
 

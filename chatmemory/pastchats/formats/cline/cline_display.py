@@ -1,4 +1,4 @@
-"""``ui_messages.json`` of Cline, Roo Code and Kilo Code: what their window shows, message by message."""
+"""``ui_messages.json`` of Cline, Roo Code and Kilo Code: the messages that their window shows."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -99,17 +99,17 @@ _SILENT: Final = frozenset(
         "subagent",
     ]
 )
-"""What the window shows of its own work."""
+"""Messages of the window about its own work."""
 
-_MOST_BETWEEN: Final = 8  # messages between a part of a text and the whole of it
+_MOST_BETWEEN: Final = 8  # the most messages between a part of a text and the complete text
 
-_ENDS_BEHIND: Final = re.compile(r"HAS_CHANGES\Z")  # a flag behind the text of a completion
+_ENDS_BEHIND: Final = re.compile(r"HAS_CHANGES\Z")  # a flag after the text of a completion
 
 
 def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]:
-    """Yield the turns of the task whose window *reader* is."""
+    """Yield the turns of the task whose window messages *reader* holds."""
     turns = _Display(conversation_id, _folder(reader))
-    held: list[JsonObject] = []  # a message that may go on, and what came after it
+    held: list[JsonObject] = []  # a message that may continue, and the messages after it
     for found in object_members(reader):
         if isinstance(found, HistoryIssue):
             yield found
@@ -133,7 +133,7 @@ def _name(message: JsonObject) -> str:
 
 
 def _continues(message: JsonObject, held: JsonObject) -> bool:
-    """Tell whether *message* is *held* with more of its text: then only the last one counts."""
+    """Return whether *message* repeats *held* with more text: then only the last one counts."""
     if _name(message) != _name(held):
         return False
     if message.get("ts") == held.get("ts"):
@@ -143,7 +143,7 @@ def _continues(message: JsonObject, held: JsonObject) -> bool:
 
 
 def _folder(reader: HistoryReader) -> str:
-    """Return the folder of the task, which stands in its first request."""
+    """Return the folder of the task, which its first request holds."""
     members = (found for found in json_members(reader, ()) if not isinstance(found, HistoryIssue))
     messages = (json_object(value) for _, value in members)
     requests = (message for message in messages if _name(message) == "api_req_started")
@@ -153,7 +153,7 @@ def _folder(reader: HistoryReader) -> str:
 @final
 @define
 class _Display:
-    """The turns so far; the last one is held back until it is clear which tools were called after it."""
+    """The state of the turns so far; the last turn is held back until it is clear which tools were called after it."""
 
     conversation_id: str
     project: str
@@ -163,7 +163,7 @@ class _Display:
     told: str = ""
 
     def meet(self, message: JsonObject) -> Iterator[Parsed]:
-        """Yield the turns that are complete now that *message* has come."""
+        """Read *message*, and yield the turns that are complete after it."""
         name = _name(message)
         if name in _CALLS:
             self.calls.append(without_blanks({"name": _tool(name, message), "id": str(message.get("ts"))}))
@@ -177,7 +177,7 @@ class _Display:
             yield from self.end()
             self.held = self._turn(message, ("assistant", "thinking"), thought)
         text = _text(name, message)
-        # The first text is the task; a completion is said, and then asked to be confirmed.
+        # The first text is the task; a completion is first said, and then repeated as a question for confirmation.
         is_task = not self.is_begun and name == "text"
         if not text or (name == "completion_result" and text == self.told):
             return
@@ -205,7 +205,7 @@ class _Display:
             role=role,
             content=text,
             kind=kind,
-            # Two messages of one instant differ in what they are.
+            # Two messages of the same instant differ in their names.
             native_id=f"{message.get('ts')}:{_name(message)}" + ("#thinking" if kind == "thinking" else ""),
             timestamp=instant_of(message.get("ts")),
             project=self.project,

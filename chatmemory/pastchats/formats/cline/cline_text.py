@@ -1,6 +1,7 @@
-"""What stands in the messages that Cline and its kin send to a model, beside what was said.
+"""The texts that Cline, Roo Code and Kilo Code add to the messages for a model.
 
-Requests wrap a person's words in tags and add the state of the editor; answers of older versions call tools in XML.
+Requests wrap the words of a person in tags and add the state of the editor; answers of older versions call tools in
+XML.
 """
 
 import re
@@ -48,13 +49,13 @@ _THINKING: Final = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)\s*", re.DOTALL
 
 
 def working_folder(text: str) -> str:
-    """Return the folder that a request says it was sent from, "" for none."""
+    """Return the working folder that a request holds; "" for none."""
     found = _FOLDER.search(text)
     return found[1].strip() if found else ""
 
 
 def sort_request(content: Content) -> None:
-    """Leave in the texts of *content* what a person wrote; the rest is put where it belongs."""
+    """Keep in the texts of *content* what a person wrote, and move the rest to its attached texts and results."""
     texts, content.texts = content.texts, []
     is_awaited = False
     for text in texts:
@@ -70,16 +71,16 @@ def sort_request(content: Content) -> None:
         elif not said:
             said = [rest]
         content.texts.extend(said)
-        # Roo says in one block which tool it was, and in the next one what it gave.
+        # Roo names the tool in one block, and writes its result in the next one.
         is_awaited = result is not None and result.end() == len(rest)
-    # A refusal comes with its reason, as the result of the tool that was refused.
+    # A refusal with a reason is written as the result of the refused tool.
     for number, given in enumerate(content.results):
         content.texts.extend(match[2].strip() for match in _SAID.finditer(given))
         content.results[number] = _STATE.sub("", _SAID.sub("", given))
 
 
 def sort_answer(content: Content) -> None:
-    """Leave in the texts of *content* what a person read: no tools, but what was told or asked by one."""
+    """Keep in the texts of *content* what a person read: no tool calls, except the text that a call tells or asks."""
     texts, content.texts = content.texts, []
     for text in texts:
         content.thinking.extend(match[1] for match in _THINKING.finditer(text))
@@ -87,7 +88,7 @@ def sort_answer(content: Content) -> None:
 
 
 def told_by_tools(content: Json) -> Iterator[str]:
-    """Yield what an answer tells a person by calling a tool, where tools are called in blocks of their own."""
+    """Yield the texts that an answer tells a person by tool calls in separate blocks."""
     for block in json_objects(content):
         argument = _TELLING.get(json_text(block.get("name")))
         if argument is not None:

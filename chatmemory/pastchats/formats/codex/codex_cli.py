@@ -1,10 +1,10 @@
 """Codex CLI: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl``, of all its versions.
 
-A rollout that was idle for a week is compressed, ``.jsonl.zst``, and reads as it did before.
+A rollout that was idle for a week is compressed to ``.jsonl.zst``, and is read in the same way.
 
-Lines of ``{timestamp, type, payload}``.  What is said stands there up to three times, for the model (``response_item``)
-and for the screen (``event_msg``, as messages and as items): of each side the first of them counts that holds words of
-it.  The oldest rollouts are flat lines, or one JSON document.
+Lines of ``{timestamp, type, payload}``.  A text is written up to three times: for the model (``response_item``) and
+for the screen (``event_msg``, as messages and as items).  For each role, the first of these streams that holds words
+of the role is read.  The oldest rollouts are flat lines, or one JSON document.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from chatmemory.pastchats.formats.reading.json_values import json_object, json_t
 @final
 @frozen
 class CodexCli:
-    """See the head of this module."""
+    """The reader of rollout files; the docstring of this module describes them."""
 
     name: str = "codex_cli"
     version: int = 1
@@ -34,7 +34,7 @@ class CodexCli:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Look for the envelope, then for what rollouts were before there was one."""
+        """Look for the envelope of current records, then for the shape of records without an envelope."""
         if head.shape == "json":
             document = json_object(head.document)
             is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
@@ -55,7 +55,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         return Claim(91, "a rollout's first record, or its state")
     if set(record) == {"session_id", "ts", "text"}:
         return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
-    # Its thoughts are no sign of it: others keep those of OpenAI's models in the same words.
+    # Thoughts are not a sign of Codex: other tools store the thoughts of OpenAI's models in the same form.
     is_item = kind == "message" or kind in CALLS | {"function_call_output", "function_result"}
     if is_item and ("role" in record or "call_id" in record) and "sessionId" not in record:
         return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
@@ -63,7 +63,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
         "created_at" in record
         and not {"role", "message", "function"}.isdisjoint(record)
         and "uuid" not in record
-        and "object" not in record  # of the interface of assistants, as Jan keeps it
+        and "object" not in record  # messages of the Assistants API, as Jan stores them
     ):
         return Claim(70, "a flat record with created_at")
     return None

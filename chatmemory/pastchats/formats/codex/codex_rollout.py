@@ -1,4 +1,4 @@
-"""``CodexRollout``: the records of a rollout of Codex, in every shape that they had."""
+"""``CodexRollout``: reads the records of a rollout of Codex, in all the shapes that they have had."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -74,11 +74,11 @@ _SAID_IN_ITEMS: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessag
 
 _NAME: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl?", re.IGNORECASE)
 _ID: Final = re.compile(r"[\w.:-]{20,}")
-"""Of the length of a UUID or of an id of the API; a shorter one is no more than unique in its session."""
+"""An id with the length of a UUID or of an id of the API; a shorter id is unique in its session at most."""
 
 
 def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the records, of a rollout in lines as of one in a document."""
+    """Yield the records of a rollout, which is one record per line or one JSON document."""
     head = read_head(reader)
     document = json_object(head.document or (head.records[0] if head.records else None))
     if "session" in document and "items" in document:
@@ -126,7 +126,7 @@ def streams(reader: HistoryReader) -> Mapping[Role, Stream]:
 
 
 def _shown(event: JsonObject) -> tuple[Role | None, Stream, Json]:
-    """Return who says what in an event, and in which of the two ways in which events say it."""
+    """Return the role of an event, the stream that it belongs to, and its text."""
     kind = json_text(event.get("type"))
     if kind == "item_completed":
         item = json_object(event.get("item"))
@@ -147,11 +147,11 @@ class CodexRollout:
     metadata: dict[str, Json] = field(factory=dict[str, Json])
     ids: set[int] = field(factory=set[int])
     answer: PromptTurn | None = None
-    """Held until it is known which tools it calls."""
+    """The answer that is held back until its tool calls are known."""
     calls: list[JsonObject] = field(factory=list[JsonObject])
 
     def parsed(self) -> Iterator[Parsed]:
-        """Yield the turns of the file in their order, and what could not be read."""
+        """Yield the turns of the file in their order, and the records that could not be read."""
         for record in _records(self.reader):
             if isinstance(record, HistoryIssue):
                 yield record
@@ -160,7 +160,7 @@ class CodexRollout:
         yield from self.answered()
 
     def record(self, record: JsonObject) -> Iterator[Parsed]:
-        """Read one record, whichever shape it has."""
+        """Read one record of any shape."""
         kind = json_text(record.get("type"))
         payload = record.get("payload")
         if not isinstance(payload, Mapping):
@@ -201,7 +201,7 @@ class CodexRollout:
         return found[1] if found is not None else self.reader.path
 
     def flat(self, record: JsonObject, kind: str) -> Iterator[Parsed]:
-        """Read a record of the time before the envelope."""
+        """Read a record without an envelope, as older versions wrote it."""
         when = record.get("timestamp") or record.get("created_at")
         session = json_object(record.get("session"))
         if "instructions" in record or "instructions" in session:
@@ -247,7 +247,7 @@ class CodexRollout:
             yield UnknownRecord(kind or "(none)")
 
     def message(self, item: JsonObject, role: Role, content: Json, when: Json) -> Iterator[Parsed]:
-        """Yield what is said in *content*, and what the tool put beside it."""
+        """Yield the words in *content*, and the texts that the tool added to them."""
         yield from self.answered()
         said = said_in(content)
         if role == "assistant":
@@ -263,7 +263,7 @@ class CodexRollout:
         yield from self.turn(item, role, said.kind, "\n\n".join(words), when)
 
     def answered(self) -> Iterator[PromptTurn]:
-        """Yield the answer that was held, with the tools that it called."""
+        """Yield the answer that was held back, with its tool calls."""
         if self.answer is not None:
             turn, self.answer = self.answer, None
             yield _with_calls(turn, self.calls)
@@ -272,11 +272,11 @@ class CodexRollout:
     def turn(
         self, item: JsonObject, role: Role, kind: TurnKind, text: str, when: Json, *, suffix: str = ""
     ) -> Iterator[PromptTurn]:
-        """Yield a turn, unless it says nothing."""
+        """Yield a turn, unless *text* is blank."""
         if not text.strip():
             return
         native_id = json_text(item.get("id"))
-        # Ids that were made unreadable, or that an imitation of Codex gives to every item, are none.
+        # Ids that were made unreadable, or that an imitation of Codex gives to every item, do not count as ids.
         mark = hash(native_id + suffix)
         is_id = _ID.fullmatch(native_id) is not None and mark not in self.ids
         self.ids.add(mark)

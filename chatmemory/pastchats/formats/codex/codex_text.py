@@ -1,4 +1,4 @@
-"""What stands in an item of Codex: a person's words, and what Codex puts into a person's mouth or beside it."""
+"""The texts in an item of Codex: words of a person, and texts that Codex added in the name of the person."""
 
 import json
 import re
@@ -34,8 +34,8 @@ class Said:
     """The texts of a message.
 
     Attributes:
-        asides: those that the tool wrote.
-        kind: of the words.
+        asides: the texts that the tool wrote.
+        kind: the kind of *words*.
     """
 
     words: tuple[str, ...]
@@ -44,7 +44,7 @@ class Said:
 
 
 def said_in(content: Json) -> Said:
-    """Part the content of a message, a string or a list of items with text."""
+    """Split the content of a message, which is a string or a list of items with text, into words and asides."""
     texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
     written = tuple(text for text in texts if text.strip())
     words = tuple(text for text in written if not _HARNESS.match(text))
@@ -73,6 +73,6 @@ def text_of_output(output: Json) -> str:
 
 
 def text_of_reasoning(item: JsonObject) -> str:
-    """Return the thoughts that are readable; most are encrypted."""
+    """Return the readable thoughts; most thoughts are encrypted."""
     parts = (*json_objects(item.get("summary")), *json_objects(item.get("content")))
     return "\n\n".join(text for part in parts if (text := json_text(part.get("text"))))

@@ -1,6 +1,7 @@
 """``copilot_chat``: chats of Visual Studio Code: "Chat: Export", and its own files under ``chatSessions``.
 
-Both older files, one JSON document with ``requests``, and newer ones, a log of mutations, are read request by request.
+Older files are one JSON document with ``requests``, newer ones are a log of mutations; both are read request by
+request.
 """
 
 import re
@@ -29,7 +30,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
 _OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "requests", "responderUsername"})
-"""What the state of a session has; which of them depends on the version."""
+"""Members of the state of a session; the version decides which of them exist."""
 
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
 
@@ -77,7 +78,7 @@ _SILENT: Final = frozenset(
         "workspaceEdits",
     ]
 )
-"""Parts of an answer that are no words of it."""
+"""Parts of an answer that are not words of it."""
 
 
 @final
@@ -95,7 +96,7 @@ class CopilotChat:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim a session with ``requests`` and a ``responderUsername``, or the log of one."""
+        """Claim a session with ``requests`` and a ``responderUsername``, or the log of such a session."""
         first = json_object(head.records[0] if head.records else head.document)
         if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
             return Claim(96, "a log of mutations that begins with a chat session")
@@ -107,7 +108,7 @@ class CopilotChat:
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of each request: what was asked, and what was answered."""
+        """Yield the turns of each request: the question and the answer."""
         is_log = _LOG.match(b"".join(_first_block(reader))) is not None
         session = session_fields(reader) if is_log else texts_beside(reader, "requests")
         project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
@@ -118,7 +119,7 @@ class CopilotChat:
                 yield found
                 continue
             if not conversation_id:
-                # An export bears no id; its first request is in every longer export of the same chat.
+                # An export has no id; its first request is in every longer export of the same chat.
                 native_id = first_said(session.get("sessionId"), found.get("requestId"), reader.path)
                 conversation_id = f"copilot_chat:{native_id}"
             answer = _Answer()
@@ -147,7 +148,7 @@ def _first_block(reader: HistoryReader) -> Iterator[bytes]:
 
 
 def _workspace(reader: HistoryReader) -> str:
-    """Return the folder that the editor had open, which it writes beside its sessions."""
+    """Return the folder that was open in the editor; ``workspace.json`` above the sessions names it."""
     beside = reader.sibling("../workspace.json") if "chatSessions" in reader.path else None
     opened = EMPTY if beside is None else whole_object(beside)
     return folder_of(first_said(opened.get("folder"), opened.get("workspace")))
@@ -198,7 +199,7 @@ def _turns(
 @final
 @define
 class _Answer:
-    """The parts of a response, put together."""
+    """The parts of a response, joined."""
 
     pieces: list[str] = field(factory=list[str])
     other: Content = field(factory=Content)
@@ -207,10 +208,10 @@ class _Answer:
     is_open: bool = False
 
     def content(self) -> Content:
-        """Return it as the content of a message."""
+        """Return the parts as the content of a message."""
         kept: list[str] = []
         for piece in (piece.strip() for piece in self.pieces):
-            # Where an edit stood in a fence of its own, nothing but the fence is left.
+            # An edit inside a fence of its own is left out, so two fences without content remain: drop them.
             if kept and piece.startswith("```") and _ends_in_a_fence(kept[-1]):
                 kept[-1] = kept[-1].rpartition("\n")[0]
                 kept.append(piece.partition("\n")[2])
@@ -220,7 +221,7 @@ class _Answer:
         return self.other
 
     def read(self, response: Json) -> None:
-        """Take in the parts of *response*."""
+        """Read the parts of *response*."""
         for item in json_items(response):
             part = json_object(item)
             kind = json_text(part.get("kind"))
@@ -256,7 +257,7 @@ class _Answer:
 
 
 def _ends_in_a_fence(text: str) -> bool:
-    """Tell whether the last line of *text* opens a block of code."""
+    """Return whether the last line of *text* opens a block of code."""
     return text.rpartition("\n")[2].startswith("```") and len(_FENCE.findall(text)) % 2 == 1
 
 
@@ -265,7 +266,7 @@ def _markdown(value: Json) -> str:
 
 
 def _reference(part: JsonObject) -> str:
-    """Return what a person sees of a reference: the name of a file or of a symbol."""
+    """Return the text that a person sees of a reference: the name of a file or of a symbol."""
     target = json_object(part.get("inlineReference"))
     location = json_object(target.get("location"))
     uri = json_object(target.get("uri") or location.get("uri") or target)

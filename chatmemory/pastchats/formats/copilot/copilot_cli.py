@@ -1,4 +1,4 @@
-"""Copilot CLI: ``~/.copilot/session-state/<id>/events.jsonl``, and ``history-session-state/session_*.json`` before.
+"""Copilot CLI: ``~/.copilot/session-state/<id>/events.jsonl``, and older ``history-session-state/session_*.json``.
 
 Lines of ``{type, data, id, timestamp, parentId}``.
 """
@@ -54,10 +54,10 @@ _SILENT_TOPICS: Final = frozenset(
         "user_input",
     }
 )
-"""What comes before the dot in the types of events of which no turn is made, beside those that are read."""
+"""The parts before the dot in the types of events that make no turn, apart from the event types that are read."""
 
 _FOLDER: Final = re.compile(r"([^/\\]+[/\\]partition-\d+|[^/\\]+)(?:[/\\]events)?\.jsonl$")
-"""The session's, where no event names it; the editors of JetBrains keep it in partitions."""
+"""The name of the session, when no event holds its id; the editors of JetBrains store a session in partitions."""
 _REWIND: Final = b"snapshot_rewind"
 _PERSONS: Final = frozenset({"", "user", "human"})
 _TIMELINE: Final[Mapping[str, tuple[Role, TurnKind]]] = {
@@ -75,7 +75,7 @@ _OTHER_ENTRIES: Final = ("tool_call_", "group_tool_call_", "compaction", "handof
 @final
 @frozen
 class CopilotCli:
-    """See the head of this module."""
+    """The reader of sessions; the docstring of this module describes them."""
 
     name: str = "copilot_cli"
     version: int = 1
@@ -91,7 +91,7 @@ class CopilotCli:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Look for events with data, or for the timeline that the first versions kept."""
+        """Look for events with data, or for the timeline of the first versions."""
         if head.shape == "json":
             document = json_object(head.document)
             is_session = "sessionId" in document and ("chatMessages" in document or "timeline" in document)
@@ -117,7 +117,7 @@ class CopilotCli:
 
 
 def _taken_back(reader: HistoryReader) -> frozenset[str]:
-    """Return the ids of the events that somebody went back behind."""
+    """Return the ids of the events that a rewind took back."""
     is_any = False
     tail = b""
     for block in reader.blocks():
@@ -236,7 +236,7 @@ class _Events:
 
 
 def _workspace(reader: HistoryReader) -> dict[str, str]:
-    """Return the plain fields of ``workspace.yaml``, which lies beside the events."""
+    """Return the plain fields of ``workspace.yaml``, which is in the folder of the events."""
     found = reader.sibling("workspace.yaml") if reader.name == "events.jsonl" else None
     fields: dict[str, str] = {}
     for line in text_lines(found) if found is not None else ():
@@ -251,7 +251,7 @@ def _workspace(reader: HistoryReader) -> dict[str, str]:
 
 
 def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
-    """Read a session of the first versions: what was shown, with the times that the messages lack."""
+    """Read a session of the first versions from its timeline, which has the times that the messages lack."""
     session = texts_beside(reader, "timeline", "chatMessages")
     conversation_id = f"copilot_cli:{session.get('sessionId') or reader.path}"
     for found in json_members(reader, ("timeline",), ("chatMessages",)):
@@ -259,7 +259,7 @@ def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
             yield found
             continue
         if found[0][0] != "timeline":
-            continue  # the same words, without their times
+            continue  # the same texts, without times
         record = json_object(found[1])
         kind = json_text(record.get("type"))
         text = first_text(record, "text", "content")

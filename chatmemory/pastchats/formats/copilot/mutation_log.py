@@ -1,8 +1,8 @@
-"""Sessions of Visual Studio Code as a log of mutations: ``{"kind", "k", "v", "i"}``, one in each line.
+"""Sessions of Visual Studio Code as a log of mutations: ``{"kind", "k", "v", "i"}``, one per line.
 
-Kind 0 gives the whole state, 1 sets what lies at the path ``k``, 2 cuts the list at ``k`` off at ``i`` and appends ``v``,
-3 deletes.  The log is read twice: first to learn which requests are left at its end and which line touches each for the
-last time, then to give each as soon as nothing more happens to it.  So memory holds one request, not the session.
+Kind 0 gives the whole state, 1 sets the value at the path ``k``, 2 cuts the list at ``k`` off at ``i`` and appends
+``v``, 3 deletes.  The log is read twice: first to find which requests remain at its end and which line changes each
+of them last, then to yield each request after its last change.  So memory holds one request, not the session.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ REQUEST_FIELDS: Final = frozenset(
         "variableData",
     }
 )
-"""What is kept of a request; the rest of it is how it was shown."""
+"""The fields of a request that are kept; the others describe how it was displayed."""
 
 _Path: TypeAlias = tuple[str | int, ...]
 
@@ -46,7 +46,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 @final
 @frozen
 class _Mutation:
-    """One entry; a whole state comes as one for each of its fields and requests."""
+    """One entry of the log; a whole state is split into one entry for each of its fields and requests."""
 
     kind: int
     path: _Path
@@ -56,7 +56,7 @@ class _Mutation:
 
 
 def session_fields(reader: HistoryReader) -> dict[str, Json]:
-    """Return the plain fields of the session, as they are at the end of the log."""
+    """Return the plain fields of the session, with their values at the end of the log."""
     fields: dict[str, Json] = {}
     for one in _mutations(reader):
         if isinstance(one, _Mutation) and len(one.path) == 1 and isinstance(one.value, str | int | float):
@@ -65,7 +65,7 @@ def session_fields(reader: HistoryReader) -> dict[str, Json]:
 
 
 def logged_requests(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the requests that are left at the end of the log, in their order, and what could not be read."""
+    """Yield the requests that remain at the end of the log, in their order, and the lines that could not be read."""
     survey = _Survey()
     for one in _mutations(reader):
         if isinstance(one, _Mutation):
@@ -85,12 +85,12 @@ def logged_requests(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue
 @final
 @define
 class _Survey:
-    """Which requests there are: each gets a number when it appears.
+    """The requests at a line of the log; each gets a number when it appears.
 
     Attributes:
-        requests: the numbers of those that are there now.
-        touched: the last line that has a say in each.
-        state: those with a number in *is_wanted*, as they are now.
+        requests: the numbers of the requests that exist now.
+        touched: by number, the last line that changes the request.
+        state: by number in *is_wanted*, the current state of the request.
     """
 
     requests: list[int] = field(factory=list[int])
@@ -99,7 +99,7 @@ class _Survey:
     state: dict[int, dict[str, Json]] = field(factory=dict[int, dict[str, Json]])
 
     def meet(self, one: _Mutation) -> None:
-        """Do what *one* says; what lies at a path that does not exist is nobody's."""
+        """Apply *one*; a change at a path that does not exist is ignored."""
         if one.path[:1] != ("requests",):
             return
         if len(one.path) == 1:
@@ -130,7 +130,7 @@ class _Survey:
 
 
 def _change(request: dict[str, Json], path: _Path, one: _Mutation) -> None:
-    """Change the value of *request* at *path*, if there is a place for it."""
+    """Change the value of *request* at *path*, if the path exists."""
     holder: Json = request
     for step in path[:-1]:
         holder = _member(holder, step)
@@ -141,7 +141,7 @@ def _change(request: dict[str, Json], path: _Path, one: _Mutation) -> None:
         if one.at is not None:
             del kept[one.at :]
         if isinstance(held, list):
-            # In place: a list that grows by a line at a time is long in the end.
+            # In place: a list that grows line by line becomes long.
             held[:] = [*kept, *json_items(one.value)]
         else:
             _put(holder, last, [*kept, *json_items(one.value)])
@@ -164,7 +164,7 @@ def _put(holder: Json, step: str | int, value: Json) -> None:
 
 
 def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
-    """Yield the mutations of the log; the first line may be larger than memory should be, and is walked."""
+    """Yield the mutations of the log; the first line is parsed as a stream, because it may be too large for memory."""
     for found in walk(_Part(reader, _first_line), ("v", "requests")):
         if isinstance(found, HistoryIssue):
             yield found
@@ -206,7 +206,7 @@ def _of_entry(entry: JsonObject, line: int) -> Iterator[_Mutation]:
 @final
 @frozen
 class _Part:
-    """A reader of *whole* that gives what *pick* leaves of its blocks."""
+    """A reader of the blocks of *whole* that *pick* selects."""
 
     whole: HistoryReader
     pick: Callable[[Iterator[bytes]], Iterator[bytes]]

@@ -1,6 +1,6 @@
 """Cursor: the transcripts of its agents (``~/.cursor/projects/*/agent-transcripts``), and chats exported as Markdown.
 
-Neither has ids, nor times that could be relied upon.
+Neither has ids or reliable times.
 """
 
 import re
@@ -36,7 +36,7 @@ _HARNESS: Final = re.compile(
     r"\s*<(?:system[_-](?:reminder|notification)|user_info|environment_context|agent_notification)\b"
 )
 _TIME: Final = re.compile(r"\A\s*<timestamp>[^<]*</timestamp>\s*")
-"""What newer versions put before a query; in the manner of the person's country, and not read."""
+"""The time that newer versions write before a query; it is in the person's local format, and is not read."""
 
 _HEAD_LINES: Final = 20
 
@@ -44,7 +44,7 @@ _HEAD_LINES: Final = 20
 @final
 @frozen
 class Cursor:
-    """See the head of this module."""
+    """The reader of transcripts and exports; the docstring of this module describes them."""
 
     name: str = "cursor"
     version: int = 1
@@ -54,7 +54,7 @@ class Cursor:
     )
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Look for messages with a role and no type, for a query within tags, or for the line that an export has."""
+        """Look for messages with a role and no type, for a query within tags, or for the line of an export."""
         if head.shape == "text":
             if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
                 return Claim(97, "a line _Exported on ... from Cursor_")

@@ -1,4 +1,4 @@
-"""Cursor's histories in text: chats exported as Markdown, and the transcripts of agents before they were JSON."""
+"""Cursor's histories in text: chats exported as Markdown, and the older transcripts of agents, which were not JSON."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 
 EXPORTED: Final = re.compile(r"_Exported on .+ from Cursor\b.*_\s*")
-"""The date is in the manner of the person's country, and not read."""
+"""The date is in the person's local format, and is not read."""
 
 _SPEAKERS: Final[dict[str, Role]] = {"**User**": "user", "**Cursor**": "assistant"}
 _RULE: Final = re.compile(r"-{3,}\s*")
@@ -26,7 +26,7 @@ _QUERY: Final = "user_query>"
 @final
 @define
 class _Body:
-    """What a turn says, line by line."""
+    """The text of a turn, line by line."""
 
     role: Role | None = None
     lines: list[str] = field(factory=list[str])
@@ -36,7 +36,7 @@ class _Body:
         self.lines.clear()
 
     def drop_at_end(self, pattern: re.Pattern[str]) -> str:
-        """Take the last line that is not blank away, if it is of *pattern*, and return it."""
+        """Remove the last line that is not blank, if it matches *pattern*, and return it; else return ""."""
         while self.lines and not self.lines[-1].strip():
             self.lines.pop()
         return self.lines.pop() if self.lines and pattern.fullmatch(self.lines[-1]) else ""
@@ -49,7 +49,7 @@ _HEADING: Final = re.compile(r"# (.*)")
 
 
 def turns_of_export(reader: HistoryReader, conversation: str) -> Iterator[PromptTurn]:
-    """Yield the turns of the chats in a Markdown file; a person may have pasted several exports into one."""
+    """Yield the turns of the chats in a Markdown file, which may hold several exports."""
     speakers = _places_of_speakers(reader)
     body = _Body()
     chats = 0
@@ -88,10 +88,10 @@ class _Mark:
 
 
 def _places_of_speakers(reader: HistoryReader) -> frozenset[int]:
-    """Return the lines where somebody begins to speak.
+    """Return the numbers of the lines where a speaker begins.
 
-    Within a fenced block such a line is quoted.  A block that was never closed hides nothing: behind the line there
-    comes another opening, or nothing more.
+    Inside a fenced block, such a line is a quotation.  A block that is never closed hides no line: after the line,
+    the next fence opens another block, or there is no fence.
     """
     marks = list(_marks(reader))
     next_fences: list[_Mark | None] = [None]
@@ -139,13 +139,13 @@ def _marks(reader: HistoryReader) -> Iterator[_Mark]:
 
 
 def is_transcript(text: str) -> bool:
-    """Tell whether *text* begins as the transcript of an agent does: ``user:``, and the query within tags."""
+    """Return whether *text* begins like the transcript of an agent: with ``user:`` and the query within tags."""
     start, _, rest = text.lstrip().partition("\n")
     return start.strip() == "user:" and f"<{_QUERY}" in rest
 
 
 def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) -> Iterator[PromptTurn]:
-    """Yield the turns of a transcript in text; what tools were called with is left out."""
+    """Yield the turns of a transcript in text, without the arguments of tools."""
     body = _Body()
     is_in_query = is_in_tool = False
 

@@ -1,7 +1,7 @@
 """Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<date>-<id>.json`` or ``.jsonl``, and checkpoints of older versions.
 
-In the lines of a ``.jsonl`` a message is written again under its id when it changes, and ``{"$rewindTo": id}`` takes it
-and all that followed back; so a first look over the file finds which lines count.
+In a ``.jsonl`` file a message is written again under its id when it changes, and ``{"$rewindTo": id}`` removes the
+message and everything after it; so a first pass over the file finds which lines count.
 """
 
 import re
@@ -41,21 +41,23 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 
 _PROJECT_ROOTS: Final = ("../.project_root", "../../.project_root")
-"""Where newer versions note the folder that a session and a subagent's session belong to; the session has its hash."""
+"""Files of newer versions that name the folder of a session or of a subagent's session; the session itself holds its
+hash."""
 
 _SHORT_HASH: Final = 8
-"""Characters of the hash of a folder, where nothing else names it: as many as tell one's projects apart."""
+"""The number of characters of a folder's hash that name a project without another name; they distinguish a person's
+projects."""
 
 _SUBAGENT_FOLDER: Final = re.compile(r"[/\\]chats[/\\]([^/\\]+)[/\\][^/\\]+$")
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024
-"""Turns wait for a message that was changed after them, up to this much text."""
+"""The limit of text that waits for a message that was changed after it."""
 
 
 @final
 @frozen
 class GeminiCli:
-    """See the head of this module."""
+    """The reader of sessions and checkpoints; the docstring of this module describes them."""
 
     name: str = "gemini_cli"
     version: int = 1
@@ -90,7 +92,7 @@ class GeminiCli:
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns that the session held in the end."""
+        """Yield the turns that the session holds at its end."""
         head = read_head(reader)
         first = json_object(head.records[0] if head.records else None)
         if head.shape == "json_lines" and "messages" not in first and "history" not in first:
@@ -101,12 +103,12 @@ class GeminiCli:
 @final
 @define
 class _Survey:
-    """What a file in lines holds in the end.
+    """The state of a file of lines at its end.
 
     Attributes:
-        session: the header, with what was set later.
-        ranks: of each message that is there, its place.
-        lines: of each message that is there, the line that counts.
+        session: the header, with later changes.
+        ranks: by message id, the position of each remaining message.
+        lines: by message id, the line that holds the last version of each remaining message.
     """
 
     session: dict[str, Json] = field(factory=dict[str, Json])
@@ -124,7 +126,7 @@ class _Survey:
             self.lines[message] = line
         elif changes:
             for changed in json_objects(changes.get("messages")):
-                # What a compression left out was said all the same: only what is new counts.
+                # A message that a compression leaves out was still said: only new messages count.
                 if (name := json_text(changed.get("id"))) and name not in self.lines:
                     self.ranks.setdefault(name, len(self.ranks))
                     self.lines[name] = line
@@ -133,7 +135,7 @@ class _Survey:
             self.session = dict(record) | self.session
 
     def take_back(self, message: str) -> None:
-        """Forget *message* and all behind it; all there is, when it is not known."""
+        """Remove *message* and all messages after it; remove all messages when *message* is unknown."""
         rank = self.ranks.get(message, 0)
         for name in [name for name, its in self.ranks.items() if its >= rank]:
             del self.ranks[name], self.lines[name]
@@ -190,7 +192,7 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
     is_list = not isinstance(head.document, Mapping) and not head.records
     lists = ((),) if is_list else (("messages",), ("history",))
     if "sessionId" not in session and not is_list:
-        # It stands behind the messages, if anywhere.
+        # The id is after the messages, if it exists.
         for walked in walk(reader, *lists):
             if (
                 not isinstance(walked, HistoryIssue)
@@ -232,7 +234,7 @@ class _Session:
         )
 
     def parsed(self, message: JsonObject) -> Iterator[Parsed]:
-        """Yield what *message* holds."""
+        """Yield the turns of *message*."""
         type_ = json_text(message.get("type")) or json_text(message.get("role"))
         role = _ROLES.get(type_)
         if role is None:

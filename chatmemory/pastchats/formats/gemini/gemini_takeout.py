@@ -1,8 +1,8 @@
-"""``gemini_takeout``: the chats of Gemini's app as Google Takeout gives them, ``My Activity/Gemini Apps/MyActivity.json``.
+"""``gemini_takeout``: the chats of Gemini's app in Google Takeout, ``My Activity/Gemini Apps/MyActivity.json``.
 
-A list of activities, the newest first: the title is what a person typed, behind a verb, and ``safeHtmlItem`` the answer as
-HTML.  There are no ids: a day is a conversation, and a turn is known by its instant.  Built from public readers of the
-export.
+A list of activities, newest first: the title is a verb and the text that a person typed, and ``safeHtmlItem`` is the
+answer as HTML.  There are no ids: each day is a conversation, and the time of a turn identifies it.  Built from
+public readers of the export.
 """
 
 import re
@@ -31,7 +31,7 @@ _BLOCKS: Final = frozenset(
 
 @final
 class GeminiTakeout:
-    """See the head of this module."""
+    """The reader of the export; the docstring of this module describes it."""
 
     name: Final = "gemini_takeout"
     version: Final = 1
@@ -48,7 +48,7 @@ class GeminiTakeout:
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield what was asked and what was answered, each with its place in the day."""
+        """Yield the questions and the answers, each with its position in the day."""
         for found in json_members(reader, ()):
             if isinstance(found, HistoryIssue):
                 yield found
@@ -81,12 +81,12 @@ def _turns(activity: JsonObject) -> Iterator[Parsed]:
 
 
 def _place(at: datetime) -> int:
-    """Return the place of an activity among those of its day: the file begins with the last."""
+    """Return the position of an activity in its day, computed from its time, because the file is sorted newest first."""
     return ((at.hour * 60 + at.minute) * 60 + at.second) * 2_000 + at.microsecond // 1_000 * 2
 
 
 def _items(value: Json) -> Sequence[JsonObject]:
-    """Return the items, one of which may stand alone."""
+    """Return the items of a list, or a single item as a list."""
     return [json_object(item) for item in json_items(value)] or [json_object(value)]
 
 
@@ -106,18 +106,18 @@ class _Shown(HTMLParser):
         self.parts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line."""
+        """Begin a new line before a block."""
         del attrs
         if tag in _BLOCKS:
             self.parts.append("\n- " if tag == "li" else "\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """End a line."""
+        """Begin a new line after a block."""
         if tag in _BLOCKS:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
-        """Keep what is shown."""
+        """Keep the text."""
         self.parts.append(data)
 
 

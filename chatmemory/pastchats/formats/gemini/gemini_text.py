@@ -1,4 +1,4 @@
-"""What stands in a message of Gemini CLI: words, thoughts, results of tools, and what the tool itself put there."""
+"""The texts in a message of Gemini CLI: words, thoughts, results of tools, and texts that the tool added."""
 
 import re
 from typing import Final, final
@@ -36,7 +36,7 @@ class GeminiParts:
 
 
 def parts_of(message: JsonObject) -> GeminiParts:
-    """Part *message*, of a session or of a checkpoint."""
+    """Split *message*, of a session or of a checkpoint, into its texts."""
     words: list[str] = []
     thoughts = [_thought(thought) for thought in json_objects(message.get("thoughts"))]
     results: list[str] = []
@@ -78,7 +78,7 @@ def _named(call: JsonObject) -> JsonObject:
 
 
 def shown(message: JsonObject) -> str:
-    """Return what the person saw in the place of what the model was sent: ``/init`` instead of its instructions."""
+    """Return the text that the person saw instead of the text that the model received: ``/init`` instead of its instructions."""
     display: Json = message.get("displayContent")
     if isinstance(display, str):
         return display
@@ -86,7 +86,7 @@ def shown(message: JsonObject) -> str:
 
 
 def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
-    """Tell what *text* is, where the person saw *display*."""
+    """Return the kind of *text*, for which the person saw *display*."""
     start = text.lstrip()
     if start.startswith(_SNAPSHOT):
         return "summary"
@@ -99,5 +99,5 @@ def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
 
 
 def _is_slash_command(text: str) -> bool:
-    """Tell ``/chat save x`` from ``/home/user is full``."""
+    """Return whether *text* is a command like ``/chat save x``, and not a path like ``/home/user is full``."""
     return _SLASH_COMMAND.match(text) is not None

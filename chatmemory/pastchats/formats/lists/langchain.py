@@ -1,6 +1,6 @@
-"""LangChain: message histories as ``messages_to_dict``, ``dumpd`` or a model's own ``model_dump`` write them.
+"""LangChain: message histories that ``messages_to_dict``, ``dumpd`` or a model's own ``model_dump`` write.
 
-Also the state of a LangGraph thread (``values.messages``), and one message or one history to each line.
+Also the state of a LangGraph thread (``values.messages``), and one message or one history per line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _ROLES: Final[dict[str, Role]] = {
     "function": "tool",
 }
 _ENDINGS: Final = ("MessageChunk", "Message")
-"""Of the names of classes: ``HumanMessage``, ``AIMessageChunk``."""
+"""Suffixes of class names: ``HumanMessage``, ``AIMessageChunk``."""
 
 
 @final
@@ -39,7 +39,7 @@ class LangChain:
     known_roots: Sequence[KnownRoot] = ()
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim lists of LangChain's messages in one of their three dresses."""
+        """Claim lists of LangChain's messages in one of their three forms."""
         if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
             return None
         if '"lc"' in head.text:
@@ -64,7 +64,7 @@ class LangChain:
             if not parts.tool_calls:
                 note_calls(parts, json_object(data.get("additional_kwargs")))
             name = json_text(data.get("name"))
-            # What a tool gave is a message of its own here, of a role that the history itself keeps: it stays a turn.
+            # Here the result of a tool is a message with its own role in the history, so it is a turn of its own.
             yield from listed_turns(
                 parts,
                 data,
@@ -77,7 +77,7 @@ class LangChain:
 
 
 def _undressed(value: Json) -> tuple[str, JsonObject]:
-    """Return the type of a message and its fields; "" for what is no message."""
+    """Return the type of a message and its fields; "" as the type when the value is not a message."""
     message = json_object(value)
     if isinstance(message.get("kwargs"), dict) and json_items(message.get("id")):
         name = json_text(json_items(message.get("id"))[-1])
@@ -93,7 +93,7 @@ def _undressed(value: Json) -> tuple[str, JsonObject]:
 
 
 def _role(type_name: str, data: JsonObject) -> Role | None:
-    """Return the role of a message; that of a ``ChatMessage`` is whatever its writer chose."""
+    """Return the role of a message; the writer of a ``ChatMessage`` chose its role."""
     return role_of(json_text(data.get("role"))) or "user" if type_name == "chat" else _ROLES.get(type_name)
 
 
@@ -103,7 +103,7 @@ def _is_message(value: Json) -> bool:
 
 
 def _is_spoken(value: Json) -> bool:
-    """Tell a message of a type that LangChain alone has; others have «system» and «tool» too."""
+    """Return whether *value* is a message of a type that only LangChain has; other tools use «system» and «tool» too."""
     return _undressed(value)[0] in {"human", "ai", "chat"} and _is_message(value)
 
 

@@ -1,7 +1,7 @@
-"""LoCoMo: long conversations of two friends in sessions, as the benchmarks of long memory have them.
+"""LoCoMo: long conversations of two friends in sessions, the format of benchmarks for long-term memory.
 
-``session_1`` ... are lists of ``{speaker, dia_id, text}``, ``session_1_date_time`` says when each took place; flat, under
-``conversation``, or a list of samples.  Questions, summaries and observations beside them are left out.
+``session_1`` ... are lists of ``{speaker, dia_id, text}``, ``session_1_date_time`` is the time of each session; at
+the top level, under ``conversation``, or in a list of samples.  Questions, summaries and observations are left out.
 """
 
 import re
@@ -30,7 +30,7 @@ _NOON_HOURS: Final = 12
 
 @final
 class LoCoMo:
-    """Reads samples of LoCoMo, and of REALTALK, which is shaped like it."""
+    """Reads samples of LoCoMo, and of REALTALK, which has the same shape."""
 
     name: Final = "locomo"
     version: Final = 1
@@ -51,7 +51,7 @@ class LoCoMo:
         return None
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Look for names and dates, which may stand behind the turns, then yield the turns."""
+        """Read names and dates first, which may be after the turns, then yield the turns."""
         patterns = _patterns(reader)
         samples: dict[WalkPath, _Sample] = {}
         for walked in walk(reader, *patterns):
@@ -74,14 +74,14 @@ class LoCoMo:
 @final
 @define
 class _Sample:
-    """What is known of a conversation beside its turns."""
+    """The facts about a conversation apart from its turns."""
 
     native_id: str = ""
     dates: dict[str, datetime] = field(factory=dict[str, datetime])
 
 
 def _patterns(reader: HistoryReader) -> tuple[tuple[str, ...], ...]:
-    """Return how the walk reaches each turn alone: sessions lie one step deeper in a list of samples."""
+    """Return the patterns that reach each single turn: in a list of samples, sessions are one level deeper."""
     start = b""
     for block in reader.blocks():
         start += block

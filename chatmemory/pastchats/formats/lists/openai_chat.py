@@ -1,4 +1,4 @@
-"""OpenAI chat JSONL: ``{"messages": [...]}`` in each line, as it is written for fine-tuning, evaluations and batches.
+"""OpenAI chat JSONL: ``{"messages": [...]}`` in each line, the format for fine-tuning, evaluations and batches.
 
 The lines of preference tuning (``input`` and two outputs) and of the Batch API (``body``, ``response``) are read too.
 """
@@ -16,14 +16,14 @@ from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_
 from chatmemory.pastchats.formats.shapes.message_lists import Holder
 
 _BESIDE: Final = frozenset({"tools", "functions", "parallel_tool_calls", "response_format"})
-"""What only a request to the interface, or an example for it, has beside its messages."""
+"""Members that only a request to the API, or an example for it, has next to its messages."""
 
 _PLAIN: Final = frozenset({"messages", "model", "weight", "metadata", "temperature", "max_tokens", "seed"})
 
 
 @final
 class OpenAIChat:
-    """Reads chats as requests to OpenAI's interface."""
+    """Reads chats in the form of requests to OpenAI's API."""
 
     name: Final = "openai_chat"
     version: Final = 1
@@ -31,7 +31,7 @@ class OpenAIChat:
     known_roots: Sequence[KnownRoot] = ()
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim lines whose messages all have a role of OpenAI's, and content as it writes it."""
+        """Claim lines whose messages all have a role of OpenAI's API and content in its form."""
         if head.shape != "json_lines" or not head.records:
             return None
         records = [json_object(record) for record in head.records]
@@ -46,7 +46,7 @@ class OpenAIChat:
             return Claim(92, "lines of messages with roles, and what OpenAI's interface has beside them")
         if beside <= _PLAIN:
             return Claim(85, "lines of messages with roles, and nothing else")
-        # A single object may as well be any tool's document.
+        # A single object may also be a document of any other tool.
         return Claim(70 if head.document is None else 52, "lines of messages with roles")
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
@@ -87,11 +87,11 @@ def _turns(message: JsonObject, holder: Holder, conversation_id: str) -> Iterato
 
 
 def _messages(record: JsonObject) -> Sequence[Json]:
-    """Return the messages of a line, whichever of OpenAI's files it is of."""
+    """Return the messages of a line of any of OpenAI's files."""
     for holder in (record, json_object(record.get("body")), json_object(record.get("input"))):
         messages = json_items(holder.get("messages"))
         if messages:
-            # Of two answers, the one that is to be learnt.
+            # Of two answers, the preferred one.
             return [*messages, *json_items(record.get("preferred_output"))]
     body = json_object(json_object(record.get("response")).get("body"))
     return [choice.get("message") for choice in list(json_objects(body.get("choices")))[:1]]

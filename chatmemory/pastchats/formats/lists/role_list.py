@@ -1,4 +1,4 @@
-"""Generic lists of messages: objects with a role and a text under whatever names, bare, in an object, or line by line."""
+"""Generic lists of messages: objects with a role and a text under any names, bare, in an object, or line by line."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, final
@@ -30,7 +30,7 @@ _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
 @final
 class RoleList:
-    """Reads messages of a role and a text that no known tool wrote."""
+    """Reads messages with a role and a text that no known tool wrote."""
 
     name: Final = "role_list"
     version: Final = 1
@@ -38,7 +38,7 @@ class RoleList:
     known_roots: Sequence[KnownRoot] = ()
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim lists in which both sides of a chat speak, by names that are known; what else has one, knows better."""
+        """Claim lists with known role names; the confidence is low, because more specific formats know such lists better."""
         if head.shape == "text":
             return None
         pattern = pattern_of(looked_at(head), _LISTS, _is_message)
@@ -69,7 +69,7 @@ class RoleList:
             yield UnknownRecord(json_text(message.get("type")) or "no message")
             return
         name = named(message.get(field))
-        # A name that is no role is a person's.
+        # A name that is not a role is the name of a person.
         role = role_of(name) or "user"
         parts = content_in(message.get(text))
         note_calls(parts, message)
@@ -93,15 +93,15 @@ def _kind(message: JsonObject, role: Role) -> TurnKind:
 
 
 def _unwrapped(value: Json) -> JsonObject:
-    """Return the message in *value*, which Grok, Pi and Droid put one object deeper."""
+    """Return the message in *value*; Grok, Pi and Droid nest it one object deeper."""
     record = json_object(value)
     message = json_object(record.get("message"))
-    # What stands around it is its id and its time.
+    # The fields around the message are its id and its time.
     return json_object(record.get("response")) or ({**record, **message} if "role" in message else record)
 
 
 def _speaker(message: JsonObject, name: str) -> str | None:
-    """Return the name of who speaks, where it says more than the role."""
+    """Return the name of the speaker, when it says more than the role; else None."""
     if role_of(name) is None:
         return name or None
     said = json_text(message.get("name"))

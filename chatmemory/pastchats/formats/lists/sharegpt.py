@@ -1,6 +1,6 @@
-"""ShareGPT: ``[{"id": ..., "conversations": [{"from": "human", "value": ...}]}]``, what data sets of chats are made of.
+"""ShareGPT: ``[{"id": ..., "conversations": [{"from": "human", "value": ...}]}]``, the format of chat data sets.
 
-Read are also: one conversation to each line, the original dump (``items``), and pairs of ``human`` and ``assistant``.
+One conversation per line, the original dump (``items``), and pairs of ``human`` and ``assistant`` are read too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ class ShareGPT:
 
 
 def _said(message: JsonObject) -> Iterator[tuple[Role, Json]]:
-    """Yield who says what in *message*; the call of a tool says nothing to anybody."""
+    """Yield each role and its text in *message*; the call of a tool has no text."""
     if _is_pair(message):
         yield "user", message.get("human")
         yield "assistant", message.get("assistant")

@@ -1,1 +1,1 @@
-"""What formats read with: bytes, lines, JSON, instants, text."""
+"""The modules that formats read with: bytes, lines, JSON, instants, text."""

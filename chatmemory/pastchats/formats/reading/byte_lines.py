@@ -1,7 +1,7 @@
-r"""Lines of bytes, parted at ``\n`` alone: what ``str.splitlines`` parts besides is text of chats (U+2028, U+0085).
+r"""Lines of bytes, split at ``\n`` only: the other separators of ``str.splitlines`` (U+2028, U+0085) are text in chats.
 
-``without_mark`` drops a byte order mark and turns UTF-16 into UTF-8, so that formats see one encoding: some editors put a
-mark at the beginning, and a shell of Windows redirects into UTF-16.
+``without_mark`` drops a byte order mark and converts UTF-16 to UTF-8, so that formats see one encoding: some editors
+write a mark at the beginning, and a shell of Windows redirects output as UTF-16.
 """
 
 import codecs
@@ -11,7 +11,7 @@ from typing import Final, Literal
 from chatmemory.pastchats.formats.history_format import HistoryReader
 
 MAX_RECORD_BYTES: Final = 32 * 1024 * 1024
-"""A record that is longer holds a file rather than words; reading it would take more memory than a reader may."""
+"""A longer record holds a file rather than words; reading it would take more memory than a reader may use."""
 
 LineEnd = Literal["newline", "end_of_file", "too_long"]
 
@@ -19,10 +19,10 @@ _LONGEST_CHARACTER: Final = 4  # bytes in UTF-8
 
 
 def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
-    r"""Yield each line without its ``\n``, its number from 1, where it begins in bytes, and what ended it.
+    r"""Yield each line without its ``\n``, its number from 1, its position in bytes, and what ended it.
 
-    Of a line beyond ``MAX_RECORD_BYTES`` the beginning is yielded as ``too_long``, and the rest is passed over;
-    or, with *cut*, is yielded in further pieces under the same number.
+    For a line longer than ``MAX_RECORD_BYTES``, the beginning is yielded as ``too_long``, and the rest is skipped;
+    or, with *cut*, yielded in further pieces under the same number.
     """
     number, offset = 1, 0
     pieces: list[bytes] = []
@@ -62,9 +62,9 @@ def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[by
 
 
 def _end_of_character(line: bytes) -> int:
-    """Return where *line* may be cut without parting a character of UTF-8."""
+    """Return the position where *line* may be cut without splitting a character of UTF-8."""
     last = line[-_LONGEST_CHARACTER:]
-    # What the decoder takes for the beginning of a character is left for the next piece.
+    # A partial character at the end is left for the next piece.
     _, taken = codecs.utf_8_decode(last, "surrogateescape", False)
     return len(line) - len(last) + taken
 
@@ -73,7 +73,7 @@ UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield *blocks* as UTF-8 without a mark; blocks may be of any size, also of one byte."""
+    """Yield *blocks* as UTF-8 without a mark; blocks may have any size, also one byte."""
     rest = iter(blocks)
     start = b""
     for block in rest:

@@ -1,6 +1,6 @@
-"""``Content``: what the content of a message holds, a text or a list of blocks, sorted by what it is for a reader.
+"""``Content``: the content of a message, a text or a list of blocks, sorted into its parts.
 
-The blocks are those of Anthropic's and OpenAI's interfaces, which most tools write down as they are.
+The blocks are those of Anthropic's and OpenAI's APIs, which most tools store unchanged.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,10 +48,10 @@ class Content:
     """The parts of one message.
 
     Attributes:
-        texts: what a person reads.
-        thinking: what a model said to itself.
-        results: what tools gave back.
-        attached: texts that came with the message without being written in it.
+        texts: the texts that a person reads.
+        thinking: the thoughts of a model.
+        results: the results of tools.
+        attached: texts that came with the message, which the speaker did not write.
         tool_calls: ``{name, id}`` of each.
         attachments: ``{type, name}`` of each.
     """
@@ -65,17 +65,17 @@ class Content:
 
     @property
     def text(self) -> str:
-        """What a person reads, one block after the other."""
+        """The texts that a person reads, joined."""
         return joined(self.texts)
 
     @property
     def turn_count(self) -> int:
-        """How many turns ``content_turns`` makes of it."""
+        """The number of turns that ``content_turns`` makes from the content."""
         kinds = (self.texts, self.thinking, self.results, self.attached)
         return sum(any(map(str.strip, texts)) for texts in kinds if texts)
 
     def add(self, content: Json) -> None:
-        """Sort *content* in: a text, a block, or a list of them."""
+        """Add the parts of *content*: a text, a block, or a list of them."""
         for block in json_items(content) if isinstance(content, list) else (content,):
             if isinstance(block, str):
                 self.texts.append(block)
@@ -98,11 +98,11 @@ class Content:
         elif kind in _ATTACHED:
             name = first_said(block.get("name"), block.get("filename"), block.get("path"), block.get("title"))
             self.attachments.append(without_blanks({"type": kind, "name": name}))
-            # An image's text would be its description, a file's is its content: neither was written by the speaker.
+            # An image's text would be its description, a file's is its content: the speaker wrote neither.
             self.attached.append(json_text(block.get("content")))
 
     def called(self, name: Json, native_id: Json = None) -> None:
-        """Note the call of a tool."""
+        """Add the call of a tool."""
         self.tool_calls.append(without_blanks({"name": json_text(name), "id": json_text(native_id)}))
 
 
@@ -114,7 +114,7 @@ def content_of(content: Json) -> Content:
 
 
 def plain_text(content: Json) -> str:
-    """Return whatever text is in *content*: a text, a block, or a list of them; no list lies in a list."""
+    """Return all text in *content*: a text, a block, or a list of them; a list inside a list is ignored."""
     blocks = json_items(content) if isinstance(content, list) else (content,)
     return joined([block if isinstance(block, str) else _plain(json_object(block)) for block in blocks])
 
@@ -124,7 +124,7 @@ def _plain(block: JsonObject) -> str:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """Return *texts* with a blank line between each two, without those that say nothing."""
+    """Return *texts* separated by blank lines, without blank texts."""
     if len(texts) == 1:
         return texts[0].strip()
     kept = [text.strip() for text in texts]
@@ -143,10 +143,10 @@ def content_turns(
     project: str = "",
     metadata: JsonObject | None = None,
 ) -> Iterator[PromptTurn]:
-    """Yield the turns of one message, in the order in which they came about: thinking, text, attached, results.
+    """Yield the turns of one message in their natural order: thinking, text, attached, results.
 
-    What tools were called stands with the text, or with the thinking where there is no text.  *first_index* is the
-    ``turn_index`` of the first one.
+    The tool calls belong to the turn of the text, or of the thinking when there is no text.  *first_index* is the
+    ``turn_index`` of the first turn.
     """
     calls = without_blanks({"tool_calls": content.tool_calls, "attachments": content.attachments})
     text = content.text

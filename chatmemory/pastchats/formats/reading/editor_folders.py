@@ -1,4 +1,4 @@
-"""Where Visual Studio Code, its kin and their extensions keep the files of a user, on each system."""
+"""The user folders of Visual Studio Code, its forks and their extensions, on each operating system."""
 
 import re
 from typing import Final
@@ -33,15 +33,15 @@ USER_FOLDERS: Final = (
 
 
 def roots_of_editors(*files: str) -> tuple[KnownRoot, ...]:
-    """Return the places of *files*, which are globs below the folder in which an editor keeps what is one user's."""
+    """Return the places of *files*, which are globs below the user folder of an editor."""
     return tuple(KnownRoot(folder, files) for folder in USER_FOLDERS)
 
 
 def folder_of(uri: str) -> str:
-    """Return the folder that *uri* names; a text that is no URI is returned as it is."""
+    """Return the folder that *uri* names; a text that is not a URI is returned unchanged."""
     try:
         path = unquote(urlsplit(uri).path) if "://" in uri else uri
-    except ValueError:  # no URI after all: half an address of IPv6
+    except ValueError:  # not a URI: half an address of IPv6
         return uri
     # "/c:/work" of a file on Windows.
     return path[1:] if re.match(r"/[A-Za-z]:", path) else path

@@ -1,4 +1,4 @@
-"""``read_head``: look at the beginning of a file once, for all formats."""
+"""``read_head``: reads the beginning of a file once, for all formats."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,10 +20,10 @@ _EMPTY_AND_MORE: Final = re.compile(r"(?:\[\s*\]|\{\s*\})\s*\S")
 
 
 def read_head(reader: HistoryReader) -> Head:
-    """Return what the first 64 KiB of *reader* say.
+    """Return the head of *reader*, which is its first 64 KiB.
 
-    One whole JSON object and nothing else is both: its shape is ``json_lines``, and ``document`` is that object too;
-    ``readings`` says so.
+    A file of one whole JSON object has both shapes: its shape is ``json_lines``, and ``document`` is that object too;
+    ``readings`` returns both.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -54,7 +54,7 @@ def read_head(reader: HistoryReader) -> Head:
 
 
 def readings(head: Head) -> tuple[Head, ...]:
-    """Return *head* as each shape that it may have: a single object is a document, or one line of a file that grows."""
+    """Return *head* in each shape that it may have: a single object is a document, or one line of a growing file."""
     if head.shape == "json_lines" and head.document is not None:
         return head, evolve(head, shape="json", records=())
     if head.shape == "json" and "\n" not in head.text.strip() and isinstance(head.document, dict):
@@ -63,7 +63,7 @@ def readings(head: Head) -> tuple[Head, ...]:
 
 
 def _first(blocks: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """Return the head's bytes, and what was read beyond it."""
+    """Return the bytes of the head, and the bytes that were read after it."""
     start = b""
     for block in blocks:
         start += block
@@ -75,13 +75,13 @@ def _first(blocks: Iterator[bytes]) -> tuple[bytes, bytes]:
 def _text(start: bytes, *, is_whole: bool) -> str:
     text = start.decode("utf-8", "replace").removeprefix("\ufeff")
     if not is_whole:
-        # A character that the end of the head parts.
+        # A character that is cut by the end of the head.
         text = text.removesuffix("\ufffd")
     return text.replace("\r\n", "\n")
 
 
 def _value(line: str) -> Json:
-    """Return the object or list that *line* is, None for anything else."""
+    """Return the object or list in *line*; None for anything else."""
     if line[:1] not in ("{", "["):
         return None
     try:
@@ -92,11 +92,11 @@ def _value(line: str) -> Json:
 
 
 def _is_json_lines(text: str, values: list[Json]) -> bool:
-    """Tell lines of records, some of which may be damaged, from a document that is spread over lines."""
+    """Return whether the text has lines of records, some perhaps damaged, and is not a document over several lines."""
     if not values:
         return False
     if values[0] is not None:
-        # A list alone is a document.
+        # A single list is a document.
         return isinstance(values[0], dict) or len([value for value in values if value is not None]) > 1
     whole = sum(isinstance(value, dict) and bool(value) for value in values)
     is_spread = text.lstrip().startswith("[") or text.lstrip().split("\n", 1)[0].strip() == "{"
@@ -104,7 +104,7 @@ def _is_json_lines(text: str, values: list[Json]) -> bool:
 
 
 def _another_follows(blocks: Iterable[bytes]) -> bool:
-    """Tell whether another record follows behind the first line, which is longer than the head."""
+    """Return whether another record follows the first line, which is longer than the head."""
     seen = 0
     is_behind = False
     for block in blocks:

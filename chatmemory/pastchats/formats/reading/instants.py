@@ -1,4 +1,4 @@
-"""When something was said, in the many ways in which histories write it; UTC, or None where it cannot be known."""
+"""``instant_of``: reads the time of a turn in the many forms of histories; UTC, or None when the time is unknown."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -8,15 +8,15 @@ from chatmemory.input.json_value import Json
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
-"""From which number on a count since 1970 is in nanoseconds, microseconds, milliseconds, seconds: the same 5,000 years
-cannot be meant by two of them.  Less than 1e8 seconds (1973) is a counter, not an instant."""
+"""The least number that is a count of nanoseconds, microseconds, milliseconds or seconds since 1970: within 5,000 years
+the ranges do not overlap.  A number below 1e8 seconds (1973) is a counter, not an instant."""
 
 
 def instant_of(value: Json) -> datetime | None:
     """Return the instant that *value* names.
 
-    ISO 8601 with or without a zone (then UTC), and seconds, milliseconds, microseconds or nanoseconds since 1970, as a
-    number or as digits in a string.  Text that is neither, such as a localised date, is None rather than a guess.
+    ISO 8601 with or without a zone (then UTC), and seconds, milliseconds, microseconds or nanoseconds since 1970, as
+    a number or as digits in a string.  Any other text, such as a localised date, gives None instead of a guess.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -30,7 +30,7 @@ def instant_of(value: Json) -> datetime | None:
 
 
 def _is_number(text: str) -> bool:
-    # As many digits as 1e8 has; "20250919" is a date of ISO 8601.
+    # More digits than "20250919", which is a date of ISO 8601.
     return text.replace(".", "", 1).isdecimal() and len(text) > len("20250919")
 
 

@@ -1,4 +1,4 @@
-"""The records of a history with one JSON value in each line."""
+"""``json_lines``: the records of a history with one JSON value per line."""
 
 from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
@@ -11,10 +11,10 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
 
-DECODER: Final = JSONDecoder(strict=False)  # control characters within strings are damage that loses nothing
+DECODER: Final = JSONDecoder(strict=False)  # control characters in strings are damage without loss
 
 NOT_IN_JSON: Final = "\ufeff\x00 \t\r"
-"""What other writers leave around a record: a mark, blocks that a crash left empty, white space."""
+"""Characters that other writers leave around a record: a mark, blocks of NUL that a crash left, white space."""
 
 
 @final
@@ -24,7 +24,7 @@ class JsonLine:
 
     Attributes:
         line: its number, from 1.
-        offset: where its line begins, in bytes.
+        offset: the position of its line in the file, in bytes.
     """
 
     value: Json
@@ -33,10 +33,10 @@ class JsonLine:
 
 
 def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
-    """Yield the records of *reader*, and an issue for each line that holds none; blank lines are passed over.
+    """Yield the records of *reader*, and an issue for each line without a record; blank lines are skipped.
 
-    The end of a file that is being written is a ``truncated_tail``.  Two records that two writers left in one line
-    are two records.
+    An incomplete line at the end of a file that is being written is a ``truncated_tail``.  Two records that two
+    writers left in one line are two records.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -62,7 +62,7 @@ def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
 
 
 def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:
-    """Return the values that *text* begins with, and what is wrong with the rest."""
+    """Return the values at the start of *text*, and the damage after them; None when there is no damage."""
     found: list[Json] = []
     rest = text.strip(NOT_IN_JSON)
     while rest:
@@ -71,7 +71,7 @@ def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:
         except (ValueError, RecursionError) as damage:
             return found, why(damage)
         if not isinstance(value, dict | list):
-            # A bare word or number besides records is debris.
+            # A bare word or number next to records is debris.
             return found, why(reason)
         found.append(cast("Json", value))
         rest = rest[end:].lstrip(NOT_IN_JSON)
@@ -79,7 +79,7 @@ def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:
 
 
 def why(damage: Exception) -> str:
-    """Say in a few words what is wrong with a JSON value."""
+    """Return a short description of the damage of a JSON value."""
     if isinstance(damage, RecursionError):
         return "nested too deeply"
     if isinstance(damage, JSONDecodeError):
@@ -88,5 +88,5 @@ def why(damage: Exception) -> str:
 
 
 def why_no_json(damage: JSONDecodeError) -> str:
-    """Say the same without a place: some messages of the standard library end in "at", others do not."""
+    """Return the description without a position: some messages of the standard library end in "at", others do not."""
     return f"no JSON: {damage.msg.lower().removesuffix(' at').removesuffix(' starting')}"

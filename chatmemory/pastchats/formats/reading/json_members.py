@@ -1,4 +1,4 @@
-"""The members of a list in a JSON document, one at a time, and the texts that stand beside it: what most readers walk for."""
+"""``json_members``: the members of a list in a JSON document, one at a time; ``texts_beside``: the texts next to the list."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,11 +12,11 @@ from chatmemory.pastchats.formats.reading.json_walk import End, WalkPath, walk
 def json_members(
     reader: HistoryReader, *lists: tuple[str, ...]
 ) -> Iterator[tuple[WalkPath, Json] | HistoryIssue]:
-    """Yield the members of each of *lists* with their paths, in the order of the file, and what is damaged.
+    """Yield the members of each of *lists* with their paths, in the order of the file, and an issue for each damage.
 
     Args:
         reader: gives the document.
-        lists: where they lie: ``("messages",)``, or ``()`` for a document that is a list.
+        lists: the paths of the lists: ``("messages",)``, or ``()`` for a document that is a list.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -31,12 +31,12 @@ def json_members(
 def object_members(
     reader: HistoryReader, *path: str, called: str = "a message"
 ) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the objects of the list at *path*, and an issue for each member that is none.
+    """Yield the objects of the list at *path*, and an issue for each member that is not an object.
 
     Args:
         reader: gives the document.
-        path: the keys that lead to the list; none for a document that is a list.
-        called: what a member is called in the issue.
+        path: the keys that lead to the list; no keys for a document that is a list.
+        called: the name of a member in the issue.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -52,7 +52,7 @@ def object_members(
 
 
 def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
-    """Return the texts that the document holds beside *lists*, before or behind them.
+    """Return the texts of the document outside of *lists*, before or after them.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -65,7 +65,7 @@ def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
 
 
 def whole_object(reader: HistoryReader) -> JsonObject:
-    """Return the object that a small file holds; an empty one where it is damaged or holds none.
+    """Return the object in a small file; an empty object when the file is damaged or holds no object.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.

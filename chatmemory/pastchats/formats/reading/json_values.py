@@ -1,4 +1,4 @@
-"""Fields of JSON that somebody else wrote: what is not of the kind that is asked for counts as not there."""
+"""Reads fields of JSON from other programs: a value of an unexpected type counts as missing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -9,13 +9,13 @@ EMPTY: Final[JsonObject] = {}
 
 
 def json_object(value: Json) -> JsonObject:
-    """Return *value* where it is an object, else an empty one."""
-    # dict first: to ask the abstract class takes several times as long.
+    """Return *value* if it is a JSON object, otherwise an empty object."""
+    # dict first: a check against the abstract class takes several times as long.
     return value if isinstance(value, (dict, Mapping)) else EMPTY
 
 
 def json_items(value: Json) -> Sequence[Json]:
-    """Return *value* where it is an array, else an empty one."""
+    """Return *value* if it is a JSON array, otherwise an empty array."""
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
@@ -27,19 +27,19 @@ def json_objects(value: Json) -> Iterator[JsonObject]:
 
 
 def value_at(value: Json, *path: str) -> Json:
-    """Return what lies at *path* in *value*, through objects; None for nothing."""
+    """Return the value at *path*, one key per nested object; None if there is none."""
     for key in path:
         value = json_object(value).get(key)
     return value
 
 
 def json_text(value: Json) -> str:
-    """Return *value* where it is a string, else an empty one."""
+    """Return *value* if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def first_text(record: JsonObject, *keys: str) -> str:
-    """Return the first of *keys* that holds a string that is not empty; "" for none."""
+    """Return the first string that is not empty under one of *keys*, in their order; "" if there is none."""
     for key in keys:
         value = record.get(key)
         if isinstance(value, str) and value:
@@ -53,5 +53,5 @@ def without_blanks(fields: JsonObject) -> JsonObject:
 
 
 def first_said(*values: Json) -> str:
-    """Return the first of *values* that is a string and not blank; "" for none."""
+    """Return the first of *values* that is a string with more than white space; "" if there is none."""
     return next((value for value in values if isinstance(value, str) and value.strip()), "")

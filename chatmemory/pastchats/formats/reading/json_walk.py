@@ -1,7 +1,7 @@
-"""A walk over one JSON document of any size that holds no more of it in memory than its largest yielded value.
+"""``walk``: reads one JSON document of any size, and holds no more of it in memory than its largest yielded value.
 
-The standard library's decoder reads values out of a buffer of text; this module moves the buffer along, goes into the
-containers that are asked for, and finds its way again behind damage.
+The standard library's decoder reads values out of a buffer of text; this module moves the buffer forward, enters the
+named containers, and continues after damage.
 """
 
 import codecs
@@ -24,7 +24,7 @@ ANY: Final = "*"
 
 
 class End(Enum):
-    """What is yielded in the place of a value when a container that was gone into ends."""
+    """The marker that is yielded instead of a value at the end of an entered container."""
 
     END = "end"
 
@@ -36,11 +36,11 @@ Walked: TypeAlias = tuple[WalkPath, Json | End]
 _Patterns: TypeAlias = tuple[tuple[str, ...], ...]
 
 MAX_ISSUES: Final = 100
-"""Then the rest of a document is no JSON at all."""
+"""After this many issues, the rest of a document is skipped, because it is not JSON."""
 
-_BUFFER: Final = 1 << 18  # characters that are read at a time; larger is not faster
+_BUFFER: Final = 1 << 18  # characters that are read at a time; a larger number is not faster
 _NEAR_END: Final = (
-    16  # an error this close to the end of the buffer may be a value that goes on: -Infinity, \\ud83e
+    16  # an error this close to the end of the buffer may be an incomplete value: -Infinity, \\ud83e
 )
 _SPACE: Final = re.compile(r"[ \t\r\n\ufeff\x00]*")
 _STRUCTURE: Final = re.compile(r'["\[\]{},]')
@@ -51,13 +51,13 @@ _IN_STRING: Final = re.compile(r'["\\]')
 def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | HistoryIssue]:
     """Yield the members of the containers that *into* names, each with its path, in the order of the file.
 
-    ``walk(reader, (ANY, "mapping"))`` over ``[{"title": "x", "mapping": {"n": {...}}}]`` yields ``((0, "title"), "x")``,
-    ``((0, "mapping", "n"), {...})``, ``((0, "mapping"), END)``, ``((0,), END)`` and ``((), END)``.  What leads to a
-    named container is gone into as well; every other value is decoded whole.  A path that turns out to be no container
-    is yielded as the value that it is.
+    ``walk(reader, (ANY, "mapping"))`` over ``[{"title": "x", "mapping": {"n": {...}}}]`` yields ``((0, "title"),
+    "x")``, ``((0, "mapping", "n"), {...})``, ``((0, "mapping"), END)``, ``((0,), END)`` and ``((), END)``.  The
+    containers on the way to a named container are entered as well; every other value is decoded whole.  When the
+    value at a path is not a container, it is yielded as a value.
 
-    Where the document is damaged, an issue is yielded and the walk goes on behind it; one that was cut off ends with an
-    issue and with the ``END`` of every container that was open.
+    For damage, an issue is yielded and the walk continues after it; a truncated document ends with an issue and with
+    the ``END`` of every open container.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -82,7 +82,7 @@ def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | His
 @final
 @define
 class _Container:
-    """A list or an object that the walk is in."""
+    """A list or an object that the walk has entered."""
 
     path: WalkPath
     into: _Patterns
@@ -123,7 +123,7 @@ def _walk_into(document: "_Document", root: _Container) -> Iterator[Walked | His
 
 
 def _members(document: "_Document", container: _Container) -> "Iterator[Walked | _Damage | _Container]":
-    """Yield what is left of *container*, up to a member that is to be gone into; its end is read too."""
+    """Yield the remaining members of *container*, up to and including a member to enter; reads the end of the container too."""
     closing = "}" if container.is_object else "]"
     while True:
         char = document.peek()
@@ -139,7 +139,7 @@ def _members(document: "_Document", container: _Container) -> "Iterator[Walked |
         if char in "]}":
             document.at += 1
             if char != closing:
-                # Whoever reads on stands behind it: nothing is to be passed over.
+                # The walk is already after the bracket, so the reader must skip nothing.
                 yield _Damage("malformed_record", f"{char!r} where {closing!r} belongs", is_passed=True)
             return
         key: str | int = container.members
@@ -163,7 +163,7 @@ def _members(document: "_Document", container: _Container) -> "Iterator[Walked |
 @final
 @frozen
 class _Damage:
-    """Why there is no value; ``is_passed``: the walk stands behind it already."""
+    """The reason why there is no value; ``is_passed``: the walk is already after the damage."""
 
     code: IssueCode
     detail: str
@@ -172,7 +172,7 @@ class _Damage:
 
 @final
 class _Document:
-    """The text of a document as a buffer that moves along."""
+    """The text of a document, as a buffer that moves forward."""
 
     def __init__(self, reader: HistoryReader) -> None:
         self.at = 0
@@ -185,7 +185,7 @@ class _Document:
         self._is_passed = False
 
     def peek(self) -> str:
-        """Return the next character that is no white space, without taking it; "" at the end."""
+        """Return the next character that is not white space, without consuming it; "" at the end."""
         while True:
             match = _SPACE.match(self._text, self.at)
             self.at = match.end() if match else self.at
@@ -195,7 +195,7 @@ class _Document:
                 return ""
 
     def key(self) -> "str | _Damage":
-        """Take a key and its colon."""
+        """Read a key and its colon."""
         name = self.value() if self.peek() == '"' else None
         if isinstance(name, _Damage):
             return name
@@ -206,7 +206,7 @@ class _Document:
         return name
 
     def value(self) -> "Json | _Damage":
-        """Take a value whole; where there is none, stay before it."""
+        """Read a whole value; when there is none, do not move."""
         self.peek()
         while True:
             try:
@@ -220,7 +220,7 @@ class _Document:
                 if self._held() > MAX_RECORD_BYTES:
                     return _Damage("too_large", f"a value of more than {MAX_RECORD_BYTES // 1024**2} MiB")
                 if not self._more():
-                    # What nothing follows was going to be something.
+                    # At the end of the document, an incomplete value was cut off.
                     is_cut = damage.msg.startswith("Unterminated") or not _STRUCTURE.search(
                         self._text, damage.pos
                     )
@@ -229,7 +229,7 @@ class _Document:
             except ValueError as damage:
                 return _Damage("malformed_record", why(damage))
             else:
-                # A number that touches the end of the buffer may go on behind it.
+                # A number that ends at the end of the buffer may continue after it.
                 if type(value) in (int, float) and _NUMBER_GOES_ON.match(self._text, end):
                     if self._more():
                         continue
@@ -239,7 +239,7 @@ class _Document:
                 return cast("Json", value)
 
     def skip(self) -> None:
-        """Pass over what is damaged, up to the comma or bracket behind it, by counting brackets alone."""
+        """Skip the damage, up to the next comma or bracket of the container; only brackets and strings are examined."""
         if self._is_passed:
             self._is_passed = False
             return
@@ -279,11 +279,11 @@ class _Document:
             self.at += 1
 
     def leave(self) -> None:
-        """Read no further."""
+        """Stop reading the document."""
         self._text, self.at, self._is_ended = "", 0, True
 
     def issue(self, damage: _Damage) -> HistoryIssue:
-        """Return *damage* with its place."""
+        """Return the issue for *damage* with its position."""
         self._is_passed = damage.is_passed
         offset = self._bytes_before + _length(self._text[: self.at])
         return HistoryIssue(damage.code, self._path, damage.detail, offset=offset)
@@ -292,7 +292,7 @@ class _Document:
         return _length(self._text[self.at :])
 
     def _more(self) -> bool:
-        """Forget what was taken and read on, at least as much as is held: so a long value is tried a few times only."""
+        """Drop the consumed text and read at least as much as is held, so that a long value is decoded only a few times."""
         if self._is_ended:
             return False
         self._bytes_before += _length(self._text[: self.at])
@@ -312,5 +312,5 @@ class _Document:
 
 
 def _length(text: str) -> int:
-    """Return how many bytes of the file *text* was."""
+    """Return the number of bytes of *text* in the file."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))

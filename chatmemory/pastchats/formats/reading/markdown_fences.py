@@ -1,4 +1,4 @@
-"""Which lines of a Markdown text are code, or folded away: what looks like a turn there is quoted."""
+"""``MarkdownFences``: finds lines of a Markdown text in code or in a fold; a turn marker there is a quotation."""
 
 import re
 from typing import Final, final
@@ -13,10 +13,10 @@ _CLOSING: Final = re.compile(r"</details\s*>", re.IGNORECASE)
 @final
 @define
 class MarkdownFences:
-    """Follows the lines of a text.
+    """Tracks the open fences and folds of a text, line by line.
 
-    A fence with a language inside of a fence opens another one, which CommonMark denies: models quote Markdown in
-    fences of the same length, and what they wrote is what has to be read.
+    A fence with a language inside a fence opens another one, in contrast to CommonMark: models quote Markdown in
+    fences of the same length, and this class has to read their text.
     """
 
     _open: list[str] = field(factory=list[str])
@@ -24,16 +24,16 @@ class MarkdownFences:
 
     @property
     def is_code(self) -> bool:
-        """Whether the line that was read last leaves a fence open."""
+        """Whether a code fence is open after the last line that was read."""
         return bool(self._open)
 
     @property
     def is_folded(self) -> bool:
-        """Whether it leaves a ``<details>`` open."""
+        """Whether a ``<details>`` element is open after the last line that was read."""
         return self._folds > 0
 
     def read(self, line: str) -> bool:
-        """Take the next line; tell whether it stands within code or a fold, or is the edge of one."""
+        """Read the next line, and return whether it is in code or in a fold, or opens or closes one."""
         was_inside = self.is_code or self.is_folded
         match = _FENCE.match(line)
         if match is None:
@@ -42,7 +42,7 @@ class MarkdownFences:
         else:
             marks, language = match.group(1), match.group(2)
             if not self._open:
-                # CommonMark: behind backticks no further backtick, else it is code within a line.
+                # CommonMark: a backtick after the fence's backticks makes it code within a line.
                 if marks[0] == "~" or "`" not in language:
                     self._open.append(marks)
             elif language:
@@ -57,6 +57,6 @@ class MarkdownFences:
         return was_inside or self.is_code or self.is_folded
 
     def forget(self) -> None:
-        """Begin anew: a turn that ends closes whatever it left open."""
+        """Reset the state: the end of a turn closes every fence and fold that it opened."""
         self._open.clear()
         self._folds = 0

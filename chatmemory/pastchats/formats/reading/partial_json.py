@@ -1,4 +1,4 @@
-"""What the beginning of a JSON document says: the values that it holds before it is cut off or damaged."""
+"""``partial_json``: the values at the beginning of a JSON document, before it is cut off or damaged."""
 
 import re
 from json import JSONDecodeError
@@ -7,7 +7,7 @@ from typing import Final, cast
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.reading.json_lines import DECODER
 
-# A string that does not end goes to the end of the text.
+# A string without an end reaches to the end of the text.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 _STRING_SO_FAR: Final = re.compile(r'"(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*', re.DOTALL)
 _MAX_DEPTH: Final = 100
@@ -15,9 +15,9 @@ _CLOSING: Final = {"[": "]", "{": "}"}
 
 
 def partial_json(text: str) -> Json:
-    """Return the value that *text* begins with, without what is cut off; None where there is none.
+    """Return the value at the start of *text*, without the parts that are cut off; None when there is no value.
 
-    A string that is cut off is as long as it goes; a key without a value is left out.
+    A string that is cut off keeps its beginning; a key without a value is left out.
     """
     text = text.lstrip()
     closed = _closed(text, is_cut_off=True)
@@ -36,7 +36,7 @@ def partial_json(text: str) -> Json:
 
 
 def _deepest(text: str) -> int:
-    """Return where *text* begins to be nested more deeply than what says something."""
+    """Return the position where the nesting of *text* exceeds the limit, or its length."""
     depth = 0
     for match in _TOKEN.finditer(text):
         sign = match.group()
@@ -51,9 +51,9 @@ def _first_value(text: str) -> Json:
 
 
 def _closed(text: str, *, is_cut_off: bool) -> str:
-    """Return *text* up to its last whole member, and the brackets that are open there closed.
+    """Return *text* up to its last whole member, with its open brackets closed.
 
-    *is_cut_off*: a string that the text ends with is a member too.
+    *is_cut_off*: a string at the end of the text counts as a member too.
     """
     brackets: list[str] = []
     end = 0

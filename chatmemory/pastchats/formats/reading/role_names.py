@@ -1,4 +1,4 @@
-"""Who speaks, in the many names that lists of messages have for it."""
+"""``role_of``: maps the many names of roles in lists of messages to roles."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ PLAIN_ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
     "tool": "tool",
 }
-"""Whose names are ours: many tools write these and no others."""
+"""The role names that are the same as ours; many tools use only these."""
 
 ROLES: Final[dict[str, Role]] = {
     **dict.fromkeys(
@@ -59,27 +59,27 @@ def named(value: Json) -> str:
         return value.strip()
     fields = json_object(value)
     if "login" in fields:
-        return ""  # an account, whose type is no role
+        return ""  # an account, whose type is not a role
     found = (fields.get(name) for name in ("role", "type", "name", "username"))
     return next((name.strip() for name in found if isinstance(name, str) and name.strip()), "")
 
 
 def role_of(name: str) -> Role | None:
-    """Return the role that *name* stands for, None for the name of a person."""
+    """Return the role for *name*; None for the name of a person."""
     return ROLES.get(name.casefold())
 
 
 def kind_of(role: Role) -> TurnKind:
-    """Return what kind of turn a message of *role* is in a list of messages."""
+    """Return the kind of turn of a message with *role* in a list of messages."""
     return "harness" if role == "system" else "tool_result" if role == "tool" else "typed"
 
 
 def role_field(message: JsonObject) -> str:
-    """Return the field of *message* that holds a role; "" where none does."""
+    """Return the field of *message* that holds a role; "" when there is none."""
     return next((name for name in ROLE_FIELDS if name in message and role_of(named(message[name]))), "")
 
 
 def text_field(message: JsonObject) -> str:
-    """Return the field of *message* that holds its text, one that is not empty first; "" where none does."""
+    """Return the field of *message* that holds its text, preferring one that is not empty; "" when there is none."""
     found = [name for name in TEXT_FIELDS if isinstance(message.get(name), str | list | dict)]
     return next((name for name in found if message[name]), found[0] if found else "")

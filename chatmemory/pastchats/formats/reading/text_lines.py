@@ -1,6 +1,6 @@
-r"""The lines of a history in text: parted at ``\n`` alone, a ``\r`` before it dropped, nothing else changed.
+r"""``text_lines``: the lines of a text file, split at ``\n``; a ``\r`` before it is dropped, nothing else is changed.
 
-``Passage`` gathers those of one turn.
+``Passage`` collects the lines of one turn.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from chatmemory.pastchats.formats.reading.byte_lines import byte_lines
 @final
 @frozen
 class TextLine:
-    """A line without its end.
+    """A line without its line break.
 
     Attributes:
-        text: decoded; a byte that is no UTF-8 is a lone surrogate, which indexing replaces and reports.
+        text: the decoded text; a byte that is not UTF-8 becomes a lone surrogate, which indexing replaces and reports.
         line: its number, from 1.
-        offset: where it begins, in bytes.
+        offset: the position of its first byte in the file.
     """
 
     text: str
@@ -29,7 +29,7 @@ class TextLine:
 
 
 def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
-    """Yield the lines of *reader*; one beyond 32 MiB comes in pieces with the same number.
+    """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -41,17 +41,17 @@ def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
 
 
 MAX_PASSAGE_CHARACTERS: Final = 8 * 1024 * 1024
-"""What is longer is a file that went astray; reading on would take memory without end."""
+"""A longer turn is a broken file; reading on would take unlimited memory."""
 
 
 @final
 @define
 class Passage:
-    """Grows line by line.
+    """Collects the lines of one turn.
 
     Attributes:
-        line: where it began, from 1; 0 while it is empty.
-        is_cut: lines were left out at its end.
+        line: the number of its first line, from 1; 0 while the passage is empty.
+        is_cut: whether lines at its end were left out because it is too long.
     """
 
     line: int = 0
@@ -60,7 +60,7 @@ class Passage:
     _length: int = 0
 
     def add(self, text: str, line: int) -> None:
-        """Append a line, which began the passage if it is the first."""
+        """Append a line; the first one gives the passage its line number."""
         self.line = self.line or line
         room = MAX_PASSAGE_CHARACTERS - self._length
         if len(text) > room:
@@ -72,7 +72,7 @@ class Passage:
         self._length += len(text) + 1
 
     def take(self) -> str:
-        """Return the text without the blank lines around it, and become empty."""
+        """Return the text without blank lines at its start and end, and empty the passage."""
         text = "\n".join(self._lines)
         self._lines.clear()
         self._length, self.line, self.is_cut = 0, 0, False
@@ -80,5 +80,5 @@ class Passage:
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing but white space was said."""
+        """Whether the passage has nothing but white space."""
         return not any(line and not line.isspace() for line in self._lines)

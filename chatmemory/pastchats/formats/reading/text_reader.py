@@ -1,4 +1,4 @@
-"""``TextReader``: a history, and the files around it, that lie in memory: for tests of formats, and for what was pasted."""
+"""``TextReader``: a history and its neighbouring files in memory, for tests of formats and for pasted text."""
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ class TextReader:
     """A ``HistoryReader`` of *path*, one of *files*.
 
     Attributes:
-        files: what lies where; paths part their folders with ``/``.
-        block_bytes: how much is given at a time; 1 shows what a reader does at the edges.
+        files: the content by path; paths separate folders with ``/``.
+        block_bytes: the size of a block; 1 tests the behaviour of a reader at block boundaries.
     """
 
     path: str
@@ -39,12 +39,12 @@ class TextReader:
         return without_mark(content[start : start + self.block_bytes] for start in starts)
 
     def sibling(self, relative: str, /) -> "TextReader | None":
-        """Return the reader of a file near it, None when there is none."""
+        """Return the reader of a file near this one; None when it does not exist."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), relative))
         return TextReader(path, self.files, self.block_bytes) if path in self.files else None
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
-        """Return the names in a folder near it, sorted."""
+        """Return the names in a folder near this file, sorted."""
         folder = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), relative))
         start = "" if folder == "." else folder.rstrip("/") + "/"
         return sorted({path[len(start) :].split("/")[0] for path in self.files if path.startswith(start)})

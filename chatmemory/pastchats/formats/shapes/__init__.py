@@ -1,1 +1,1 @@
-"""Shapes that several formats share: trees and lists of messages."""
+"""The structures that several formats share: trees and lists of messages."""

@@ -1,7 +1,8 @@
-"""Conversations of a JSON document, and of each the messages on its current path, in memory that the text does not fill.
+"""``placed_messages``: the messages on the current path of each conversation in a JSON document, in limited memory.
 
-They lie in a list, or one in each line.  The document is walked twice, side by side: the first walk learns the tree of ids of a conversation, the second one yields
-its messages.  So they come in the order of the file, each with its place on the path.
+The conversations are in a list, or one per line.  The document is walked twice, side by side: the first walk learns
+the tree of ids of a conversation, the second one yields its messages.  So they come in the order of the file, each
+with its position on the path.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +21,12 @@ from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.formats.shapes.message_tree import Node, current_path
 
 WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
-"""Under which names a list of conversations lies in an object."""
+"""The names under which an object holds a list of conversations."""
 
-_HEADER_CHARACTERS: Final = 4096  # what is longer is no title and no id
+_HEADER_CHARACTERS: Final = 4096  # a longer value is neither a title nor an id
 
 Place: TypeAlias = tuple[str, ...]
-"""Where in a conversation messages lie: the keys that lead there."""
+"""The keys that lead to the messages in a conversation."""
 
 
 @final
@@ -34,12 +35,12 @@ class Outline:
     """A conversation without its messages.
 
     Attributes:
-        root: where it lies in the document.
+        root: the path of the conversation in the document.
         fields: its plain members by their path within, such as ``("chat", "title")``.
-        places: where it has room for messages, and which ones are there until their order is known.
-        order: of each message on the current path the index of its first turn.
-        place: where these messages lie.
-        is_wrapper: it is the document around the conversations.
+        places: by the path of each list of messages, its messages, until their order is known.
+        order: by the id of each message on the current path, the index of its first turn.
+        place: the path of the list that holds these messages.
+        is_wrapper: the outline is the document around the conversations.
     """
 
     root: WalkPath
@@ -54,7 +55,7 @@ class Outline:
         return first_said(*(self.fields.get(place) for place in places))
 
     def native_id(self, path: str, *places: Place) -> str:
-        """Return the first id at one of *places*; failing that *path*, with the number of the conversation in the file."""
+        """Return the first id at one of *places*; without an id, *path* with the number of the conversation in the file."""
         return self.text(*places) or (f"{path}#{self.root[-1]}" if self.root else path)
 
 
@@ -64,12 +65,12 @@ Walks: TypeAlias = Iterator[Walked | HistoryIssue]
 @final
 @frozen
 class Nesting:
-    """How messages lie within messages.
+    """The structure of messages inside messages.
 
     Attributes:
-        is_found: whether they do in this file.
-        places: where to go in, instead of where messages lie otherwise.
-        flatten: brings them there; it is given the path of the file.
+        is_found: returns whether the messages of this file are nested.
+        places: the places to enter, instead of the usual places of messages.
+        flatten: moves nested messages to the usual places; it receives the path of the file.
     """
 
     is_found: Callable[[HistoryReader], bool]
@@ -78,36 +79,36 @@ class Nesting:
 
 
 class TreeShape(Protocol):
-    """How a format lays its conversations out: the part of ``TreeFormat`` that the walk needs."""
+    """The structure of conversations in a format: the part of ``TreeFormat`` that the walk needs."""
 
     @property
     def messages(self) -> tuple[Place, ...]:
-        """Where messages may lie in a conversation; the first place with messages counts."""
+        """The places of messages in a conversation; the first place with messages counts."""
         ...
 
     @property
     def nesting(self) -> Nesting | None:
-        """How messages lie within messages; None: they lie side by side."""
+        """The structure of messages inside messages; None: messages are not nested."""
         ...
 
     @property
     def identify(self) -> Callable[[str | int, JsonObject], str]:
-        """Returns the id of a message, given its key and itself; "" for none."""
+        """Returns the id of a message, given its key and the message; "" for none."""
         ...
 
     def node(self, message: JsonObject, before: str | None) -> Node:
-        """Return what the path needs to know of *message*; *before* is the id of the one before it in the file."""
+        """Return the node of *message* in the tree; *before* is the id of the previous message in the file."""
         ...
 
     def last(self, conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
-        """Return where the current path ends; None or an unknown id: at the latest leaf."""
+        """Return the id where the current path ends; None or an unknown id: at the latest leaf."""
         ...
 
 
 @final
 @frozen
 class PlacedMessage:
-    """A message on the current path of its conversation; *native_id* is None where the tool gave it no id."""
+    """A message on the current path of its conversation; *native_id* is None when the tool gave it no id."""
 
     conversation: Outline
     native_id: str | None
@@ -116,7 +117,7 @@ class PlacedMessage:
 
 
 def conversations_in(head: Head) -> list[JsonObject]:
-    """Return the objects that may be conversations: in a list, a wrapped list, one to each line, or one alone."""
+    """Return the objects that may be conversations: in a list, a wrapped list, one per line, or a single one."""
     document = head.document
     if _has_lines(head):
         return list(json_objects(list(head.records)))
@@ -133,7 +134,7 @@ def _has_lines(head: Head) -> bool:
 
 
 def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedMessage | HistoryIssue]:
-    """Yield the messages on the current path of each conversation of *reader*, and what could not be read.
+    """Yield the messages on the current path of each conversation of *reader*, and an issue for each damage.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -169,7 +170,7 @@ def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedM
 
 
 def _outlines(walked: Walks, shape: TreeShape) -> Iterator[Outline]:
-    """Yield the outline of each conversation when it ends."""
+    """Yield the outline of each conversation at its end."""
     document = Outline(())
     outline = document
     for found in walked:
@@ -196,7 +197,7 @@ def _outlines(walked: Walks, shape: TreeShape) -> Iterator[Outline]:
 
 
 def _ordered(outline: Outline, shape: TreeShape) -> Outline:
-    """Return *outline* with the order of the messages on its path, instead of all of them."""
+    """Return *outline* with the order of the messages on its path, and without its other messages."""
     outline.place = next((place for place in shape.messages if outline.places.get(place)), None)
     if outline.place is not None:
         nodes = outline.places[outline.place]
@@ -230,7 +231,7 @@ def _walked(reader: HistoryReader, shape: TreeShape, nesting: Nesting | None) ->
 
 
 def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
-    """Walk over the conversations of lines as if they were the members of a list."""
+    """Walk over the conversations in lines as if they were the members of a list."""
     for line, number, offset, ending in byte_lines(reader):
         if ending == "too_long":
             limit = f"a record of more than {MAX_RECORD_BYTES // 1024**2} MiB"

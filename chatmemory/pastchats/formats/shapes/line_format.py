@@ -1,7 +1,7 @@
-"""``LineFormat``: a format of one JSON record per line, said as a table.
+"""``LineFormat``: a format of one JSON record per line, defined as a table.
 
-A tool adds how its records are recognized and what a record says; damaged lines, the records of an abandoned branch and
-how many turns a message makes are the same for all.
+A tool adds functions that recognize and read its records; damaged lines, the records of an abandoned branch and the
+number of turns of a message are handled in the same way for all tools.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ from chatmemory.pastchats.prompt import TurnKind
 @final
 @define
 class Session:
-    """What the records so far say of the whole file.
+    """The facts about the whole file in the records so far.
 
     Attributes:
-        native_id: the tool's id of the conversation; "" until a record names one, or for good.
+        native_id: the tool's id of the conversation; "" until a record holds one, or when no record does.
     """
 
     native_id: str = ""
@@ -37,7 +37,7 @@ class Session:
 @final
 @frozen(kw_only=True)
 class Line:
-    """What a record says, who says it, and when."""
+    """The content, speaker and time of a record."""
 
     role: Role
     content: Content
@@ -49,7 +49,7 @@ class Line:
 
 Read: TypeAlias = Line | UnknownRecord | None
 Link: TypeAlias = tuple[str, str | None]
-"""The id of a record, and that of the one before it."""
+"""The id of a record, and the id of its parent."""
 
 
 @final
@@ -58,11 +58,14 @@ class LineFormat:
     """A ``HistoryFormat`` of lines.
 
     Attributes:
-        claim_of: returns how sure it is of a record, given the path; the surest of a head counts.
-        read: returns what a record says, and notes in the session what it says of the whole; None for no words.
-        session_of: returns the id of the conversation where no record names it, given the path; "" for the path itself.
-        link: returns where a record stands in a tree, None for nowhere; a branch that was left is left out.  None: the
-            records of this format are a list.
+        claim_of: returns the claim for a record, given the path; the claim with the highest confidence in a head
+            counts.
+        read: returns the content of a record, and stores facts about the whole file in the session; None for no
+            words.
+        session_of: returns the id of the conversation when no record holds it, given the path; "" for the path
+            itself.
+        link: returns the position of a record in a tree, None for no position; an abandoned branch is left out.
+            None: the records of this format are a list.
     """
 
     name: str
@@ -75,14 +78,14 @@ class LineFormat:
     known_roots: Sequence[KnownRoot] = ()
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Return the surest claim to a record of the head."""
+        """Return the claim with the highest confidence for a record of the head."""
         if head.shape != "json_lines":
             return None
         claims = filter(None, (self.claim_of(json_object(value), head.path) for value in head.records))
         return max(claims, key=lambda claim: claim.confidence, default=None)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the file in their order, and what could not be read."""
+        """Yield the turns of the file in their order, and an issue for each damage."""
         left = frozenset[str]() if self.link is None else _left_branches(reader, self.link)
         session = Session()
         fallback = self.session_of(reader.path) or reader.path
@@ -109,7 +112,7 @@ class LineFormat:
 def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonObject]) -> Iterator[Parsed]:
     content = read.content
     if not content.turn_count:
-        calls += content.tool_calls  # a call that is a record of its own is told with what follows
+        calls += content.tool_calls  # a call in a record of its own belongs to the next turn
         return
     if calls and read.role == "assistant":
         content = evolve(content, tool_calls=[*calls, *content.tool_calls])
@@ -127,9 +130,9 @@ def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonO
 
 
 def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | None]) -> frozenset[str]:
-    """Return the records that stand on a branch other than the one that the last record ends.
+    """Return the ids of the records on another branch than the one that ends with the last record.
 
-    A record whose line to the others is broken, by damage, is on no branch that was left.
+    A record whose link to the others is broken by damage is on no abandoned branch.
     """
     parents: dict[str, str | None] = {}
     last = ""
@@ -144,7 +147,7 @@ def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | No
     while at in parents and at not in path:
         path[at] = None
         at = parents[at]
-    path[at] = None  # where the path begins: None, or a record that is missing
+    path[at] = None  # the beginning of the path: None, or a record that is missing
     left: set[str] = set()
     kept: set[str | None] = set()
     for start in parents:
@@ -154,6 +157,6 @@ def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | No
             chain.append(node)
             node = parents[node]
             if len(chain) > len(parents):
-                break  # a circle
+                break  # a cycle
         (left if node in path or node in left else kept).update(chain)
     return frozenset(left)

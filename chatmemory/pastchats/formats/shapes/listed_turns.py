@@ -1,4 +1,4 @@
-"""From one message of a list to turns: its text, its thoughts, what its tools gave."""
+"""``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -46,7 +46,7 @@ def content_in(value: Json) -> Content:
 
 
 def _add_block(parts: Content, block: Json) -> None:
-    """Add a block; one without a type is Google's."""
+    """Add a block; a block without a type is in Google's form."""
     part = json_object(block)
     if not part or part.get("type"):
         parts.add(block)
@@ -57,7 +57,7 @@ def _add_block(parts: Content, block: Json) -> None:
 
 
 def note_calls(parts: Content, message: JsonObject) -> None:
-    """Note the tools that *message* calls, in the ways of OpenAI and LangChain, but for those its content calls."""
+    """Add the tool calls of *message* in the forms of OpenAI and LangChain, except those that its content already holds."""
     known = [call.get("id") for call in parts.tool_calls]
     for call in json_objects(message.get("tool_calls")):
         function = json_object(call.get("function")) or call
@@ -79,7 +79,7 @@ def listed_turns(
     native_id: str | None = None,
     speaker: str | None = None,
 ) -> Iterator[PromptTurn]:
-    """Yield the turns of *message*; none where it says nothing."""
+    """Yield the turns of *message*; no turns when it has no text."""
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(reasoning, str) and reasoning.strip():
         parts.thinking.insert(0, reasoning)

@@ -1,6 +1,6 @@
-"""Lists of messages, wherever they lie in JSON: bare, in an object, in a list of objects, or one to each line.
+"""``listed_messages``: finds and reads lists of messages in JSON: bare, in an object, in a list of objects, or one per line.
 
-Formats that are nothing but a list of messages share this walk; what a message is, they say themselves.
+Formats that are only a list of messages share this walk; each format defines its messages itself.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from chatmemory.pastchats.formats.reading.json_values import EMPTY, json_items, 
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
 
 Pattern: TypeAlias = tuple[str, ...]
-"""Where lists of messages lie in a document, as ``walk`` takes it."""
+"""The path of the lists of messages in a document, in the form that ``walk`` takes."""
 
 IsMessage: TypeAlias = Callable[[Json], bool]
 
@@ -35,7 +35,7 @@ ID_FIELDS: Final = (
         "id",
     ),
 )
-"""What a conversation's own id is called, the surest first."""
+"""The names of the id of a conversation, the most reliable first."""
 
 _NOTED: Final = frozenset(
     {
@@ -47,17 +47,17 @@ _NOTED: Final = frozenset(
 _MAX_NOTED_CHARACTERS: Final = 100_000
 _MAX_DEPTH: Final = 3
 _TRIED: Final = 10
-"""Members of a container that are looked at, since the first conversations may be empty."""
+"""The number of members of a container that are examined, because the first conversations may be empty."""
 
 
 @final
 @frozen
 class Holder:
-    """What a list of messages lies in.
+    """The object or file that holds a list of messages.
 
     Attributes:
-        place: where in the file, ``#L3`` or ``#3``; "" for the whole file.
-        fields: what stands beside the list, without other containers.
+        place: the position in the file, ``#L3`` or ``#3``; "" for the whole file.
+        fields: the other members of the object, without containers.
     """
 
     place: str
@@ -65,7 +65,7 @@ class Holder:
 
     @property
     def native_id(self) -> str:
-        """Return the id that the history gives; a mere number counts rows, and is unique in the file alone."""
+        """Return the id in the history; a plain number counts rows, so it is unique only within the file and is ignored."""
         for name in ID_FIELDS:
             value = self.fields.get(name)
             if isinstance(value, str) and value.strip() and not value.strip().isdecimal():
@@ -73,7 +73,7 @@ class Holder:
         return ""
 
     def conversation_id(self, format_name: str, path: str) -> str:
-        """Return the id under which the conversation is kept."""
+        """Return the id under which the conversation is stored."""
         return f"{format_name}:{self.native_id or path + self.place}"
 
 
@@ -89,9 +89,9 @@ class Listed:
 def pattern_of(
     document: Json, keys: Sequence[str], is_message: IsMessage, *, depth: int = 0
 ) -> Pattern | None:
-    """Return where in *document* the first list of messages lies; None where there is none.
+    """Return the path of the first list of messages in *document*; None when there is none.
 
-    *keys* is what such a list is called, the surest first; others are entered without being told apart.
+    *keys* are the names of such lists, the most reliable first; under other names, the path has ``ANY``.
     """
     if isinstance(document, list):
         members = json_items(document)[:_TRIED]
@@ -126,14 +126,14 @@ def _first_below(
 
 
 def looked_at(head: Head) -> Json:
-    """Return what of *head* shows the shape: the document, or the records as a list."""
+    """Return the part of *head* that shows the shape of the file: the document, or the list of its records."""
     return list(head.records[:_TRIED]) if head.shape == "json_lines" else head.document
 
 
 def listed_messages(
     reader: HistoryReader, keys: Sequence[str], is_message: IsMessage
 ) -> Iterator[Listed | HistoryIssue]:
-    """Yield the members of every list of messages in *reader*, each with what it lies in."""
+    """Yield the members of every list of messages in *reader*, each with the object that holds the list."""
     head = read_head(reader)
     if head.shape == "json_lines" and head.document is None:
         yield from _in_lines(reader, keys, is_message)
@@ -164,7 +164,7 @@ def _in_lines(
 
 
 def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[Listed]:
-    """Yield the messages in a value that lies in memory."""
+    """Yield the messages of a JSON value that has been read whole."""
     if not pattern:
         for member in json_items(value):
             yield Listed(member, holder)
@@ -204,17 +204,17 @@ def _in_document(
 
 @final
 class _Ahead:
-    """A second walk, which goes ahead to the end of each conversation for what stands behind its messages: its id."""
+    """A second walk, which runs ahead to the end of each conversation for the fields after its messages, such as its id."""
 
     def __init__(self, reader: HistoryReader, pattern: Pattern) -> None:
         self._walk = walk(reader, *_prefixes(pattern))
 
     def fields(self, holder: WalkPath) -> dict[str, Json]:
-        """Return what stands beside the messages of *holder*; to be asked for in the order of the file."""
+        """Return the fields beside the messages of *holder*; call it in the order of the file."""
         found: dict[str, Json] = {}
         for walked in self._walk:
             if isinstance(walked, HistoryIssue):
-                continue  # the other walk comes upon it too
+                continue  # the other walk reports it
             path, value = walked
             if value is END:
                 if path == holder:
@@ -225,7 +225,7 @@ class _Ahead:
 
 
 def _is_named_first(document: Json, pattern: Pattern) -> bool:
-    """Tell whether nothing is to be known of the conversations that stands behind their messages."""
+    """Return whether nothing about the conversations comes after their messages in the file."""
     if not pattern or pattern[-1] == ANY:
         return True
     value = document
@@ -247,7 +247,7 @@ def _place(path: WalkPath, pattern: Pattern) -> str:
 
 
 def _noted(fields: JsonObject) -> dict[str, Json]:
-    """Return of *fields* what is worth knowing of a conversation; Grok keeps it one object deeper."""
+    """Return the fields that describe a conversation; in exports of Grok they are one object deeper."""
     fields = {**json_object(fields.get("conversation")), **fields}
     return {
         name: value

@@ -1,6 +1,6 @@
-"""The current path through messages that form a tree: every edit and every retry of a chat leaves a branch behind.
+"""``current_path``: the current path through a tree of messages; every edit and every retry in a chat leaves a branch.
 
-Links to parents alone are followed.  Lists of children are redundant, and exports exist that leave them out.
+Only links to parents are followed.  Lists of children are redundant, and some exports leave them out.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,18 +13,18 @@ from chatmemory.input.json_value import JsonObject
 NO_PARENTS: Final = frozenset(
     {"", "00000000-0000-0000-0000-000000000000", "00000000-0000-4000-8000-000000000000"}
 )
-"""What tools write where a message has no parent."""
+"""The values that tools write when a message has no parent."""
 
 
 @final
 @frozen
 class Node:
-    """A message, as far as the path needs it.
+    """A message, reduced to what the path needs.
 
     Attributes:
         parent: the id of the message before it; None for none.
-        at: when it was written, in unix seconds; 0 where nobody says.
-        turns: how many turns it will yield.
+        at: its time, in unix seconds; 0 when unknown.
+        turns: the number of turns that it yields.
     """
 
     parent: str | None
@@ -33,12 +33,12 @@ class Node:
 
 
 def parent_of(value: object) -> str | None:
-    """Return the id in a field that names the parent."""
+    """Return the id in a field that names the parent; None for no parent."""
     return value if isinstance(value, str) and value not in NO_PARENTS else None
 
 
 def linked_by(name: str) -> Callable[[JsonObject, str | None], str | None]:
-    """Return how to find the message before one: by its field *name*; a message without it follows the one before it."""
+    """Return a function that finds the parent of a message in its field *name*; without the field, it is the previous message."""
 
     def parent(message: JsonObject, before: str | None) -> str | None:
         return parent_of(message[name]) if name in message else before
@@ -47,9 +47,9 @@ def linked_by(name: str) -> Callable[[JsonObject, str | None], str | None]:
 
 
 def latest_leaf(nodes: Mapping[str, Node]) -> str | None:
-    """Return the message that was written last among those that nobody answered; of equals the last in the file.
+    """Return the latest message without an answer; among equals the last in the file.
 
-    Where links lead in circles there is no such message: then the last one of all.
+    When links form cycles, every message has an answer: then all messages are compared.
     """
     answered = {node.parent for node in nodes.values()}
     leaves = [native_id for native_id in nodes if native_id not in answered] or list(nodes)
@@ -57,7 +57,7 @@ def latest_leaf(nodes: Mapping[str, Node]) -> str | None:
 
 
 def last_child_leaf(nodes: Mapping[str, Node]) -> str | None:
-    """Return where one gets by taking the last of the answers each time, beginning with the last beginning."""
+    """Return the leaf that is reached by taking the last answer at each fork, beginning with the last root."""
     last: dict[str | None, str] = {}
     for native_id, node in nodes.items():
         last[node.parent if node.parent in nodes else None] = native_id
@@ -69,10 +69,10 @@ def last_child_leaf(nodes: Mapping[str, Node]) -> str | None:
 
 
 def current_path(nodes: Mapping[str, Node], leaf: str | None) -> list[str]:
-    """Return the messages from the beginning to *leaf*, or to the latest leaf where that one does not exist.
+    """Return the messages from the root to *leaf*, or to the latest leaf when *leaf* does not exist.
 
-    Where a parent is missing because its record is damaged, the path goes on with what was written last before the
-    gap, so that a damaged message costs no other one.
+    When a parent is missing because its record is damaged, the path continues with the latest leaf before the gap, so
+    that a damaged message costs no other message.
     """
     path: list[str] = []
     seen: set[str] = set()
@@ -87,7 +87,7 @@ def current_path(nodes: Mapping[str, Node], leaf: str | None) -> list[str]:
 
 
 def _before_the_gap(nodes: Mapping[str, Node], after: str, gap: str, seen: set[str]) -> str | None:
-    """Return the leaf before *after* in the file and in time; none that begins behind the same *gap*: a sibling."""
+    """Return the latest leaf before *after* in the file and in time, without messages below the same *gap*: they are siblings."""
     earlier: dict[str, Node] = {}
     for native_id, node in nodes.items():
         if native_id == after:

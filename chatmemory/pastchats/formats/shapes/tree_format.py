@@ -1,7 +1,7 @@
-"""``TreeFormat``: a format of JSON documents in which each message names the one before it, said as a table.
+"""``TreeFormat``: a format of JSON documents in which each message names its parent, defined as a table.
 
-A tool adds what its fields are called and what a message says; which files are damaged, which branch is the current one
-and how many turns a message makes is the same for all.
+A tool adds the names of its fields and a function that reads a message; damaged files, the choice of the current
+branch and the number of turns of a message are handled in the same way for all tools.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from chatmemory.pastchats.prompt import TurnKind
 @final
 @frozen
 class Said:
-    """What a message says, and who says it."""
+    """The content of a message, and its speaker."""
 
     role: Role
     content: Content
@@ -34,23 +34,23 @@ class Said:
 @final
 @frozen(kw_only=True)
 class TreeFormat:
-    """A ``HistoryFormat`` by the places of its fields: of several places, the first that holds something counts.
+    """A ``HistoryFormat``, defined by the places of its fields: of several places, the first with a value counts.
 
     Attributes:
-        claim: returns how sure it is of a head; ``conversations_in`` gives the conversations to look at.
-        messages: where in a conversation its messages lie.
-        identify: returns the id of a message, given its key and itself; "" for none.
-        parent: returns the id of the message before, given a message and the id of the one before it in the file.
-        written_at: where in a message its time is.
-        said: returns what a message says; None for nothing, and an ``UnknownRecord`` for what no reader knows.
-        facts: returns the metadata of a message beside its title, given its conversation and its role.
-        conversation_id: where in a conversation its id is.
-        title: where in a conversation its title is.
-        project: where in a conversation the name of its project is.
-        leaf: where in a conversation the id of its last message is; where no place is given, the last answer is taken
-            at every fork.
-        has_calls_apart: the call of a tool is a message of its own, and is told with the next answer.
-        nesting: how messages lie within messages; None: they lie side by side.
+        claim: returns the claim for a head; ``conversations_in`` returns the conversations to examine.
+        messages: the places of the messages in a conversation.
+        identify: returns the id of a message, given its key and the message; "" for none.
+        parent: returns the id of the parent, given a message and the id of the previous message in the file.
+        written_at: the place of the time in a message.
+        said: returns the content of a message; None for no content, and an ``UnknownRecord`` for an unknown type.
+        facts: returns the metadata of a message apart from its title, given its conversation and its role.
+        conversation_id: the places of the id in a conversation.
+        title: the places of the title in a conversation.
+        project: the places of the project's name in a conversation.
+        leaf: the places of the id of the last message in a conversation; without a place, the last answer is taken at
+            every fork.
+        has_calls_apart: the call of a tool is a message of its own, and belongs to the turn of the next answer.
+        nesting: the structure of messages inside messages; None: messages are not nested.
     """
 
     name: str
@@ -72,18 +72,18 @@ class TreeFormat:
     known_roots: Sequence[KnownRoot] = ()
 
     def node(self, message: JsonObject, before: str | None) -> Node:
-        """Return what the path needs to know of *message*; *before* is the id of the one before it in the file."""
+        """Return the node of *message* in the tree; *before* is the id of the previous message in the file."""
         said = self.said(message)
         at = instant_of(value_at(message, *self.written_at))
         turns = said.content.turn_count if isinstance(said, Said) else 0
         return Node(self.parent(message, before), at.timestamp() if at else 0.0, turns)
 
     def last(self, conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
-        """Return where the current path of *conversation* ends."""
+        """Return the id where the current path of *conversation* ends."""
         return conversation.text(*self.leaf) if self.leaf else last_child_leaf(nodes)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the current path of each conversation, and what could not be read."""
+        """Yield the turns of the current path of each conversation, and an issue for each damage."""
         conversation: Outline | None = None
         conversation_id = title = project = ""
         calls: list[JsonObject] = []

@@ -1,1 +1,1 @@
-"""Histories that lie in SQLite: what is read of each store (``sqlite_stores.py``), and what its rows say."""
+"""Histories in SQLite: the rows that are read of each store (``sqlite_stores.py``), and the formats of these rows."""

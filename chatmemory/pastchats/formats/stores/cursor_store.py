@@ -1,7 +1,7 @@
-"""``cursor_store``: the chats of Cursor's window, ``User/globalStorage/state.vscdb``, a conversation at a time.
+"""``cursor_store``: the chats of Cursor's window, ``User/globalStorage/state.vscdb``, one conversation at a time.
 
-Rows of ``cursorDiskKV`` as ``sqlite_stores.py`` gives them: ``composer`` (the conversation) and ``bubble`` (a message, type
-1 of a person and 2 of the model).  Built from public readers of that store.
+Rows of ``cursorDiskKV`` as ``sqlite_stores.py`` returns them: ``composer`` (the conversation) and ``bubble`` (a
+message, type 1 of a person and 2 of the model).  Built from public readers of that store.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
-"""``goose``: sessions of Goose, ``sessions.db``, a conversation at a time, and the JSON Lines that it kept before.
+"""``goose``: sessions of Goose, ``sessions.db``, one conversation at a time, and its older JSON Lines.
 
-Rows of ``sessions`` and ``messages`` as ``sqlite_stores.py`` gives them.  Content is a list of text, thinking,
+Rows of ``sessions`` and ``messages`` as ``sqlite_stores.py`` returns them.  Content is a list of text, thinking,
 ``toolRequest`` and ``toolResponse``.  Built from the tool's ``session_manager.rs`` and public readers of the store.
 """
 
@@ -63,7 +63,7 @@ def _read(record: JsonObject, session: Session) -> Read:
 
 
 def _content(blocks: Json) -> tuple[Content, list[str]]:
-    """Return the parts of a message, and the types of those that nobody knows."""
+    """Return the parts of a message, and the types of unknown parts."""
     content = Content()
     unknown: list[str] = []
     for block in json_objects(blocks):

@@ -1,7 +1,7 @@
-"""The stores in SQLite that tools keep, as a table: how each is known, which conversations it has and which rows they are.
+"""The SQLite stores of tools, as a table: how to recognize each store, and the queries for its conversations and their rows.
 
-A store is read as an archive whose members are its conversations.  A member is JSON Lines: each row that a query gives
-is an object of its columns, with ``record``, the name of the query; columns that hold JSON are that JSON.
+A store is read as an archive whose members are its conversations.  A member is JSON Lines: each row that a query
+returns is an object of its columns, with ``record``, the name of the query; columns that hold JSON are decoded.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ class SqliteStore:
     """The store of a tool.
 
     Attributes:
-        tool: its name, and the folder of the members' names.
-        tables: those that tell the store, each with the columns that are read.
-        conversations: gives ``id``, ``stamp`` (of the last change; None: unknown) and ``size`` (rows) of each: another
-            stamp or size has the conversation read again.
-        records: name and query of the rows of the conversation ``:id``, in the order in which they are told.
+        tool: its name, which is also the folder in the names of members.
+        tables: the tables that identify the store, each with the columns that are read.
+        conversations: a query for ``id``, ``stamp`` (of the last change; None: unknown) and ``size`` (rows) of each
+            conversation: when the stamp or the size changes, the conversation is read again.
+        records: name and query of the rows of the conversation ``:id``, in the order of the member.
     """
 
     tool: str
@@ -51,8 +51,8 @@ _BUBBLES: Final = "b.key >= 'bubbleId:' || {id} || ':' AND b.key < 'bubbleId:' |
 _COMPOSER: Final = "CAST((SELECT value FROM cursorDiskKV WHERE key = 'composerData:' || :id) AS TEXT)"
 
 STORES: Final = (
-    # Keys of cursorDiskKV: composerData:<conversation> and bubbleId:<conversation>:<message>; the order of the messages
-    # stands in the conversation, which held them itself until 2025.
+    # Keys of cursorDiskKV: composerData:<conversation> and bubbleId:<conversation>:<message>; the conversation holds
+    # the order of the messages, and until 2025 it held the messages themselves.
     SqliteStore(
         "cursor",
         {"cursorDiskKV": frozenset({"key", "value"})},
@@ -142,4 +142,4 @@ KNOWN_TABLES: Final[Mapping[str, str]] = {
     "session_share": "opencode",
     "goose_sessions": "Goose",
 }
-"""Tables that tell a tool whose store has a form that is not read."""
+"""Tables that identify a tool whose store has a form that cannot be read."""

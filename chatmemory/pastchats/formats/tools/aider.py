@@ -1,8 +1,8 @@
 """Aider: ``.aider.chat.history.md``, one file for all sessions in a repository.
 
-A header opens a session, ``#### `` marks each line that a person typed, ``> `` each line that the tool printed, and
-all else is the answer.  Aider ends its own marked lines in two spaces, and a model's headings and quotations have
-none: so they are told apart, unless an editor took the spaces away.
+A header opens a session, ``#### `` marks each line that a person typed, ``> `` marks each line that the tool printed,
+and all other lines are the answer.  Aider ends its own marked lines with two spaces, and a model's headings and
+quotations have none: this distinguishes them, unless an editor removed the spaces.
 """
 
 import posixpath
@@ -30,10 +30,10 @@ _MARKS: Final[tuple[tuple[_Voice, re.Pattern[str]], ...]] = (("typed", _TYPED), 
 _MODEL: Final = re.compile(r"^(?:Main model|Models?): (\S+?),?(?: with |$)")
 
 _STUFFED: Final = "# Announcement lines from when this session of aider was launched:"
-"""In the middle of the prompt that ``/help`` makes of the manual."""
+"""A line in the middle of the prompt that ``/help`` builds from the manual."""
 
 _BLANK: Final = "<blank>"
-"""What aider writes for an empty prompt."""
+"""The text that aider writes for an empty prompt."""
 
 _ROLES: Final[dict[_Voice, Role]] = {"typed": "user", "printed": "tool", "answer": "assistant"}
 
@@ -56,17 +56,17 @@ class Aider:
         if not headers:
             return None
         marked = any(line.startswith(("#### ", "> ")) for line in lines)
-        # Alone it may be quoted: a page about aider.
+        # A header alone may be a quotation: a page about aider.
         is_first = any(line for line in lines[:3] if _HEADER.match(line))
         named = head.path.endswith(FILE_NAME)
         confidence = 95 if named or (marked and is_first) else 80 if marked else 60
         return Claim(confidence, "a line «# aider chat started at» with a time")
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns session by session."""
+        """Yield the turns, session by session."""
         session, number = _Session(reader.path, ""), 0
         for line, is_last in _with_last(text_lines(reader)):
-            if line.line == number:  # a further piece of a line that is too long to be given at once
+            if line.line == number:  # a further piece of a line that is too long for one piece
                 session.passage.add(line.text, line.line)
                 continue
             number = line.line
@@ -86,12 +86,12 @@ class Aider:
 @final
 @define
 class _Session:
-    """What is being read.
+    """The state of a session.
 
     Attributes:
-        started_at: the header's time, of an unknown zone; "" before the first header.
-        has_spaces: whether marked lines still end in two spaces; None until the first one.
-        answer: the last one, without white space.
+        started_at: the header's time, in an unknown zone; "" before the first header.
+        has_spaces: whether marked lines still end with two spaces; None until the first marked line.
+        answer: the last answer, without white space.
     """
 
     path: str
@@ -104,9 +104,9 @@ class _Session:
     passage: Passage = field(factory=Passage)
 
     def heard(self, line: str, *, is_last: bool) -> tuple[_Voice, str]:
-        """Return who speaks in *line*, and the line without its mark."""
+        """Return the speaker of *line*, and the line without its mark."""
         if is_last and self.voice != "answer" and not line.isspace():
-            # It may be half written, and then it has no spaces yet.
+            # The line may be incomplete, so that its spaces are missing.
             sign = "#### " if self.voice == "typed" else "> "
             if line.startswith(sign) or sign.startswith(line):
                 return self.voice, line.removeprefix(sign).rstrip() if line.startswith(sign) else ""
@@ -121,7 +121,7 @@ class _Session:
         return "answer", line
 
     def turn(self) -> Iterator[Parsed]:
-        """Yield what was read last, and begin anew."""
+        """Yield the turn that was read, and begin a new one."""
         is_blank, is_cut, line = self.passage.is_blank, self.passage.is_cut, self.passage.line
         text = self.passage.take()
         if self.voice == "printed" and not self.model:
@@ -147,13 +147,13 @@ class _Session:
 
     def _kind(self, text: str) -> TurnKind:
         if self.voice == "typed":
-            # The architect's plan is handed to the editor as if a person had typed it.
+            # The architect's plan is passed to the editor as if a person had typed it.
             is_handed_on = bool(self.answer) and "".join(text.split()) == self.answer
             if text == _BLANK or is_handed_on or _STUFFED in text:
                 return "harness"
             return "command" if text.startswith(("/", "!")) else "typed"
         if not self.is_begun:
-            return "harness"  # the banner, or the map of the repository that was asked for with a switch
+            return "harness"  # the banner, or the map of the repository that a switch asked for
         return "tool_result" if self.voice == "printed" else "typed"
 
     def _metadata(self, line: int) -> dict[str, Json]:
@@ -177,7 +177,7 @@ def _with_last(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, bool]]:
 
 
 def _folder(path: str) -> str:
-    """Return the repository in whose root the history lies; a copy under another name may lie anywhere."""
+    """Return the repository whose root holds the history; "" for a file with another name, which may be a copy."""
     folder, name = posixpath.split(path.replace("\\", "/"))
     return folder if name == FILE_NAME else ""
 

@@ -1,6 +1,6 @@
 """``continue``: the sessions of Continue, one file each under ``~/.continue/sessions``.
 
-Continue says when a session began, in an index beside it, but of no turn when it was written: turns have no time.
+Continue writes the start of a session into an index next to it, but no times of turns: turns have no time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class Continue:
     known_roots: Sequence[KnownRoot] = (KnownRoot("~/.continue/sessions", ("*.json",)),)
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim a session with a ``history`` of ``message`` objects; its index is none."""
+        """Claim a session with a ``history`` of ``message`` objects; the index of the sessions is not a transcript."""
         session = json_object(head.document)
         history = list(json_objects(session.get("history")))
         if any("role" in json_object(item.get("message")) for item in history):

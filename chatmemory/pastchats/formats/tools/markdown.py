@@ -1,8 +1,8 @@
-"""Generic Markdown transcripts: whatever alternates between a person and a model under headings that say so.
+"""Generic Markdown transcripts: texts that alternate between a person and a model under headings that name them.
 
-A text is a transcript only where at least two turns are marked, by a person and by a model, in one way: headings of
-one level (``## User``), bold lines (``**Assistant:**``), or the beginnings of lines (``User: ``).  What is marked in
-another way belongs to the words of a turn, and so does what stands in code or in ``<details>``.
+A text is a transcript only when at least one turn of a person and one of a model are marked, in one style: headings
+of one level (``## User``), bold lines (``**Assistant:**``), or the beginnings of lines (``User: ``).  A mark in
+another style belongs to the words of a turn, and so does a mark in code or in ``<details>``.
 """
 
 import re
@@ -49,13 +49,13 @@ LABELS: Final[dict[str, Role]] = {
     "system": "system",
     "系统": "system",
 }
-"""Who speaks under which label.  ``system`` never makes a text a transcript."""
+"""The roles of the labels.  ``system`` alone never makes a text a transcript."""
 
 _OTHER_THINGS: Final = frozenset({"model", "agent", "bot"})
-"""Labels of things that documents describe, too: one of them beside one "user" is no chat yet."""
+"""Labels that also occur in other documents: one of them with a single "user" does not make a chat."""
 
 _Style: TypeAlias = str
-"""How turns are marked: ``h1`` ... ``h6``, ``bold``, ``line``."""
+"""The style of the marks of turns: ``h1`` ... ``h6``, ``bold``, ``line``."""
 
 _HEADING: Final = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _BOLD: Final = re.compile(
@@ -98,7 +98,7 @@ class Markdown:
     known_roots: Sequence[KnownRoot] = ()
 
     def claim(self, head: Head, /) -> Claim | None:
-        """Claim a text with turns of a person and of a model, marked in one way."""
+        """Claim a text with turns of a person and of a model, marked in one style."""
         if head.shape != "text":
             return None
         counts = _Counts()
@@ -111,7 +111,7 @@ class Markdown:
         return Claim(55 if style == "line" else 60, f"turns under {style}: {found}")
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Look through the text for how its turns are marked, then yield them."""
+        """Find the style of the marks in a first pass, then yield the turns."""
         counts = _Counts()
         for line in text_lines(reader):
             counts.read(line.text)
@@ -129,7 +129,7 @@ class Markdown:
 @final
 @define
 class _Counts:
-    """How often which label stands in which style."""
+    """The number of times that each label occurs in each style."""
 
     labels: dict[_Style, dict[str, int]] = field(factory=dict[_Style, dict[str, int]])
     fences: MarkdownFences = field(factory=MarkdownFences)
@@ -141,13 +141,13 @@ class _Counts:
             labels[marked.label] = labels.get(marked.label, 0) + 1
 
     def style(self) -> _Style | None:
-        """Return the style that marks most turns, of those in which both a person and a model speak."""
+        """Return the style that marks the most turns, among those with both a person and a model."""
         usable = {style: sum(labels.values()) for style, labels in self.labels.items() if _is_chat(labels)}
         return max(usable, key=lambda style: usable[style], default=None)
 
 
 def _is_chat(labels: Mapping[str, int]) -> bool:
-    """Tell whether a person and a model speak under *labels*, given with how often each stands there."""
+    """Return whether *labels*, given with their counts, have turns of a person and of a model."""
     people = sum(number for label, number in labels.items() if LABELS[label] == "user")
     models = {label: number for label, number in labels.items() if LABELS[label] == "assistant"}
     return min(people, sum(models.values())) >= (2 if models.keys() <= _OTHER_THINGS else 1)
@@ -156,7 +156,7 @@ def _is_chat(labels: Mapping[str, int]) -> bool:
 @final
 @define
 class _Transcript:
-    """What is being read."""
+    """The state of a transcript."""
 
     path: str
     style: _Style
@@ -168,7 +168,7 @@ class _Transcript:
     fences: MarkdownFences = field(factory=MarkdownFences)
 
     def read(self, text: str, line: int) -> Iterator[Parsed]:
-        """Take the next line."""
+        """Read the next line."""
         marked = None if self.fences.read(text) else _marked(text)
         if marked is not None and marked.style == self.style:
             yield from self.end_of_turn()
@@ -189,7 +189,7 @@ class _Transcript:
             self.facts.setdefault("title", text[2:].strip())
 
     def end_of_turn(self) -> Iterator[Parsed]:
-        """Yield the turn that was read, if it said anything."""
+        """Yield the turn that was read, unless it is empty."""
         line, is_cut = self.passage.line, self.passage.is_cut
         text = _without_tail(self.passage.take().strip())
         if self.role is None or not text:
@@ -206,14 +206,14 @@ class _Transcript:
 
 
 def _marked(line: str) -> _Marked | None:
-    """Return what *line* says of who speaks, None where it says nothing."""
+    """Return the mark of the speaker in *line*; None when the line has none."""
     heading = _HEADING.match(line)
     if heading is not None:
         return _known(f"h{len(heading.group(1))}", heading.group(2), "")
     bold = _BOLD.match(line)
     if bold is not None:
         has_colon = bool(bold.group(2) or bold.group(3))
-        # Without a colon, what follows on the line makes it a sentence with a bold word.
+        # Without a colon, more text on the line makes it a sentence with a bold word.
         return _known("bold", bold.group(1), bold.group(4)) if has_colon or not bold.group(4) else None
     start = _FULL_WIDTH.match(line) or _LINE.match(line)
     return None if start is None else _known("line", start.group(1), start.group(2) or "")
@@ -223,7 +223,7 @@ def _known(style: _Style, said: str, rest: str) -> _Marked | None:
     name = _SUFFIX.sub("", _AROUND.sub("", _IN_BRACKETS.sub("", said)).casefold())
     label = _MODEL.sub(r"\1", _NUMBER.sub("", name))
     if label != name and label in _OTHER_THINGS:
-        return None  # the third model is none that speaks
+        return None  # "the third model" is not a speaker
     if style == "line" and not said[0].isalpha():
         return None  # an item of a list, a quotation
     role = LABELS.get(label)
@@ -231,7 +231,7 @@ def _known(style: _Style, said: str, rest: str) -> _Marked | None:
 
 
 def _without_tail(text: str) -> str:
-    """Leave out the rules, anchors and numbered headings that an exporter put before the next turn."""
+    """Remove the rules, anchors and numbered headings that an exporter put before the next turn."""
     while True:
         shorter = _TAIL.sub("", text).rstrip()
         if shorter == text:

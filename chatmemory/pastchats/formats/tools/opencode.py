@@ -1,8 +1,8 @@
-"""``opencode``: sessions of opencode, as it stores them in many small files, and as ``opencode export`` writes one.
+"""``opencode``: sessions of opencode, as many small files in its store, and as one file of ``opencode export``.
 
-A stored session is read from its own file, ``session/<project>/<id>.json``; its messages and their parts lie in folders
-of the same store.  Memory holds the messages of one session without their parts.  Since version 1.2 a SQLite database,
-``opencode.db``, takes the place of these files: its rows come as ``sqlite_stores.py`` gives them, and say the same.
+A stored session is read from its own file, ``session/<project>/<id>.json``; its messages and their parts are in
+folders of the same store.  Memory holds the messages of one session without their parts.  Since version 1.2 a SQLite
+database, ``opencode.db``, replaces these files: its rows come from ``sqlite_stores.py``, and hold the same data.
 """
 
 import re
@@ -37,9 +37,10 @@ _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 _SILENT: Final = frozenset(
     {"step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry", "subtask"}
 )
-"""Parts that are no words."""
+"""Types of parts without words."""
 
-# From the file of a session to the folders of messages and of parts: as today, and as before version 0.6.
+# From the file of a session to the folders of messages and of parts: the current layout, and the one before version
+# 0.6.
 _LAYOUTS: Final = (
     ("../../message/{session}", "../../part/{message}"),
     ("../message/{session}", "../part/{session}/{message}"),
@@ -49,7 +50,7 @@ _PLAIN_ID: Final = re.compile(r"[\w.-]+")
 
 _STORE_PART: Final = re.compile(r"[/\\](message|part)[/\\][^/\\]+[/\\](?:[^/\\]+[/\\])?[^/\\]+\.json\Z")
 
-# Other files of the store, and the keys that tell them.
+# Other files of the store, and the keys that identify them.
 _NO_TRANSCRIPTS: Final = (
     ({"id", "worktree", "time"}, "a project of opencode"),
     ({"file", "additions", "deletions"}, "what a session of opencode changed"),
@@ -130,7 +131,7 @@ class _Message:
 
 
 def _rows(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of a session whose rows are given: the session, then its messages, each with one of its parts."""
+    """Yield the turns of a session in rows: the session, then its messages, each with one of its parts."""
     about: JsonObject = {}
     native_id = reader.path
     info: JsonObject = {}
@@ -162,13 +163,13 @@ def _rows(reader: HistoryReader) -> Iterator[Parsed]:
 
 def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:
     for found in json_members(reader, ("messages",)):
-        # Damage was reported by the walk before this one.
+        # The first walk has reported the damage.
         if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
             yield _Message(json_object(found[1].get("info")), list(json_objects(found[1].get("parts"))))
 
 
 def _stored(reader: HistoryReader, native_id: str) -> Iterator[_Message | HistoryIssue]:
-    """Yield the messages that the store holds, in the order in which they were begun."""
+    """Yield the messages in the store, in the order of their creation."""
     if not _PLAIN_ID.fullmatch(native_id):
         return
     for messages, parts in _LAYOUTS:
@@ -205,12 +206,12 @@ def _with_parts(
                     yield part
                 else:
                     found.append(part)
-    # The oldest versions kept the parts in the message.
+    # The oldest versions stored the parts in the message.
     yield _Message(info, found or list(json_objects(info.get("parts"))))
 
 
 def _one(reader: HistoryReader, relative: str) -> JsonObject | HistoryIssue:
-    """Return the object that the file at *relative* holds."""
+    """Return the object in the file at *relative*, or an issue."""
     beside = reader.sibling(relative)
     if beside is None:
         return HistoryIssue("unreadable", reader.path, f"{relative} is gone")
@@ -262,13 +263,13 @@ def _turns(
 
 
 def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
-    """Return the parts of *message*, sorted, and the types of those that nobody knows."""
+    """Return the sorted parts of *message*, and the types of unknown parts."""
     content = Content()
     unknown: list[str] = []
     for part in message.parts:
         kind = json_text(part.get("type"))
         if kind == "text":
-            # In a question that is the text of a file; in an answer, what was said in the model's place.
+            # In a question, this is the text of a file; in an answer, text in place of the model's.
             is_added = role == "user" and bool(part.get("synthetic") or part.get("ignored"))
             (content.attached if is_added else content.texts).append(json_text(part.get("text")))
         elif kind == "reasoning":
@@ -286,7 +287,7 @@ def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
 
 
 def _add_tool(content: Content, part: JsonObject) -> None:
-    # Before version 0.2 the call lay one level deeper.
+    # Before version 0.2 the call was one level deeper.
     call = json_object(part.get("toolInvocation"))
     state = json_object(part.get("state"))
     content.called(

@@ -1,7 +1,7 @@
 """``chatgpt``: the export of ChatGPT, ``conversations.json`` or, since 2026, many ``conversations-000.json``.
 
-A conversation is a tree of nodes under ``mapping``; what is read is the path that ends at ``current_node``.  One that
-was fetched alone is read too.  Memory holds the ids of one conversation, not its text.
+A conversation is a tree of nodes under ``mapping``; the path that ends at ``current_node`` is read.  A single
+downloaded conversation is read too.  Memory holds the ids of one conversation, not its text.
 """
 
 import re
@@ -26,12 +26,13 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conv
 from chatmemory.pastchats.formats.shapes.message_tree import parent_of
 from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
-# Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a name.
+# Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a
+# name.
 _MARK: Final = re.compile("\ue200([^\ue200\ue201\ue202]*)(?:\ue202([^\ue200\ue201]*))?\ue201")
 _LOOSE_MARKS: Final = re.compile("[\ue200-\ue206]")
 _ENTITY_NAME: Final = re.compile(r'\[\s*"[^"]*"\s*,\s*"([^"]*)"')
 
-# Other files of the same export, and the keys that tell them.
+# Other files of the same export, and the keys that identify them.
 _NO_TRANSCRIPTS: Final = (
     ({"chatgpt_plus_user", "email"}, "the account (user.json)"),
     ({"conversation_id", "rating"}, "ratings (message_feedback.json)"),
@@ -69,7 +70,7 @@ def _facts(node: JsonObject, conversation: Outline, role: Role) -> JsonObject:
 
 
 def _said(node: JsonObject) -> Said | UnknownRecord | None:
-    """Return who said what, or which tool was called; None where nothing was said."""
+    """Return the speaker and the text, or the called tool; None when there is no text."""
     message = json_object(node.get("message"))
     content = json_object(message.get("content"))
     content_type = json_text(content.get("content_type"))
@@ -102,7 +103,7 @@ _PARTS: Final = frozenset({"text", "multimodal_text", "code"})
 
 
 def _text(content: JsonObject) -> str | None:
-    """Return the text of *content*, "" for none; None where its type is unknown."""
+    """Return the text of *content*, "" for none; None when its type is unknown."""
     content_type = json_text(content.get("content_type"))
     if content_type in _PARTS:
         parts = [_part(part) for part in json_items(content.get("parts"))] or [json_text(content.get("text"))]
@@ -124,7 +125,7 @@ def _text(content: JsonObject) -> str | None:
 def _part(part: Json) -> str:
     if isinstance(part, str):
         return part
-    # What was spoken, in writing.
+    # The transcript of spoken words.
     is_spoken = json_object(part).get("content_type") == "audio_transcription"
     return json_text(json_object(part).get("text")) if is_spoken else ""
 
@@ -148,7 +149,7 @@ def _without_marks(text: str) -> str:
 
 
 def _shown(mark: re.Match[str]) -> str:
-    """Return what a person sees in the place of *mark*: the name of an entity; of a link no more than its place."""
+    """Return the text that a person sees instead of *mark*: the name of an entity; "" for a link."""
     name = _ENTITY_NAME.match(mark[2] or "") if mark[1] == "entity" else None
     return name[1] if name else ""
 

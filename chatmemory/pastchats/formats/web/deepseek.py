@@ -1,8 +1,8 @@
 """``deepseek``: the export of DeepSeek, ``conversations.json`` in a zip archive.
 
-A conversation is a tree of nodes under ``mapping``, as ChatGPT's; a message holds ``fragments``: REQUEST of a person, THINK
-and RESPONSE of the model.  No leaf is named: at every fork the last answer is taken.  Built from public readers of the
-export.
+A conversation is a tree of nodes under ``mapping``, like ChatGPT's; a message holds ``fragments``: REQUEST of a
+person, THINK and RESPONSE of the model.  The export names no leaf: at every fork the last answer is taken.  Built
+from public readers of the export.
 """
 
 from typing import Final

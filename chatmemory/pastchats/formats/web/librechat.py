@@ -1,7 +1,7 @@
-"""``librechat``: conversations exported from LibreChat, flat or with each answer within its question; and Chatbot UI's.
+"""``librechat``: conversations exported from LibreChat, flat or with each answer inside its question; and Chatbot UI's.
 
-LibreChat does not say which branch was shown last, so the last answer is taken at every fork.  Memory holds the ids of
-one conversation, not its text, however deep its messages are nested.
+LibreChat does not store which branch was shown last, so the last answer is taken at every fork.  Memory holds the ids
+of one conversation, not its text, at any depth of nesting.
 """
 
 import re
@@ -32,12 +32,12 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import (
 from chatmemory.pastchats.formats.shapes.message_tree import linked_by
 from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
-_MAX_DEPTH: Final = 3000  # of answers within answers; the longest chats that were seen have hundreds
+_MAX_DEPTH: Final = 3000  # of answers within answers; the longest known chats have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)
 
 
 def _claim(head: Head) -> Claim | None:
-    """Claim conversations with ``conversationId`` and messages that say ``isCreatedByUser``, or Chatbot UI's file."""
+    """Claim conversations with ``conversationId`` and messages with ``isCreatedByUser``, or Chatbot UI's file."""
     for entry in conversations_in(head):
         messages = list(json_objects(entry.get("messages")))
         if any("messageId" in message and "isCreatedByUser" in message for message in messages):
@@ -60,7 +60,7 @@ class _Open:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that matters of it is known, though it has not ended, and it was not given yet."""
+        """Whether the message has its id and its text, although it has not ended, and has not been yielded."""
         return (
             not self.is_given
             and "messageId" in self.fields
@@ -68,13 +68,13 @@ class _Open:
         )
 
     def put(self, name: str, value: Json | End) -> None:
-        """Take a member, unless the message is gone already."""
+        """Add a member, unless the message has been yielded."""
         if not self.is_given and not isinstance(value, End):
             self.fields[name] = value
 
 
 def _flattened(source: str, walked: Walks) -> Walks:
-    """Bring messages that lie within their parents to one list, each as soon as it is known, without its children."""
+    """Move messages inside their parents to one list, each as soon as it is complete, without its children."""
     opened: list[_Open] = []
     given = 0
     for found in walked:
@@ -106,12 +106,12 @@ def _flattened(source: str, walked: Walks) -> Walks:
 
 
 def _is_of_lists(within: WalkPath) -> bool:
-    """Tell whether *within* leads to a message or to a member of one, through lists alone."""
+    """Return whether *within* leads to a message or to a member of a message, through lists only."""
     return len(within) > 1 and str not in set(map(type, within[1::2]))
 
 
 def _give(root: WalkPath, number: int, opened: list[_Open]) -> tuple[WalkPath, Json]:
-    """Return the innermost message with a number of its own, and forget all but its id."""
+    """Return the innermost message with a number of its own, and keep only its id."""
     one = opened[-1]
     message, one.is_given = one.fields, True
     one.fields = {"messageId": message.get("messageId", f"#{number}")}
@@ -122,7 +122,7 @@ def _give(root: WalkPath, number: int, opened: list[_Open]) -> tuple[WalkPath, J
 
 
 def _is_nested(reader: HistoryReader) -> bool:
-    """Tell whether any message holds its answers; it costs a fiftieth of reading as if it did."""
+    """Return whether any message contains its answers; the check takes a fiftieth of the time of a nested read."""
     end = b""
     for block in reader.blocks():
         if b'"children"' in end + block:

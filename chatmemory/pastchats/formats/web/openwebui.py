@@ -1,7 +1,7 @@
 """``openwebui``: chats exported from Open WebUI: a list of them, one with its ``chat``, or the bare chat.
 
-The messages form a tree; what is read is the path that ends at ``currentId``.  Reasoning and tool calls, which it keeps
-as ``<details>`` within the text, are taken out of it.  Memory holds the ids of one chat, not its text.
+The messages form a tree; the path that ends at ``currentId`` is read.  Reasoning and tool calls, which are stored as
+``<details>`` within the text, are taken out of it.  Memory holds the ids of one chat, not its text.
 """
 
 import html
@@ -25,7 +25,7 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conv
 from chatmemory.pastchats.formats.shapes.message_tree import linked_by
 from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
-# An answer that was broken off leaves the last one open.
+# In an interrupted answer, the last element has no end.
 _DETAILS: Final = re.compile(
     r'<details\s+type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)(?:</details>\s*|\Z)', re.DOTALL
 )
@@ -35,7 +35,7 @@ _ATTRIBUTE: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
 def _claim(head: Head) -> Claim | None:
-    """Claim documents whose messages name ``parentId`` and ``childrenIds``, under a ``history`` or in a list."""
+    """Claim documents whose messages have ``parentId`` and ``childrenIds``, under a ``history`` or in a list."""
     for entry in conversations_in(head):
         chat = json_object(entry.get("chat")) or entry
         history = json_object(chat.get("history"))
@@ -85,7 +85,7 @@ def _content(message: JsonObject) -> Content:
 
 
 def _add_output(content: Content, message: JsonObject) -> None:
-    """Add the items of an answer, where newer versions keep its words alone."""
+    """Add the items of an answer, because newer versions store only its words in the content."""
     for item in json_objects(message.get("output")):
         if item.get("type") == "message":
             content.add(item.get("content"))
@@ -96,7 +96,7 @@ def _add_output(content: Content, message: JsonObject) -> None:
 
 
 def _take(details: re.Match[str], content: Content) -> str:
-    """Put what *details* fold away where it belongs; nothing of it stays in the text."""
+    """Move the content of *details* to the thinking or the results, and return "" as its replacement in the text."""
     kind, attributes, body = details.groups()
     named = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
     said = _QUOTE.sub("", html.unescape(_SUMMARY.sub("", body)))
@@ -114,7 +114,7 @@ openwebui: Final = TreeFormat(
     messages=(
         ("chat", "history", "messages"),
         ("history", "messages"),
-        # The same path once more, as a list; where a chat has no tree, all there is.
+        # The same path once more, as a list; a chat without a tree has only this list.
         ("chat", "messages"),
         ("messages",),
     ),

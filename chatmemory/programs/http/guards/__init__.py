@@ -1,4 +1,4 @@
-"""The guards of the door, each an ASGI application around another: what a request must be before anybody reads it.
+"""The guards: ASGI applications that check a request before they pass it to the application inside them.
 
-``app`` puts them around the operations.  A guard knows nothing of what it guards, so other programs use them too.
+``app`` puts them around the operations.  A guard does not depend on what it protects, so the MCP server uses them too.
 """

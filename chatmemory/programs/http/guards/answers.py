@@ -1,11 +1,11 @@
-"""What stands around answers: ``RequestLog``, ``HeaderGuard``, ``UnforeseenGuard`` and ``Compressed``.
+"""Wrappers around answers: ``RequestLog``, ``HeaderGuard``, ``UnforeseenGuard`` and ``Compressed``.
 
-The log is for the operator and never shows what was asked or said.  Ids stand in paths, words in queries, and an
-exception may quote what somebody said: a line names the route, and an error its type and place.
+The log is for the operator and never shows what was requested or said.  Paths contain ids, queries contain words, and an
+exception may quote what somebody said.  So a log line shows only the route, and of an error only its type and place.
 
-Compression can give a secret away (BREACH) where somebody else's page makes a browser ask with the credentials of its
-user, has words of its own repeated beside the secret, and sees how long the answer is.  Here no answer holds a token; a
-token stands in a header that no browser adds by itself; and a page of another origin is refused, whatever it asks.
+Compression can reveal a secret (BREACH) if a foreign page makes a browser send requests with the user's credentials, has
+its own words repeated next to the secret, and sees the length of the answer.  This is not possible here: no answer
+contains a token, no browser adds the header with the token by itself, and pages of other origins are refused.
 """
 
 import logging
@@ -21,9 +21,9 @@ from chatmemory.programs.operations.refusal import Refusal
 
 NO_ROUTE: Final = "(no route)"
 CALLER: Final = "chatmemory.caller"
-"""Where the scope of a request holds the name of the token that it came with."""
+"""The key in the scope of a request under which the name of its token is stored."""
 NO_CALLER: Final = "(nobody)"
-"""Of a request that came without a known token, or needed none."""
+"""The name for a request without a known token, or that needs none."""
 
 UNFORESEEN: Final = Refusal("InternalError", "the server made a mistake; its log says where")
 
@@ -51,15 +51,15 @@ HEADERS: Final = (
 )
 
 LEAST_COMPRESSED_BYTES: Final = 1_400
-"""What fits one packet takes as long uncompressed."""
+"""A shorter answer fits into one packet, so compression would not make it faster."""
 COMPRESSION_LEVEL: Final = 5
-"""Of 1 to 9: 200 KB of the page become 60 KB in 12 ms; 9 takes half as long again, for 2 % less."""
+"""From 1 to 9.  At 5, 200 KB of the page become 60 KB in 12 ms; 9 needs 50 % more time for 2 % less."""
 
 log = logging.getLogger("chatmemory.http")
 
 
 def route_of(scope: Scope) -> str:
-    """Return method and template of the route that *scope* took: ``GET /memories/{memoryId}``."""
+    """Return the method and the path template of the route of *scope*, for example ``GET /memories/{memoryId}``."""
     return f"{scope.get('method', scope['type'])} {getattr(scope.get('route'), 'path', NO_ROUTE)}"
 
 
@@ -70,19 +70,19 @@ def caller_of(scope: Scope) -> str:
 
 
 def asked_by(scope: Scope) -> str:
-    """Return route and caller of *scope*: ``GET /memories/{memoryId} by phone``."""
+    """Return the route and the caller of *scope*, for example ``GET /memories/{memoryId} by phone``."""
     return f"{route_of(scope)} by {caller_of(scope)}"
 
 
 @final
 class RequestLog:
-    """Logs what *app* answers: method, route, status, the name of the client's token, milliseconds, and bytes of the body."""
+    """Logs each answer of *app*: method, route, status, name of the client's token, milliseconds, and bytes of the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and log it."""
+        """Pass the request to *app*, and log its answer."""
         if scope["type"] != "http" or not log.isEnabledFor(logging.INFO):
             await self.app(scope, receive, send)
             return
@@ -113,13 +113,13 @@ class RequestLog:
 
 @final
 class HeaderGuard:
-    """Adds ``HEADERS`` to the answers of *app*, except headers that an answer already has."""
+    """Adds ``HEADERS`` to the answers of *app*, except those that an answer already has."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with the headers."""
+        """Pass the request to *app*, and add the headers to its answer."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -133,13 +133,13 @@ class HeaderGuard:
 
 @final
 class UnforeseenGuard:
-    """Answers for *app* when it raises; an answer that has begun stays incomplete, and the server cuts the connection."""
+    """Answers with ``UNFORESEEN`` when *app* raises; if the answer has begun, the server closes the connection instead."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, whatever happens."""
+        """Pass the request to *app*, and answer for it if it raises."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -152,7 +152,7 @@ class UnforeseenGuard:
 
         try:
             await self.app(scope, receive, send_and_notice)
-        except Exception as error:  # noqa: BLE001  whatever nobody expected
+        except Exception as error:  # noqa: BLE001  any unexpected exception
             log.error("%s: %s", asked_by(scope), described(error))  # noqa: TRY400  a traceback shows the text
             if not has_begun:
                 await problem_response(UNFORESEEN)(scope, receive, send)
@@ -160,9 +160,9 @@ class UnforeseenGuard:
 
 @final
 class Compressed:
-    """Gives the answers of *app* compressed; not for streams, whose beginning would wait for what follows.
+    """Compresses the answers of *app*; not for streams, whose first events would wait for later ones.
 
-    What takes long, from 128 KiB on, is done in a thread while others are answered.
+    Answers of 128 KiB and more are compressed in a thread, so that other requests do not wait.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -172,14 +172,14 @@ class Compressed:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
-        # The middleware takes 12 us of each answer that it leaves as it is.
+        """Pass the request to *app*, and compress its answer if the client accepts gzip."""
+        # Without this check the middleware would cost 12 us for each answer that it does not compress.
         takes_gzip = any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
         await (self._compressing if takes_gzip else self.app)(scope, receive, send)
 
 
 def described(error: BaseException) -> str:
-    """Return type and place of *error*, and of what is grouped in it, without its text."""
+    """Return the type and place of *error*, and of the exceptions in a group, without their text."""
     frames = extract_tb(error.__traceback__)
     place = f" at {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     name = f"{type(error).__module__}.{type(error).__qualname__}{place}"

@@ -1,12 +1,13 @@
-"""The door of the server: ``behind_the_door`` puts guards before an application, and ``MethodRoute`` leads to an operation.
+"""The outer guards of the server: ``behind_the_door`` puts them around an application; ``MethodRoute`` routes to an operation.
 
-Where several paths fit a request, the first route that takes its method answers.  ``DoorGuard`` refuses a request for what its first lines say:
+If several paths match a request, the first route that takes its method answers.  ``DoorGuard`` refuses a request because
+of its path or headers in these cases:
 
-- a path or a query that is not percent-encoded UTF-8: decoded with replacement characters, it would name another id;
-- a name that is not this server's.  A page whose name is made to point at this machine after it has loaded (DNS
-  rebinding) is of the server's origin in the eyes of its browser, but its requests still bear that name;
-- a page of another origin.  A browser says in ``Origin`` and ``Sec-Fetch-Site`` where a request comes from, and pages
-  cannot forge either.  Programs send neither, and pass; this server has no CORS header for anybody.
+- The path or the query is not percent-encoded UTF-8: decoded with replacement characters, it would name another id.
+- The ``Host`` is not a name of this server.  This stops DNS rebinding: after a foreign page has loaded, its name is made
+  to point to this machine, so the browser takes both for one origin, but its requests still have the foreign name.
+- The request comes from a page of another origin.  Browsers send ``Origin`` and ``Sec-Fetch-Site``, and pages cannot
+  forge them.  Programs send neither, so they pass.  The server sends no CORS headers.
 """
 
 import re
@@ -28,11 +29,11 @@ WELL_FORMED: Final = re.compile(rb"(?:[^%]|%[0-9A-Fa-f]{2})*", re.DOTALL)
 LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:\[\]@/?#]+)(?::[0-9]{1,5})?")
-"""A name or an address, and perhaps a port, which is not compared: a tunnel has its own."""
+"""A name or an address, with an optional port.  The port is not compared, because a tunnel has its own."""
 
 PAGES: Final = frozenset({"/", "/docs", "/docs/problems"})
 OWN_SITES: Final = frozenset({"same-origin", "none"})
-"""``none``: a person typed the address, or opened a bookmark."""
+"""``none`` means that a person typed the address or opened a bookmark."""
 
 MALFORMED: Final = Refusal(
     "MalformedRequestError",
@@ -40,22 +41,22 @@ MALFORMED: Final = Refusal(
 )
 WRONG_HOST: Final = Refusal(
     "HostRefusedError",
-    "the Host header must be, once, a name of this server: use an address that it listens at, or add the name to server.hosts",
+    "send one Host header, with a name of this server: use an address that it listens on, or add the name to server.hosts",
 )
 WRONG_ORIGIN: Final = Refusal(
     "OriginRefusedError",
-    "this request comes from a page of another origin: open the page that this server has itself, or ask from a program",
+    "this request comes from a page of another origin: open this server's own page, or send the request from a program",
 )
 
 
 def behind_the_door(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
-    """Return *app* behind the guards that each request passes: log, headers, unforeseen errors, ``DoorGuard``.
+    """Return *app* inside the guards that every request passes: log, headers, unexpected errors, ``DoorGuard``.
 
-    The log is outermost, so that refused requests are logged too.  Each answer gets the headers, also that of an error.
+    The log is outermost, so that refused requests are logged too.  Every answer gets the headers, including errors.
 
     Args:
         app: answers the requests that pass.
-        settings: name the server.
+        settings: has the names of the server.
     """
     return RequestLog(HeaderGuard(UnforeseenGuard(DoorGuard(app, names=settings.names))))
 
@@ -66,7 +67,7 @@ class DoorGuard:
 
     Args:
         app: answers the requests that pass.
-        names: of this server, besides those of this machine's loopback.
+        names: the names of this server, in addition to those of the loopback address.
     """
 
     def __init__(self, app: ASGIApp, *, names: Iterable[str] = ()) -> None:
@@ -91,15 +92,15 @@ class DoorGuard:
 
 @final
 class MethodRoute(Route):
-    """Routes one method of a path to *app*; a method without a route is refused with the list of those that have one."""
+    """Routes one method of a path to *app*; other methods are refused with the list of the allowed ones."""
 
     def __init__(self, path: str, method: str, app: ASGIApp, *, methods_here: Collection[str]) -> None:
         """Route requests with *method* at *path* to *app*.
 
         Args:
-            path: with the names of its parameters in braces.
+            path: the path, with the names of its parameters in braces.
             method: the method of this route.
-            app: answers.
+            app: answers the requests.
             methods_here: all methods that *path* has.
         """
         super().__init__(path, app, methods=[method])
@@ -108,7 +109,7 @@ class MethodRoute(Route):
         self._refused = problem_response(refusal)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request, or refuse its method: the router also calls this for a method that no route takes."""
+        """Answer the request, or refuse its method; the router also calls this for a method without a route."""
         scope["route"] = self  # for the log; older releases of starlette do not set it
         is_taken = scope["method"] in (self.methods or ())
         await (self.app if is_taken else self._refused)(scope, receive, send)
@@ -116,13 +117,13 @@ class MethodRoute(Route):
 
 @final
 class RawPaths:
-    """Routes by the path as it was sent: an id with a percent-encoded slash stays one segment."""
+    """Passes requests to *app* with the path as it was sent, so that an id with an encoded slash stays one segment."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Pass the request to *app*."""
         await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)
 
 
@@ -144,7 +145,7 @@ def _is_own(scope: Scope, headers: Headers) -> bool:
 
 
 def _follows_a_link(scope: Scope, headers: Headers) -> bool:
-    """Tell whether a link of another site leads to a page: the browser shows it, and that site sees nothing of it."""
+    """Return whether the request follows a link of another site to a page: only the browser's user sees this page."""
     return (
         scope["method"] == "GET"
         and scope["path"] in PAGES

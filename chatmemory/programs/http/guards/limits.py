@@ -1,7 +1,7 @@
-"""How much a request may take: ``ContentGuard`` limits its body, ``AtMost`` and ``StreamLimit`` how many are answered at once.
+"""Limits: ``ContentGuard`` limits the body of a request, ``AtMost`` and ``StreamLimit`` the number of requests at once.
 
-A body is read here, whole, before a handler begins: a slow client occupies nothing but its own connection.  Nobody waits
-in line: requests that run at once share one event loop, which is line enough.
+A body is read completely before its handler begins, so a slow client only occupies its own connection.  There is no
+queue: requests over the limit are refused, because those that run already wait for each other in one event loop.
 """
 
 import re
@@ -38,7 +38,7 @@ class _GoneError(Exception):
 
 @final
 class Room:
-    """For the bodies that are arriving, all together."""
+    """The memory that is left for all arriving bodies together, in bytes."""
 
     def __init__(self, free_bytes: int = 64_000_000) -> None:
         self.free_bytes = free_bytes
@@ -46,13 +46,13 @@ class Room:
 
 @final
 class ContentGuard:
-    """Reads the body of a request, and gives it to *app* in one piece.
+    """Reads the whole body of a request, and passes it to *app* in one piece.
 
     Args:
-        app: what answers.
-        max_bytes: of one body.
-        seconds: that it may take to arrive.
-        room: several guards may share one.
+        app: answers the requests.
+        max_bytes: the largest body, in bytes.
+        seconds: the longest time in which a body must arrive.
+        room: the memory for arriving bodies, which several guards may share; None: its own.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ContentGuard:
         self.room = room or Room()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse; what is refused is not read on, and the server closes its connection."""
+        """Pass the request to *app*, or refuse it; a refused body is not read further, and the connection is closed."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -121,12 +121,12 @@ class ContentGuard:
         return bytes(body)
 
     def _too_large(self) -> _RefusedError:
-        text = f"a body may have {self.max_bytes:,} bytes: send less at a time"
+        text = f"a body may have at most {self.max_bytes:,} bytes: send less at a time"
         return _RefusedError(Refusal("ContentTooLargeError", text))
 
 
 def _received(body: bytes, receive: Receive) -> Receive:
-    """Return what gives *body* first, and then whatever *receive* gives."""
+    """Return a function that returns *body* at its first call, and calls *receive* after that."""
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def given() -> Message:
@@ -137,7 +137,7 @@ def _received(body: bytes, receive: Receive) -> Receive:
 
 @final
 class Places:
-    """How many more requests may begin; *count* at first."""
+    """The number of requests that may still begin; *count* at the start."""
 
     def __init__(self, count: int) -> None:
         self.free = count
@@ -145,9 +145,9 @@ class Places:
 
 @final
 class AtMost:
-    """Lets a request pass to *app* while one of the *places* is free, which several applications may share.
+    """Passes a request to *app* if one of *places* is free; several applications may share them.
 
-    Another one is refused at once, and told to come again.
+    Otherwise the request is refused at once, and the client is asked to try again.
     """
 
     def __init__(self, app: ASGIApp, *, places: Places) -> None:
@@ -171,10 +171,10 @@ class AtMost:
 
 @final
 class StreamLimit:
-    """Keeps at most *places* streams of *app* open; a new one evicts another when they are all taken.
+    """Keeps at most *places* streams of *app* open; if all are in use, a new stream closes another one.
 
-    It evicts the oldest stream of the client that has most of them.  That client reconnects with the id of the last
-    event that it saw.  So a client that opens ever more streams evicts its own, and nobody is shut out for ever.
+    It closes the oldest stream of the client that has the most.  That client reconnects with the id of the last event
+    that it saw.  So a client that opens more and more streams closes its own, and no client is locked out forever.
 
     Args:
         app: an application whose answers have no end.
@@ -189,7 +189,7 @@ class StreamLimit:
         self._taken: dict[anyio.CancelScope, Hashable] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, until another needs the place."""
+        """Pass the request to *app*, and end the stream when another one needs its place."""
         if len(self._taken) >= self.places:
             self._make_room()
         has_begun = False

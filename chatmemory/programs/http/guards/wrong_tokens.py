@@ -1,6 +1,6 @@
-"""``WrongTokens``: every further wrong token of one address is answered later, up to two seconds; a right one never waits.
+"""``WrongTokens``: delays the answers to wrong tokens of one address, more each time, up to two seconds.
 
-Many clients may share an address, behind a proxy for example, so nobody is refused for what others of it have sent.
+A valid token never waits.  Clients may share an address, for example behind a proxy, so none is refused because of others.
 """
 
 from ipaddress import ip_address, ip_network
@@ -9,33 +9,38 @@ from typing import Final, final
 from chatmemory.effect.services.clock import Clock
 
 FIRST_SECONDS: Final = 0.02
-"""Of the second wrong token; the first may be a slip, and each further one waits twice as long."""
+"""The delay for the second wrong token; the first may be a mistake.  Each further one waits twice as long."""
 LONGEST_SECONDS: Final = 2.0
-"""Less than a server that ends gives to what it has begun."""
+"""The longest delay: shorter than the time that a server has to finish its requests when it shuts down."""
 DOUBLINGS: Final = 20
-"""More are never needed."""
+"""The most doublings to compute; the longest delay is reached before."""
 
 REMEMBERED_SECONDS: Final = 600.0
-"""After the last wrong token of an address."""
+"""An address is forgotten this long after its last wrong token."""
 MOST_ADDRESSES: Final = 1_000
-"""Of which the server knows how many wrong tokens came; beyond it the one that was quiet for longest is forgotten."""
+"""The most addresses to count for; if there are more, the one that was quiet for longest is forgotten."""
 MOST_WAITING: Final = 100
-"""Answers that are held back at once, each with its connection; beyond it they are given at once."""
+"""The most delayed answers at once, because each keeps a connection open; further ones are not delayed."""
 
 IPV6_CLIENT_BITS: Final = 64
-"""A client of IPv6 has all addresses that begin with the same bits."""
+"""All IPv6 addresses that begin with the same bits belong to one client."""
 
 
 @final
 class WrongTokens:
-    """Counts wrong tokens by address, and holds their answers back."""
+    """Counts wrong tokens by address, and delays their answers."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, tuple[int, float]] = {}  # the address that was quiet for longest comes first
+        self._counts: dict[str, tuple[int, float]] = {}  # the address that was quiet for longest is first
         self._waiting = 0
 
     def count(self, address: str, now: float) -> int:
-        """Count a wrong token of *address* at *now* (seconds), and return how many came without a long pause."""
+        """Count a wrong token, and return how many came from this address without a long pause.
+
+        Args:
+            address: the address of the client.
+            now: the current time in seconds.
+        """
         client = _client(address)
         before, last = self._counts.pop(client, (0, now))
         count = before + 1 if now - last < REMEMBERED_SECONDS else 1
@@ -45,7 +50,7 @@ class WrongTokens:
         return count
 
     async def wait(self, count: int, clock: Clock) -> None:
-        """Sleep for as long as the answer to wrong token number *count* is held back."""
+        """Sleep for the delay of wrong token number *count*."""
         if count == 1 or self._waiting >= MOST_WAITING:
             return
         self._waiting += 1

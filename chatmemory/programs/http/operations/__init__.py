@@ -1,1 +1,1 @@
-"""What can be asked: the handlers, each with the classes of its requests and answers, and a table of operations at the end."""
+"""The handlers of the HTTP API: each module has the request and answer classes first, and its operations at the end."""

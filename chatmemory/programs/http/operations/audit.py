@@ -1,4 +1,4 @@
-"""``GET /audit``: who did what to which conversation or memory, for who has the main token."""
+"""``GET /audit``: who did what to which conversation or memory; only the main token may read it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from chatmemory.programs.operations.refusal import Refusal
 def list_audit_entries(
     call: Call[AuditList, None],
 ) -> Effect[AuditPage, DataValidationError | GenericMemoryError | Refusal, AuditTrailTag]:
-    """List who changed which conversation or memory, newest first, without what was said; for the main token alone."""
+    """List who changed which conversation or memory, newest first, without any content; it needs the main token."""
     return audit_page(call.query) if call.grant.is_main else Effect.fail(NO_AUDIT)
 
 

@@ -1,20 +1,114 @@
-"""``GET /changes``: what has changed since a cursor, for programs that follow a store."""
+"""``GET /changes`` and ``GET /events``: the changes since a cursor, page by page or as a stream."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, final
+from urllib.parse import quote, unquote
 
-from chatmemory.effect import Effect
+import anyio
+from attrs import frozen
+
+from chatmemory.effect import Do, Effect, Success
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, GenericMemoryError
-from chatmemory.events.event_log import ChangesPage, EventLogTag
-from chatmemory.programs.http.operation import Call, Operation
-from chatmemory.programs.operations.changes import ChangesList, changes_page
+from chatmemory.events.event import Event
+from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
+from chatmemory.input.rules import id_problems, refuse
+from chatmemory.input.structure import write_json
+from chatmemory.programs.http.operation import Call, EventStream, Operation, Stream
+from chatmemory.programs.http.operations.events import (
+    HEARTBEAT,
+    HEARTBEAT_SECONDS,
+    PAUSE_SECONDS,
+    RETRY,
+    has_come,
+)
+from chatmemory.programs.operations.changes import ChangesList, changes_page, told_page
+from chatmemory.programs.operations.grant import Grant
+
+PAGE: Final = 100
+
+
+@final
+@frozen(kw_only=True)
+class FollowingChanges:
+    """Where following the changes begins.
+
+    Attributes:
+        since: the `cursor` of an event, or of a page of changes; without it, only changes from now on are sent.
+    """
+
+    since: str | None = None
 
 
 def list_changes(
     call: Call[ChangesList, None],
 ) -> Effect[ChangesPage, DataValidationError | GenericMemoryError, EventLogTag]:
-    """List what has changed since a cursor, oldest first, without what was said; `isLast` says to ask again later."""
+    """List the changes since a cursor, oldest first, without any content; if `isLast` is true, ask again later."""
     return changes_page(call.grant, call.query)
 
 
-CHANGES: Final[Sequence[Operation]] = (Operation("GET", "/changes", list_changes, example={"limit": 20}),)
+def follow_changes(
+    call: Call[FollowingChanges, None],
+) -> Effect[EventStream, DataValidationError | GenericMemoryError, EventLogTag | ClockTag]:
+    """Send each change of a conversation, a memory or an item when it is committed, as server-sent events.
+
+    `event` is `change`, and `id` is its cursor, percent-encoded.  A client that reconnects with `Last-Event-ID` misses
+    no event.  The stream has only the changes that the token may see, and ends when the token expires.
+    """
+    return _followed(call)
+
+
+@Effect.gen
+async def _followed(
+    do: Do[DataValidationError | GenericMemoryError, EventLogTag | ClockTag],
+    call: Call[FollowingChanges, None],
+) -> EventStream:
+    refuse(do, id_problems("$.since", call.query.since, or_none=True))
+    log, clock = do.service(EventLogTag), do.service(ClockTag)
+    since = call.query.since if call.last_event is None else unquote(call.last_event)
+    cursor = since if since is not None else await do(log.end().alt(GenericMemoryError))
+    # Read now, so that an invalid cursor fails the request instead of starting streams that end again and again.
+    await do(told_page(log, call.grant, ChangesList(since=cursor, limit=1)))
+    return EventStream(
+        _events(log, call.grant, cursor, call.closing, lambda: has_come(call.grant.ends_at, clock))
+    )
+
+
+async def _events(
+    log: EventLog, grant: Grant, cursor: str, closing: anyio.Event, is_over: Callable[[], bool]
+) -> AsyncIterator[str]:
+    yield RETRY
+    silent_seconds = 0.0
+    while not (closing.is_set() or is_over()):
+        match await told_page(log, grant, ChangesList(since=cursor, limit=PAGE)):
+            case Success(page):
+                for event in page.events:
+                    yield _change_event(event)
+                    silent_seconds = 0.0
+                cursor = page.cursor
+                if not page.is_last:
+                    continue
+            case _:
+                return  # the client reconnects with the last id that it has seen
+        with anyio.move_on_after(PAUSE_SECONDS):
+            await closing.wait()
+        silent_seconds += PAUSE_SECONDS
+        if silent_seconds >= HEARTBEAT_SECONDS:
+            yield HEARTBEAT
+            silent_seconds = 0.0
+
+
+def _change_event(event: Event) -> str:
+    return f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
+
+
+CHANGES: Final[Sequence[Operation]] = (
+    Operation("GET", "/changes", list_changes, example={"limit": 20}),
+    Operation(
+        "GET",
+        "/events",
+        follow_changes,
+        stream=Stream(r"[!-~]{1,4096}", ("change",), Event, format="changes-cursor"),
+        example={"since": "0"},
+    ),
+)

@@ -1,4 +1,4 @@
-"""Conversations over HTTP: list, read, add, clear, and follow what is said."""
+"""Conversations over HTTP: list, read, add, fork, clear and follow them."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ from chatmemory.errors import (
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.large_answers import bounded
-from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation
+from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation, Stream
 from chatmemory.programs.http.operations.events import followed
 from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.programs.operations.refusal import Refusal
@@ -45,7 +45,7 @@ MOST_CONVERSATIONS: Final = 200
 MOST_MESSAGES: Final = 1000
 OPENING_CHARACTERS: Final = 120
 OPENING_MESSAGES: Final = 3
-"""Among which the first of the user is looked for: a system message may stand before it."""
+"""The first user message is searched among this many, since system messages may come before it."""
 OPENINGS_AT_ONCE: Final = 8
 
 _A_NUMBER: Final = validators.optional([validators.ge(0), validators.le(MAX_LIMIT)])
@@ -70,7 +70,7 @@ class OpenedConversation:
     """A conversation and how it begins.
 
     Attributes:
-        opening: the beginning of the first message of its user, on one line.
+        opening: the beginning of the first user message, on one line.
     """
 
     conversation: Conversation
@@ -95,7 +95,7 @@ class MessageList:
         view: `model` shows summaries instead of the messages that they cover, `full` shows every stored message.
         older_than: the `older` of another page of the same view.
         newer_than: the `newer` of another page of the same view; 0 for the start.
-        as_of: what was there at this version, or at this time; now if not given.
+        as_of: the state at this version or at this time; now if not given.
     """
 
     view: View = "model"
@@ -103,6 +103,18 @@ class MessageList:
     older_than: int | None = field(default=None, validator=_A_NUMBER)
     newer_than: int | None = field(default=None, validator=_A_NUMBER)
     as_of: int | datetime | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Clearing:
+    """What to clear.
+
+    Attributes:
+        with_branches: also clear all branches that hold a message of the conversation.
+    """
+
+    with_branches: bool = False
 
 
 @final
@@ -131,9 +143,9 @@ class ForkConversation:
     """A branch of a conversation.
 
     Attributes:
-        new_id: the id of the branch, which no conversation has or ever had.
-        at: the point: the id of the last message that both have; null for the end, or for *version*.
-        version: the point: a version from 1 on; null for the end, or for *at*.
+        new_id: the id of the branch; no conversation may have or ever have had it.
+        at: where to branch: the id of the last shared message; null for the end, or to use `version`.
+        version: where to branch: a version of the conversation, 1 or more; null for the end, or to use `at`.
     """
 
     new_id: str
@@ -168,7 +180,7 @@ def get_messages(
 ) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
     """Return a page of the messages of a conversation, oldest first.
 
-    A page with large messages ends earlier; `older` and `newer` lead on.  With `asOf`, it is the page of that version or
+    A page with large messages ends earlier; `older` and `newer` are its cursors.  With `asOf`, it is the page of that version or
     time; `isWhole` is false when some of its messages may have been deleted since.
     """
     asked = call.query
@@ -211,7 +223,7 @@ def add_messages(
 def fork_conversation(
     call: Call[NoParameters, ForkConversation],
 ) -> Effect[Forked, ForkError | Refusal, ChatMemoryService]:
-    """Begin a branch: a conversation that shares the messages of this one up to a point, and copies none of them."""
+    """Create a branch: a conversation that shares the messages of this one up to a point, without copying them."""
     asked = call.body
     if asked.at is not None and asked.version is not None:
         return Effect.fail(DataValidationError((Problem("$.version", "give at or version, not both"),)))
@@ -220,16 +232,21 @@ def fork_conversation(
 
 
 def clear_messages(
-    call: Call[NoParameters, None],
+    call: Call[Clearing, None],
 ) -> Effect[ClearReport, RemoveError | Refusal, ChatMemoryService]:
-    """Delete all messages and summaries of a conversation."""
-    return _memory(call, lambda memory, conversation_id: memory.clear_messages(conversation_id))
+    """Delete all messages and summaries of a conversation, and return which branches still hold some of them."""
+    return _memory(
+        call,
+        lambda memory, conversation_id: memory.clear_messages(
+            conversation_id, with_branches=call.query.with_branches
+        ),
+    )
 
 
 def get_summary(
     call: Call[NoParameters, None],
 ) -> Effect[SummarizationMetadata, ReadError | Refusal, ChatMemoryService]:
-    """Return which messages a summary replaces."""
+    """Return which messages a summary covers."""
 
     def found(metadata: SummarizationMetadata | None) -> Effect[SummarizationMetadata, Refusal]:
         if metadata is None:
@@ -246,14 +263,14 @@ def get_summary(
 def follow_conversation(
     call: Call[Following, None],
 ) -> Effect[EventStream, ReadError | Refusal, ChatMemoryService]:
-    """Send each new message of a conversation as it is added, as server-sent events.
+    """Send each new message of a conversation when it is added, as server-sent events.
 
-    `id` is the number of the message, and `event` is `message`; `cleared` says that the conversation was cleared.  A client
-    that reconnects with `Last-Event-ID` misses nothing.  The stream ends when the token expires.
+    `id` is the number of the message, and `event` is `message`, or `cleared` when the conversation was cleared.  A client
+    that reconnects with `Last-Event-ID` misses no message.  The stream ends when the token expires.
     """
 
     def follow(memory: ChatMemory, conversation_id: str) -> Effect[EventStream, ReadError]:
-        known = call.query.newer_than if call.last_event is None else call.last_event
+        known = call.query.newer_than if call.last_event is None else int(call.last_event)
         return followed(
             memory,
             conversation_id,
@@ -268,13 +285,13 @@ def follow_conversation(
 def _memory(
     call: Call[Any, Any], ask: Callable[[ChatMemory, str], Effect[A, E]]
 ) -> Effect[A, E | Refusal, ChatMemoryService]:
-    """Ask the service about the conversation that the path names."""
+    """Run *ask* with the service and the id of the conversation in the path."""
     return ChatMemoryService.use(lambda memory: ask(memory, call.path["conversationId"]))
 
 
 def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:
     def unless_cleared(error: ReadError) -> Effect[str, ReadError]:
-        is_cleared = isinstance(error, ConversationNotFoundError)  # meanwhile
+        is_cleared = isinstance(error, ConversationNotFoundError)  # since the list was read
         return Effect.succeed("") if is_cleared else Effect.fail(error)
 
     def opened(conversation: Conversation) -> Effect[OpenedConversation, ReadError]:
@@ -335,5 +352,11 @@ CONVERSATIONS: Final[Sequence[Operation]] = (
         refusals=("SummaryNotFoundError",),
         example={**_EXAMPLE, "messageId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a90"},
     ),
-    Operation("GET", f"{_ONE}/events", follow_conversation, example={**_EXAMPLE, "newerThan": 0}),
+    Operation(
+        "GET",
+        f"{_ONE}/events",
+        follow_conversation,
+        stream=Stream(r"[0-9]{1,9}", ("message", "cleared"), ChatMessage),
+        example={**_EXAMPLE, "newerThan": 0},
+    ),
 )

@@ -1,4 +1,4 @@
-"""``GET /settings``: what the server runs on.  Whether a part works is found out by trying it, briefly."""
+"""``GET /settings``: describes the parts that the server uses, and tries each of them briefly to see whether it works."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -25,22 +25,22 @@ from chatmemory.programs.http.operations.description import (
 from chatmemory.programs.operations.grant import Grant
 
 LONGEST_WAIT_SECONDS: Final = 2.0
-"""For each part: a person waits for the answer."""
+"""The longest wait for each part: a person is waiting for the answer."""
 
 TRIED_TEXT: Final = "memory 记忆"
 NO_ANSWER: Final = f"no answer within {LONGEST_WAIT_SECONDS:g} s"
 
 WITH_DETAILS: Final = frozenset({"EmbedderFails", "PastChatsFail"})
-"""Warnings with the text of an error, which may name any folder."""
-NOT_FOR_CLIENTS: Final = "the main token is told why"
+"""Warnings that quote the text of an error, which may contain the path of any folder."""
+NOT_FOR_CLIENTS: Final = "only the main token sees the reason"
 
 Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 
 
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
-    """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that does not run.
+    """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that fails.
 
-    A client with a token of its own is told the names of files without their folders; the main token is told them.
+    Only the main token sees the folders of files; other tokens see the file names.
     """
     described = _described(call.grant)
     return described if call.grant.is_main else described.map(_without_folders)
@@ -106,7 +106,7 @@ async def _tried_past_chats(
 
 
 def _without_folders(described: ServerDescription) -> ServerDescription:
-    """Return *described* without the folders of the machine, which are nobody's business but its owner's."""
+    """Return *described* with file names instead of paths: only the owner of the machine may see its folders."""
     store, past_chats, embedder = described.store, described.past_chats, described.embedder
     return evolve(
         described,
@@ -121,12 +121,12 @@ def _without_folders(described: ServerDescription) -> ServerDescription:
 
 
 def _last_part(place: str | None) -> str | None:
-    """Return the file name of *place*, or the name of a database, whose server may be a socket in a folder."""
+    """Return the file name of *place*, or the name of its database; a server's address may be a socket in a folder."""
     return None if place is None else PurePath(place).name
 
 
 def _file_name(model: str) -> str:
-    """Return the name of a model that is a file or a folder; ``intfloat/e5-small`` is the name of one that is not."""
+    """Return *model*, or its last part if it is a path; ``intfloat/e5-small`` is a name, not a path."""
     path = PurePath(model)
     return path.name if path.is_absolute() or path.parts[:1] == ("~",) else model
 
@@ -153,7 +153,7 @@ def _store_warning(facts: ServerFacts) -> ServerWarning | None:
     return ServerWarning(
         "StoreInMemory",
         "warning",
-        'everything is gone when the server ends: set memory.store.backend to "sqlite" or "postgres"',
+        'all data is lost when the server ends: set memory.store.backend to "sqlite" or "postgres"',
     )
 
 
@@ -162,14 +162,14 @@ def _skills_warning(facts: ServerFacts, problem: str | None) -> ServerWarning | 
         return ServerWarning(
             "SkillsFail",
             "warning",
-            f"no skill runs ({problem}): nothing is summarized until one does; check memory.skill",
+            f"skills cannot run ({problem}), so nothing is summarized: check memory.skill",
         )
     if facts.skill_runner != "extractive":
         return None
     return ServerWarning(
         "NoSkillModel",
         "info",
-        "summaries are made of sentences as they were said; for a model to write them,"
+        "summaries consist of sentences copied from the messages; to have a model write them,"
         ' set memory.skill.runner to "openai_compatible"',
     )
 
@@ -180,7 +180,7 @@ def _extraction_warning(facts: ServerFacts) -> ServerWarning | None:
     return ServerWarning(
         "ExtractionByRules",
         "info",
-        "memories are proposed by rules, for Chinese and English; for a model to propose them,"
+        "memories are proposed by rules, for Chinese and English only; to have a model propose them,"
         ' set memory.extraction.extractor to "skill"',
     )
 

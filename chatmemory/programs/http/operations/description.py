@@ -1,6 +1,6 @@
-"""``ServerDescription``: what the server runs on, as ``GET /settings`` tells it; and ``ServerFacts``, what wiring knows of it.
+"""``ServerDescription``: the answer of ``GET /settings``; ``ServerFacts``: what the wiring knows about the server.
 
-Keys, tokens and passwords have no place in either.
+Neither may contain keys, tokens or passwords.
 """
 
 from typing import Literal, TypeAlias, final
@@ -9,7 +9,7 @@ from attrs import frozen
 
 from chatmemory.effect import Effect, Tag
 from chatmemory.longterm.memories import Category
-from chatmemory.longterm.save_form import (
+from chatmemory.longterm.saving.save_form import (
     DEFAULT_CATEGORY,
     DEFAULT_CONFIDENCE,
     DEFAULT_KEYS,
@@ -25,8 +25,8 @@ class StoreDescription:
     """Where memories are kept.
 
     Attributes:
-        place: the file, or server and database; null: nowhere that lasts.  A client with a token of its own is told the
-            name of the file, or of the database.
+        place: the file, or server and database; null if nothing is kept when the server ends.  Only the main token sees
+            the whole place; other tokens see the name of the file or of the database.
     """
 
     backend: Backend
@@ -36,13 +36,13 @@ class StoreDescription:
 @final
 @frozen(kw_only=True)
 class ServerFacts:
-    """What those who wired the server know of it.
+    """What the wiring knows about the server.
 
     Attributes:
-        version: of the package.
+        version: the version of the package.
         extractor: what finds memories in a text: ``rules`` or ``skill``.
         skill_runner: what runs the skills.
-        skill_problem: finds out, without running one, why no skill would run; None: they will.
+        skill_problem: returns why skills cannot run, without running one; None if they can.
         strategy: how a long history is kept short.
         past_chats_place: the file of the index.
         needs_token: whether clients need a token.
@@ -65,7 +65,7 @@ class ServerFactsTag(Tag[ServerFacts]):
 @final
 @frozen
 class AskedNamespace:
-    """Whose memories the client sees; *app* is "" for all of the user's."""
+    """Whose memories the client sees; `app` is "" for all apps of the user."""
 
     user: str
     app: str
@@ -74,11 +74,11 @@ class AskedNamespace:
 @final
 @frozen
 class EmbedderDescription:
-    """What makes vectors of memories.
+    """The embedder, which computes the vectors of memories.
 
     Attributes:
-        dim: of its vectors; null while it makes none.
-        runs: whether it has just embedded a text.
+        dim: the dimension of its vectors; null if it does not work.
+        runs: whether it embedded a test text just now.
     """
 
     model: str
@@ -89,10 +89,10 @@ class EmbedderDescription:
 @final
 @frozen
 class SkillsDescription:
-    """What writes summaries, and extracts if it is told to.
+    """The skills, which write summaries, and extract memories if configured to.
 
     Attributes:
-        runner: `extractive` chooses sentences, offline; `openai_compatible` asks a model.
+        runner: `extractive` selects sentences, offline; `openai_compatible` calls a model.
         runs: whether it can be reached.
     """
 
@@ -103,13 +103,13 @@ class SkillsDescription:
 @final
 @frozen
 class PastChatsDescription:
-    """Histories of other tools.
+    """The past chats: histories of other tools.
 
     Attributes:
         enabled: whether the client may read them.
-        indexed: whether there are any.
-        place: the file of the index, without its folder for a client that may only look; null when the client may not
-            read the index.
+        indexed: whether an index exists.
+        place: the file of the index, without its folder unless the client has the main token; null if the client may
+            not read the index.
     """
 
     enabled: bool
@@ -120,7 +120,7 @@ class PastChatsDescription:
 @final
 @frozen
 class DefaultKeys:
-    """The key of what nothing was extracted from, by who said it (spec 002)."""
+    """The default keys for a saved message from which nothing was extracted, by its role (spec 002)."""
 
     user: str = DEFAULT_KEYS["user"]
     assistant: str = DEFAULT_KEYS["assistant"]
@@ -129,10 +129,10 @@ class DefaultKeys:
 @final
 @frozen
 class SaveFormDescription:
-    """What the form for saving a message is filled with when nothing good enough was extracted.
+    """Settings of the form for saving a message as a memory.
 
     Attributes:
-        least_confidence: below it, what was extracted is no help.
+        least_confidence: an extraction with less confidence is not used to fill the form.
     """
 
     default_keys: DefaultKeys = DefaultKeys()
@@ -144,11 +144,11 @@ class SaveFormDescription:
 @final
 @frozen
 class ServerWarning:
-    """Something that a person should know.
+    """A warning for the operator.
 
     Attributes:
-        level: `warning`: something is missing or will be lost.  `info`: it could be better.
-        message: what it means, and what to do about it.
+        level: `warning` if something is missing or data will be lost, `info` if something could be better.
+        message: what the warning means, and what to do about it.
     """
 
     code: Literal[
@@ -168,12 +168,12 @@ class ServerWarning:
 @final
 @frozen(kw_only=True)
 class ServerDescription:
-    """What the server runs on.
+    """The parts and settings of the server.
 
     Attributes:
-        version: of the package.
+        version: the version of the package.
         namespace: whose memories the client sees.
-        read_only: whether the client may only look.
+        read_only: whether the client may only read.
         needs_token: whether clients need a token.
         extractor: what finds memories in a text.
         strategy: how a long history is kept short.

@@ -1,6 +1,6 @@
-"""``followed``: what is said in a conversation as server-sent events, whoever says it.
+"""``followed``: the new messages of a conversation as server-sent events.
 
-The store is asked again and again, since another process may be the one that adds.
+The store is polled, because another process may add the messages.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -18,13 +18,13 @@ from chatmemory.input.structure import write_json
 
 PAUSE_SECONDS: Final = 0.5
 HEARTBEAT_SECONDS: Final = 15.0
-"""So that nobody on the way takes a conversation in which nothing is said for a dead connection."""
+"""A heartbeat keeps proxies from closing the connection while no message arrives."""
 PAGE: Final = 10
-"""Messages that are held for a client until it takes them: each may have a megabyte, and of clients there are a hundred."""
+"""Messages held in memory for a client until it takes them: each may have a megabyte, for up to a hundred clients."""
 HEARTBEAT: Final = ": still here\n\n"
 CLEARED: Final = "event: cleared\ndata: {}\n\n"
 RETRY: Final = "retry: 1000\n\n"
-"""The pause of a client that was cut off, in milliseconds; sent first, so that an answer has begun."""
+"""Tells a client to wait this long, in milliseconds, before it reconnects; sent first, so that the answer begins at once."""
 
 
 def followed(
@@ -35,26 +35,26 @@ def followed(
     closing: anyio.Event,
     ends_at: datetime | None = None,
 ) -> Effect[AsyncIterator[str], ReadError]:
-    """Succeed with the events of a conversation, as they come.
+    """Return the events of a conversation as a stream; fail if the conversation or *newer_than* is not valid.
 
     Args:
-        memory: where it is looked for.
+        memory: reads the conversation.
         conversation_id: the id of the conversation.
-        newer_than: the number of the message behind which they begin; None: the last one.
-        closing: they end as soon as it is set.
-        ends_at: the instant from which on there are none, UTC; None: it never comes.
+        newer_than: the number of the message after which the events begin; None: the last message.
+        closing: the stream ends as soon as it is set.
+        ends_at: the instant at which the stream ends, UTC; None: never.
     """
 
     def last(_: Conversation) -> Effect[int, ReadError]:
         known = newer_than
         if known is None:
             return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
-        # Asked now, so that a number that is none is a failure, and not a stream that ends again and again.
+        # Read now, so that an invalid number fails the request instead of starting streams that end again and again.
         asked = memory.get_page(conversation_id, limit=0, newer_than=known, view="full")
         return asked.map(lambda _: known)
 
     def events(seq: int, clock: Clock) -> AsyncIterator[str]:
-        return _events(memory, conversation_id, seq, closing, lambda: _has_come(ends_at, clock))
+        return _events(memory, conversation_id, seq, closing, lambda: has_come(ends_at, clock))
 
     return (
         memory.get_conversation(conversation_id)
@@ -84,7 +84,7 @@ async def _events(
                     yield CLEARED
                 is_there = False
             case Failure():
-                return  # the client comes back with the last id that it has seen
+                return  # the client reconnects with the last id that it has seen
         with anyio.move_on_after(PAUSE_SECONDS):
             await closing.wait()
         silent_seconds += PAUSE_SECONDS
@@ -93,7 +93,13 @@ async def _events(
             silent_seconds = 0.0
 
 
-def _has_come(instant: datetime | None, clock: Clock) -> bool:
+def has_come(instant: datetime | None, clock: Clock) -> bool:
+    """Return whether an instant is reached.
+
+    Args:
+        instant: the instant, UTC; None is never reached.
+        clock: gives the current time.
+    """
     return instant is not None and clock.now() >= instant
 
 

@@ -1,4 +1,4 @@
-"""``POST /memory/extract`` (spec 002): what a text says that is worth remembering, for a form to be filled with."""
+"""``POST /memory/extract`` (spec 002): proposes a memory for a text, with which the page fills its form."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -11,7 +11,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
 from chatmemory.longterm.memories import Category
-from chatmemory.longterm.save_form import DEFAULT_CATEGORY
+from chatmemory.longterm.saving.save_form import DEFAULT_CATEGORY
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -19,11 +19,11 @@ from chatmemory.programs.operations.refusal import Refusal
 @final
 @frozen(kw_only=True)
 class ExtractRequest:
-    """A message.
+    """The message from which to extract a memory.
 
     Attributes:
-        content: its text.
-        role: who says it, on which the extraction depends; null for `user`.
+        content: the text of the message.
+        role: the role of its author, on which the extraction depends; null for `user`.
     """
 
     content: str
@@ -33,7 +33,7 @@ class ExtractRequest:
 @final
 @frozen(kw_only=True)
 class ExtractedMemory:
-    """The surest proposal; if nothing was found, the text itself with a confidence of 0.
+    """The proposal with the highest confidence; if nothing was found, the text itself with a confidence of 0.
 
     Attributes:
         key: the subject, in the language of the text; "" if nothing was found.
@@ -42,7 +42,7 @@ class ExtractedMemory:
         content: the fact as a full sentence for a model.
         extractor: `rules`, or the id of the skill that found it.
         note: why the rules were used instead of a skill; null otherwise.
-        proposals: all proposals, the surest first.
+        proposals: all proposals, highest confidence first.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""``GET /health`` and ``GET /readiness``: for whoever starts, watches and balances servers; neither needs a token."""
+"""``GET /health`` and ``GET /readiness``: for supervisors and load balancers; neither needs a token."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, Never, final
@@ -52,10 +52,10 @@ def get_readiness(_: Call[NoParameters, None]) -> Effect[Readiness, Refusal, Cha
 
 
 def _not_ready(error: ReadError) -> Refusal:
-    """Tell everybody what kind of problem it is, and nobody without a token where."""
+    """Return the refusal: without a token, a client sees the kind of the problem but not where the store is."""
     reason = error.reason if isinstance(error, GenericMemoryError) else None
     problem = reason.problem if isinstance(reason, RepositoryError) else "unexpected"
-    return Refusal("NotReadyError", f"the store does not answer now ({problem}): /settings says where it is")
+    return Refusal("NotReadyError", f"the store does not answer now ({problem}): /settings shows where it is")
 
 
 HEALTH: Final[Sequence[Operation]] = (

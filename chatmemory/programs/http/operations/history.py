@@ -1,16 +1,19 @@
-"""What happened to a memory, and how one change of it is taken back."""
+"""The history of a memory, and undoing a change of a memory or the newest change of a conversation."""
 
 from collections.abc import Sequence
 from typing import Final, final
 
 from attrs import field, frozen, validators
 
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import Undone
 from chatmemory.effect import Effect
-from chatmemory.errors import MemoryReadError, MemoryUndoError
+from chatmemory.errors import ConversationUndoError, MemoryReadError, MemoryUndoError
+from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_history import MemoryHistory
-from chatmemory.programs.http.operation import Call, InApp, Operation
+from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
 from chatmemory.programs.http.operations.memories import EXAMPLE, of_memory
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -18,29 +21,53 @@ from chatmemory.programs.operations.refusal import Refusal
 @final
 @frozen(kw_only=True)
 class Undo:
-    """A change to take back.
+    """The change of a memory to undo.
 
     Attributes:
-        number: of the event, as the history of the memory tells it; without it, the newest one.
+        number: the number of the event in the history of the memory; null for the newest one.
     """
 
     number: int | None = field(default=None, validator=validators.optional(validators.ge(1)))
 
 
+@final
+@frozen(kw_only=True)
+class UndoConversation:
+    """The newest change of a conversation, to undo.
+
+    Attributes:
+        expected_version: the version that this change made; the request is refused if the conversation has another one.
+            Null undoes the newest change, whichever it is.
+    """
+
+    expected_version: int | None = field(
+        default=None, validator=validators.optional([validators.ge(0), validators.le(MAX_LIMIT)])
+    )
+
+
 def get_memory_history(
     call: Call[InApp, None],
 ) -> Effect[MemoryHistory, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Return what happened to a memory, when, by whom and why, and what it said before each correction."""
+    """Return the events of a memory (when, by whom, why), and its content before each correction."""
     return of_memory(call, lambda memory, namespace: memory.history(namespace, call.path["memoryId"]))
 
 
 def undo_memory(
     call: Call[InApp, Undo],
 ) -> Effect[Memory, MemoryUndoError | Refusal, LongTermMemoryService]:
-    """Take one change of a memory back: a correction, a successor, a pin, a promotion, or a value that was put."""
+    """Undo one change of a memory: a correction, a replacement, a pin, a promotion, or a value that was set."""
     return of_memory(
         call,
         lambda memory, namespace: memory.undo(namespace, call.path["memoryId"], number=call.body.number),
+    )
+
+
+def undo_conversation(
+    call: Call[NoParameters, UndoConversation],
+) -> Effect[Undone, ConversationUndoError | Refusal, ChatMemoryService]:
+    """Undo the newest change of a conversation: an add, a summary, a fork, or a clear if a branch still holds its messages."""
+    return ChatMemoryService.use(
+        lambda memory: memory.undo(call.path["conversationId"], expected_version=call.body.expected_version)
     )
 
 
@@ -48,5 +75,11 @@ HISTORY: Final[Sequence[Operation]] = (
     Operation("GET", "/memories/{memoryId}/history", get_memory_history, example=EXAMPLE),
     Operation(
         "POST", "/memories/{memoryId}/undo", undo_memory, example={**EXAMPLE, "body": {"number": None}}
+    ),
+    Operation(
+        "POST",
+        "/conversations/{conversationId}/undo",
+        undo_conversation,
+        example={"conversationId": "trip-to-kyoto", "body": {"expectedVersion": None}},
     ),
 )

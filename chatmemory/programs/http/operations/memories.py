@@ -26,10 +26,12 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryChanges,
+    MemoryFacets,
     MemoryPage,
     MemoryType,
     NewMemory,
     RememberReport,
+    Source,
     Stored,
     UseReport,
 )
@@ -45,7 +47,7 @@ E = TypeVar("E")
 
 MOST_LISTED: Final = 1000
 MOST_REMEMBERED: Final = 1000
-"""At once: to embed them takes a quarter of a second, in which the others wait."""
+"""The most memories of one request: to embed them takes a quarter of a second, while other requests wait."""
 
 
 @final
@@ -55,8 +57,11 @@ class MemoryList:
 
     Attributes:
         after: the `next` of the previous page.
-        containing: only memories whose content, key or value contains this text.
+        containing: only memories whose content, key or value contains this text.  A page looks through 5,000 memories, so
+            it may have fewer than `limit`, or none, and a `next` to go on with.
         as_of: only memories that were current at this time; now if not given.
+        source: only memories that came about in this way.
+        superseded: `true`: only memories that are no longer current, or, with `asOf`, were no longer current then.
         app: the app; if not given, that of the token, or all apps.
     """
 
@@ -68,6 +73,30 @@ class MemoryList:
     tag: str | None = None
     containing: str | None = None
     as_of: datetime | None = None
+    source: Source | None = None
+    superseded: bool = False
+    app: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class FacetsWanted:
+    """Filters, as a list of memories has them.
+
+    Attributes:
+        as_of: only memories that were current at this time; now if not given.
+        source: only memories that came about in this way.
+        superseded: `true`: only memories that are no longer current, or, with `asOf`, were no longer current then.
+        app: the app; if not given, that of the token, or all apps.
+    """
+
+    memory_type: MemoryType | None = None
+    category: Category | None = None
+    session_id: str | None = None
+    tag: str | None = None
+    as_of: datetime | None = None
+    source: Source | None = None
+    superseded: bool = False
     app: str | None = None
 
 
@@ -77,9 +106,9 @@ class Remember:
     """Memories to save, all or none.
 
     Attributes:
-        dedup: how a duplicate is recognized.
-        attributes: `read`: what the user stated, such as where he lives, is recognized by rules, and ends older statements
-            about the same; `given`: only the attribute that a memory brings does.
+        dedup: how duplicates are recognized.
+        attributes: `read`: rules recognize what a user statement is about, such as where the user lives, and the new
+            statement ends older ones about the same; `given`: only an attribute that the memory names has this effect.
     """
 
     memories: tuple[NewMemory, ...] = field(validator=validators.max_len(MOST_REMEMBERED))
@@ -141,9 +170,9 @@ class Shown:
     """The memories of a recall that a model was shown.
 
     Attributes:
-        memory_ids: none for a context without memories, in which a query may still hit short-term ones.
-        session_id: the conversation of the model; null: none, and the use counts for no session.
-        query: the user's message; short-term memories of other sessions that share words with it count as used, too,
+        memory_ids: the ids of these memories; may be empty, because the query alone may count uses, see `query`.
+        session_id: the conversation of the model; if null, the use counts for no session.
+        query: the user's message; short-term memories of other sessions that share words with it also count as used,
             if `memory.promotion.afterSessions` is set.
     """
 
@@ -163,11 +192,11 @@ class Replacement:
 @final
 @frozen(kw_only=True)
 class Restoring:
-    """What a memory is restored for.
+    """Which memory the restored one replaces.
 
     Attributes:
-        instead_of: the id of the memory that is no longer current from now on, such as the one that took its place; null
-            to leave all others as they are.
+        instead_of: the id of a memory that ends now, such as the one that replaced the restored memory; null to change
+            no other memory.
     """
 
     instead_of: str | None = None
@@ -176,12 +205,12 @@ class Restoring:
 @final
 @frozen(kw_only=True)
 class ForgetWhere:
-    """The memories that match all that is given; at least one of them.
+    """Selects the memories that match all given fields; at least one field is needed.
 
     Attributes:
-        session_id: those that come from this conversation.
-        message_id: those that name this message as their origin.
-        path: those that were read from this file.
+        session_id: only memories that come from this conversation.
+        message_id: only memories that come from this message.
+        path: only memories that were read from this file.
     """
 
     session_id: str | Unchanged = UNCHANGED
@@ -192,7 +221,7 @@ class ForgetWhere:
 @final
 @frozen
 class EndedSession:
-    """How many short-term memories of the session were removed."""
+    """The number of short-term memories of the session that were removed."""
 
     removed: int
 
@@ -208,7 +237,7 @@ class Pin:
 def list_memories(
     call: Call[MemoryList, None],
 ) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
-    """List memories, newest first; a page with large memories ends earlier, and `next` leads on."""
+    """List memories, newest first; a page with large memories ends earlier, and `next` is the cursor of the rest."""
     asked = call.query
 
     def page(memory: LongTermMemory, namespace: Namespace, limit: int) -> Effect[MemoryPage, RecallError]:
@@ -222,12 +251,34 @@ def list_memories(
             tag=asked.tag,
             containing=asked.containing,
             as_of=asked.as_of,
+            source=asked.source,
+            superseded=asked.superseded,
         )
 
     return of_memory(
         call,
         lambda memory, namespace: page(memory, namespace, asked.limit).bind(
             lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
+        ),
+    )
+
+
+def get_memory_facets(
+    call: Call[FacetsWanted, None],
+) -> Effect[MemoryFacets, RecallError | Refusal, LongTermMemoryService]:
+    """Count memories, in all and by category, memory type and source; each of the three under the other filters."""
+    asked = call.query
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.facets(
+            namespace,
+            memory_type=asked.memory_type,
+            category=asked.category,
+            session_id=asked.session_id,
+            tag=asked.tag,
+            as_of=asked.as_of,
+            source=asked.source,
+            superseded=asked.superseded,
         ),
     )
 
@@ -263,7 +314,7 @@ def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal,
 def record_use(
     call: Call[InApp, Shown],
 ) -> Effect[UseReport, RecallError | Refusal, LongTermMemoryService]:
-    """Count that a model was shown memories of a recall; one that is used in enough sessions becomes long-term."""
+    """Report that a model was shown memories of a recall; a memory that is used in enough sessions becomes long-term."""
     shown = call.body
     return of_memory(
         call,
@@ -296,7 +347,7 @@ def save_turn(
 def auto_save(
     call: Call[InApp, Said],
 ) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
-    """Save each fact in a text as a memory of its own."""
+    """Extract the facts in a text, and save each as a separate memory."""
     said = call.body
     return of_memory(
         call,
@@ -347,7 +398,7 @@ def supersede_memory(
 def restore_memory(
     call: Call[InApp, Restoring],
 ) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
-    """Make a memory current again that was superseded or retired, and end another one if you name it."""
+    """Make a superseded or retired memory current again, and end another one if you name it."""
     return of_memory(
         call,
         lambda memory, namespace: memory.restore(
@@ -397,7 +448,7 @@ def forget_all(
 def end_session(
     call: Call[InApp, Empty],
 ) -> Effect[EndedSession, RecallError | Refusal, LongTermMemoryService]:
-    """Remove the short-term memories of a session that has ended, where the configuration says so."""
+    """Remove the short-term memories of a session that has ended, if the configuration says so."""
     return of_memory(
         call,
         lambda memory, namespace: memory.end_session(namespace, call.path["sessionId"]).map(EndedSession),
@@ -407,7 +458,12 @@ def end_session(
 def of_memory(
     call: Call[Any, Any], ask: Callable[[LongTermMemory, Namespace], Effect[A, E]]
 ) -> Effect[A, E | Refusal, LongTermMemoryService]:
-    """Ask the service in the namespace of the call."""
+    """Run *ask* with the service and the namespace of the call.
+
+    Args:
+        call: the request, which may name an app.
+        ask: returns the effect to run.
+    """
     return call.grant.namespace(call.query.app).bind(
         lambda namespace: LongTermMemoryService.use(lambda memory: ask(memory, namespace))
     )
@@ -422,6 +478,7 @@ _TURN: Final[JsonObject] = {
 
 MEMORIES: Final[Sequence[Operation]] = (
     Operation("GET", "/memories", list_memories, example={"limit": 20, "category": "preference"}),
+    Operation("GET", "/memory/facets", get_memory_facets, example={"source": "user_stated"}),
     Operation(
         "POST",
         "/memories",

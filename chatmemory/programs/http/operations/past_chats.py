@@ -1,4 +1,4 @@
-"""Past chats over HTTP: conversations of other tools, to be read and searched, never to be changed."""
+"""Past chats over HTTP: conversations of other tools, which can be read and searched but not changed."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -32,7 +32,7 @@ class PastConversationList:
 
     Attributes:
         after: the `next` of the previous page.
-        project: only conversations with turns of this project, in upper or lower case.
+        project: only conversations with turns of this project, ignoring case.
         format: only conversations of this format, for example `claude_code`.
     """
 
@@ -76,9 +76,9 @@ def list_past_conversations(
 def read_past_conversation(
     call: Call[PastTurnList, None],
 ) -> Effect[PastTurnPage, PastChatsError | Refusal, PastChatsService]:
-    """Return a page of a past conversation, from its start; a page with large turns ends earlier, and `next` leads on.
+    """Return a page of a past conversation, from its start; a page with large turns ends earlier, and `next` is the cursor of the rest.
 
-    Turns with the same number stay on one page.
+    Turns with the same number are always on one page.
     """
     asked, conversation_id = call.query, call.path["conversationId"]
 

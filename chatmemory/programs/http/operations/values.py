@@ -1,4 +1,4 @@
-"""Values by key over HTTP: what spec 003 calls user-scoped key-value data."""
+"""Values by key over HTTP: the user-scoped key-value data of spec 003."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ from chatmemory.programs.http.operations.memories import MOST_LISTED, of_memory
 from chatmemory.programs.operations.refusal import Refusal
 
 NO_VALUE: Final = Refusal(
-    "ValueNotFoundError", "the key has no value then: GET /values lists those that have one"
+    "ValueNotFoundError", "the key has no value at this time: GET /values lists the keys that have one"
 )
 
 
@@ -62,7 +62,7 @@ class NewValue:
 
     Attributes:
         value: any JSON.
-        content: the text that a model reads; null: it is made of the key and the value.
+        content: the text that a model reads; null to make it from the key and the value.
     """
 
     value: Json
@@ -122,7 +122,7 @@ def put_value(
 def delete_value(
     call: Call[InApp, None],
 ) -> Effect[DeletedValue, RecallError | Refusal, LongTermMemoryService]:
-    """Delete the present value of a key; it stays readable with `asOf` until it is forgotten."""
+    """Delete the current value of a key; it stays readable with `asOf` until it is forgotten."""
     return of_memory(
         call, lambda memory, namespace: memory.delete_value(namespace, call.path["key"]).map(DeletedValue)
     )

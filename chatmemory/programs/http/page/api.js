@@ -42,10 +42,29 @@ export const getConversation = (id, options) => send("GET", conversation(id), op
 export const getMessages = (id, { view = "full", limit, olderThan, newerThan, ...options } = {}) =>
   send("GET", `${conversation(id)}/messages`, { query: { view, limit, olderThan, newerThan }, ...options });
 
-export const clearConversation = (id, options) => send("DELETE", `${conversation(id)}/messages`, options);
+export const addMessages = (id, messages, options) =>
+  send("POST", `${conversation(id)}/messages`, { body: { messages }, ...options });
+
+/** Begin a branch that shares the messages up to one. */
+export const forkConversation = (id, newId, at, options) =>
+  send("POST", `${conversation(id)}/fork`, { body: { newId, at }, ...options });
+
+/** *withBranches*: clear the branches, too, that hold a message of it. */
+export const clearConversation = (id, { withBranches, ...options } = {}) =>
+  send("DELETE", `${conversation(id)}/messages`, { query: { withBranches }, ...options });
 
 export const getSummarization = (id, messageId, options) =>
   send("GET", `${conversation(id)}/summaries/${segment(messageId)}`, options);
+
+/** The conversations that a conversation shares messages with, as a tree: `{root, conversations, isWhole}`. */
+export const getBranches = (id, options) => send("GET", `${conversation(id)}/branches`, options);
+
+/** `search`: `{query, conversationId, since, until, limit, after}`. */
+export const searchMessages = (search, { app, ...options } = {}) =>
+  send("POST", "/messages/search", { query: { app }, body: search, ...options });
+
+/** What a model would receive; `asked`: `{conversationId, userMessage, preview}`. */
+export const buildContext = (asked, options) => send("POST", "/context", { body: asked, ...options });
 
 /** Where the events of a conversation come from; `events.js` reads them. */
 export const eventsAddress = (id, newerThan) => address(`${conversation(id)}/events`, { newerThan });
@@ -58,12 +77,16 @@ export const extract = (content, role, options) =>
   send("POST", "/memory/extract", { body: { content, role }, ...options });
 
 export const listMemories = ({
-  limit, after, memoryType, category, sessionId, tag, containing, asOf, app, ...options
+  limit, after, memoryType, category, sessionId, tag, containing, asOf, source, superseded, app, ...options
 } = {}) =>
   send("GET", "/memories", {
-    query: { limit, after, memoryType, category, sessionId, tag, containing, asOf, app },
+    query: { limit, after, memoryType, category, sessionId, tag, containing, asOf, source, superseded, app },
     ...options,
   });
+
+/** How many memories there are in all and by category, type and source. */
+export const memoryFacets = ({ memoryType, category, source, superseded, app, ...options } = {}) =>
+  send("GET", "/memory/facets", { query: { memoryType, category, source, superseded, app }, ...options });
 
 export const remember = (memories, { dedup, attributes, app, ...options } = {}) =>
   send("POST", "/memories", { query: { app }, body: { memories, dedup, attributes }, ...options });
@@ -81,6 +104,14 @@ export const updateMemory = (id, changes, { app, ...options } = {}) =>
 
 export const promoteMemory = (id, { app, ...options } = {}) =>
   send("POST", `${memory(id)}/promote`, { query: { app }, body: {}, ...options });
+
+/** What happened to a memory, and what it said before: `{events, earlier}`, both oldest first. */
+export const getMemoryHistory = (id, { app, ...options } = {}) =>
+  send("GET", `${memory(id)}/history`, { query: { app }, ...options });
+
+/** Take the change back that has this *number* in the history. */
+export const undoMemory = (id, number, { app, ...options } = {}) =>
+  send("POST", `${memory(id)}/undo`, { query: { app }, body: { number }, ...options });
 
 export const pinMemory = (id, pinned, { app, ...options } = {}) =>
   send("PUT", `${memory(id)}/pin`, { query: { app }, body: { pinned }, ...options });
@@ -121,6 +152,8 @@ export const getPastTurns = (id, { limit, newerThan, ...options } = {}) =>
 
 export const searchPastChats = (question, options) =>
   send("POST", "/past-chats/search", { body: question, ...options });
+
+export const recallPastChats = (task, options) => send("POST", "/past-chats/recall", { body: task, ...options });
 
 /**
  * Send one request.

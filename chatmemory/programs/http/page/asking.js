@@ -48,8 +48,11 @@ export function usePages(ask, questions) {
     setState({ items, next: after, isLoading: true });
     stop.current = until((signal) => ask(after, { signal }), {
       // What was changed while the page was on its way stays changed.
+      // A page may have looked without finding anything: the next one goes on.
       then: (page) =>
-        setState((before) => ({ items: [...before.items, ...page.items], next: page.next, isLoading: false })),
+        !page.items.length && page.next !== null
+          ? load(page.next, items)
+          : setState((before) => ({ items: [...before.items, ...page.items], next: page.next, isLoading: false })),
       fail: (problem) => setState((before) => ({ ...before, problem, isLoading: false })),
     });
   };

@@ -1,4 +1,4 @@
-"""``Connection`` and ``Pool``: the little of asyncpg that is used here, typed; asyncpg itself brings no types."""
+"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; asyncpg has no types of its own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
@@ -8,7 +8,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Connection(Protocol):
-    """A session, which belongs to one task at a time."""
+    """Defines a session with the server.  One task uses it at a time."""
 
     async def execute(
         self,
@@ -17,7 +17,13 @@ class Connection(Protocol):
         *arguments: object,
         timeout: float | None = None,  # noqa: ASYNC109  asyncpg's own
     ) -> str:
-        """Run one statement, or several when there are no *arguments*; return the last command's status."""
+        """Run one statement, or several if there are no *arguments*, and return the status of the last one.
+
+        Args:
+            statement: SQL with parameters ``$1``, ``$2``, ...
+            arguments: the values of the parameters.
+            timeout: seconds until the statement is cancelled; None: the default of the connection.
+        """
         ...
 
     async def fetch(self, statement: str, /, *arguments: object) -> Sequence[Row]:
@@ -25,33 +31,37 @@ class Connection(Protocol):
         ...
 
     def terminate(self) -> None:
-        """Drop the connection without a word to the server."""
+        """Close the socket without telling the server."""
         ...
 
 
 class Pool(Protocol):
-    """Connections for many tasks."""
+    """Defines a pool of connections, which many tasks share."""
 
     async def acquire(self, *, timeout: float) -> Connection:  # noqa: ASYNC109  asyncpg's own
-        """Wait for a connection, at most *timeout* seconds; releasing it may take as long."""
+        """Wait up to *timeout* seconds for a connection; its release later waits as long at most."""
         ...
 
     async def release(self, connection: Connection, /) -> None:
-        """Give a connection back; an unusable one is dropped."""
+        """Return a connection to the pool, which drops it if it is unusable."""
         ...
 
     def get_size(self) -> int:
-        """Return how many connections there are."""
+        """Return the number of open connections."""
+        ...
+
+    def get_idle_size(self) -> int:
+        """Return the number of open connections that no task uses."""
         ...
 
     def get_max_size(self) -> int:
-        """Return how many there may be."""
+        """Return the largest number of connections that the pool opens."""
         ...
 
     async def close(self) -> None:
-        """Wait until every connection is back, and close it."""
+        """Wait until every connection is returned, and close them all."""
         ...
 
     def terminate(self) -> None:
-        """Drop every connection."""
+        """Close every connection without telling the server."""
         ...

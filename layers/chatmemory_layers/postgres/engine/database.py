@@ -1,17 +1,15 @@
-"""``Database``: the connections to one store, and the ways to use them: ``read``, ``read_snapshot`` and ``write``.
+"""``Database``: the connections to one store, and the ways to use them: reads, ``write`` and ``write_together``.
 
-A read is one statement, or several on one snapshot.  A write is one transaction of one owner, a conversation or a user
-of memories, in line behind the other writers of that owner.  All end in bounded time, and no exception of asyncpg leaves
-them.  ``methods.py`` makes methods of a repository from functions that run in one of these ways.  Tables and statements
-are the business of the repositories.
+A read is one statement, or several on one snapshot.  A write is one transaction of one owner, which is a conversation or a
+user of memories, and waits for the earlier writes of that owner.  Writes of some kinds are committed together, see
+``groups.py``.  Every call ends in bounded time, and none raises an exception of asyncpg.  ``methods.py`` makes methods of a
+repository from functions that run in one of these ways.  The repositories define the tables and the statements.
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast, final
-from weakref import WeakValueDictionary
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, final
 
 from chatmemory.extra import needs_extra
 
@@ -23,124 +21,196 @@ from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
-from chatmemory_layers.postgres.engine.migrations import UPGRADE_SECONDS, is_behind, migrate
+from chatmemory_layers.postgres.engine.grouped_work import GroupedWork, Kept
+from chatmemory_layers.postgres.engine.groups import Groups
+from chatmemory_layers.postgres.engine.lines import Lines
+from chatmemory_layers.postgres.engine.migrations import UPGRADE_SECONDS, is_behind, migrate, newer_step
+from chatmemory_layers.postgres.engine.pools import open_pool
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.postgres.engine.row_security import acting, guard
+from chatmemory_layers.postgres.engine.row_locks import Place, is_spread, lock_of
+from chatmemory_layers.postgres.engine.row_security import ACT_FOR_THE_SERVICE, acting, guard
+from chatmemory_layers.postgres.engine.server_identity import settle_numbers
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
+from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 
 A = TypeVar("A")
 E = TypeVar("E")
+Q = TypeVar("Q")
 P = ParamSpec("P")
 
 Read: TypeAlias = Callable[Concatenate[Connection, P], Awaitable[A]]
-"""A read: one statement, because two would see two snapshots; in ``read_snapshot`` they see one."""
+"""A read of one statement, because two would see two snapshots.  In ``read_snapshot`` several see the same one."""
 
 Work: TypeAlias = Callable[Concatenate[Connection, P], Awaitable[Outcome[A, E]]]
-"""A write: its statements are committed when it answers with a success, and undone otherwise."""
+"""A write.  Its statements are committed if it returns a success, and rolled back otherwise."""
 
-# The server ends a slow transaction and says why; the client ends one whose server is silent, a moment later.
+# The server ends a slow transaction and gives the reason; the client ends one a moment later if the server is silent.
 _GRACE_SECONDS: Final = 1.0
 
 # One round trip.  READ COMMITTED, whatever the database's default: the statement that reads must see what the writer
 # before has committed, so its snapshot has to be younger than the lock.  No setting outlives the transaction, as
-# PgBouncer's transaction mode demands.  The last timeout frees the lock of a client that stands still.
+# PgBouncer's transaction mode requires.  The last timeout frees the lock of a client that hangs.
 _BEGIN: Final = """
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = {milliseconds};
 SET LOCAL statement_timeout = {milliseconds};
 SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
-SELECT pg_advisory_xact_lock({key});
+"""
+_LOCK_OWNER: Final = "SELECT pg_advisory_xact_lock({});\n"
+_FIRST_ROW_ATTEMPTS: Final = 3  # where rows are locked, and two writers create the same row
+
+# For a group behind an old PgBouncer: a statement without a name stays in its session only within a transaction.
+_BEGIN_GROUP: Final = """
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL statement_timeout = {milliseconds};
+SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
 """
 
-# A generic plan would not know how many memories a user has, nor which filters there are: it sorts them all for a page.
+# A generic plan knows neither how many memories a user has nor which filters are set, and sorts them all for one page.
 _BEGIN_SNAPSHOT: Final = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL statement_timeout = {milliseconds};
 SET LOCAL plan_cache_mode = force_custom_plan;
 """
-# A read of one statement is a transaction only where the server is told who reads.
+_ALL_IN_USE: Final = "all {} connections of the pool are in use"
+_LEAST_SHARED: Final = 3  # with as many connections or more, one is left to reads
+
+# A read of one statement needs a transaction only if the server is told who reads.
 _BEGIN_READ: Final = "BEGIN READ ONLY;"
+
+# The problems of statements whose tables a newer edition has changed, or whose rows it refuses.
+_OF_A_NEWER_EDITION: Final = frozenset({"unexpected", "not_a_store"})
 
 
 @final
 class Database:
-    """The primary and its reader (which may be the same), for one event loop.
+    """The connections to the primary server and to the one that reads go to (it may be the same), for one event loop.
 
     Attributes:
-        vector_indexes: None: the server has no pgvector, and cannot compare vectors.
+        vector_indexes: creates the indexes of vectors; None: the server has no pgvector, and cannot compare vectors.
     """
 
     def __init__(self, primary: Pool, reader: Pool, settings: PostgresSettings) -> None:
-        """Belong to the running event loop."""
+        """Use the two pools, which belong to the running event loop."""
         self._primary = primary
         self._reader = reader
         self._dsn = settings.dsn
         self._seconds = settings.timeout_seconds
         self._milliseconds = max(1, round(self._seconds * 1000))
         self._is_guarded = settings.row_security
+        self._locks_rows = False
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
         self._generation = PROCESS.generation
         self.vector_indexes: VectorIndexes | None = None
-        self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._metrics = PoolMetrics.at_hand()
+        self._is_caching = settings.statement_cache_size > 0
+        self._lines = Lines()
+        self._kept = Kept()
+        self._groups: dict[GroupedWork[Any, Any, Any], Groups] = {}
         self._writes: set[asyncio.Task[Any]] = set()
+        self._writers = asyncio.Semaphore(_most_writers(settings.pool_size))
 
     async def read(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
-        """Run *work* on the reader, whose answer may lag behind the last write when it is a replica."""
+        """Run *work* on the reader; if this is a replica, its data may be older than the last write.
+
+        Args:
+            operation: the name of the operation in errors.
+            work: the read.
+            *args: further arguments of *work*.
+            **kwargs: further arguments of *work*, by name.
+        """
         return await self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
 
     async def read_primary(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
-        """Run *work* where the writes go."""
+        """Run *work* on the primary server, where every write goes; see ``read`` for the arguments."""
         return await self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
 
     async def read_snapshot(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
-        """Run *work* on the reader: its statements see one state of the store, and are planned for their arguments."""
+        """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments; see ``read``."""
         begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
         return await self._read(
             self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin
         )
 
     async def write(
-        self, operation: str, owner: str, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
+        self, operation: str, owner: Place, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, E | RepositoryError]:
-        """Run *work* in a transaction of the *owner*, who has one at a time; answer once it is durable.
+        """Run *work* in a transaction of *owner*, who has one at a time, and return when it is durable.
 
-        A caller that is cancelled does not stop a transaction that has begun: it happens whole, or not at all.
+        Cancelling the caller does not stop a transaction that has begun: it happens completely, or not at all.
+
+        Args:
+            operation: the name of the operation in errors.
+            owner: whose writes wait for each other.
+            work: the write.
+            *args: further arguments of *work*.
+            **kwargs: further arguments of *work*, by name.
         """
         if (refusal := self._refusal(operation)) is not None:
             return refusal
-        # In line before the pool: an owner that many write to must not hold every connection.
-        line = self._lines.setdefault(owner, asyncio.Lock())
+        # Queue before taking a connection: the many writers of one owner must not hold every connection.
         try:
             async with asyncio.timeout(self._seconds):
-                await line.acquire()
+                await self._lines.wait(owner)
         except TimeoutError as error:
             return Failure(RepositoryError(operation, "busy", "many write to the same place", cause=error))
-        if self._is_closed:  # while it stood in line
-            line.release()
+        if self._is_closed:  # while it waited
+            self._lines.leave(owner)
             return Failure(RepositoryError(operation, "closed"))
         transaction = asyncio.create_task(
             self._transaction(operation, owner, lambda lent: work(lent, *args, **kwargs))
         )
         self._writes.add(transaction)
         transaction.add_done_callback(self._writes.discard)
-        # Not the caller's to release: one that is cancelled leaves before its transaction has ended.
-        transaction.add_done_callback(lambda _: line.release())
+        # The transaction gives the turn back, not the caller: a cancelled caller leaves before its transaction has ended.
+        transaction.add_done_callback(lambda _: self._lines.leave(owner))
         return await asyncio.shield(transaction)
 
+    async def write_together(
+        self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
+    ) -> Outcome[A, E | RepositoryError]:
+        """Write *asked* for *owner*, perhaps in one transaction with others, and return when it is durable.
+
+        Cancelling the caller before its turn withdraws the write; later the write happens completely, or not at all.
+
+        Args:
+            owner: whose writes wait for each other.
+            work: how writes of this kind are written.
+            asked: the request.
+        """
+        if (refusal := self._refusal(work.operation)) is not None:
+            return refusal
+        if self._is_guarded:  # each transaction tells the server who acts
+            return await self.write(work.operation, owner, work.alone, asked)
+        groups = self._groups.get(work)
+        if groups is None:
+            groups = self._groups[work] = Groups(
+                work,
+                kept=self._kept,
+                lines=self._lines,
+                together=None if self._locks_rows or work.is_of_one_owner else self._together,
+                alone=self._transaction,
+                seconds=self._seconds,
+                metrics=self._metrics,
+            )
+        outcome: Outcome[A, E | RepositoryError] = await groups.submit(owner, asked)
+        return outcome
+
     async def prepare(self) -> None:
-        """Bring the store up to date, and see that the reader answers.
+        """Migrate the store, and check that the reader answers.
 
         It takes ``timeout_seconds`` at most, unless an earlier edition has filled the store.
 
         Raises:
-            EffectFailed: with a ``RepositoryError``, see ``migrate``; or an exception of the driver.
+            EffectFailed: with a ``RepositoryError``, see ``migrate``.
+            asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses, or does not answer.
         """
         async with self._lend(self._primary) as connection:
             try:
@@ -148,28 +218,38 @@ class Database:
                     limit = UPGRADE_SECONDS if await is_behind(connection) else self._seconds
                 async with asyncio.timeout(limit):
                     await migrate(connection)
+                    await settle_numbers(connection)
                     await guard(connection, is_wanted=self._is_guarded)
                     has_vectors = await find_vectors(connection)
+                    self._locks_rows = await is_spread(connection)
             except BaseException:
-                connection.terminate()  # which undoes a step that has begun, even when the server is silent
+                connection.terminate()  # rolls back a step that has begun, even if the server is silent
                 raise
         self.vector_indexes = VectorIndexes(self._dsn) if has_vectors else None
         if self._reader is not self._primary:
             async with self._lend(self._reader) as connection:
                 await guard(connection, is_wanted=self._is_guarded)
+        if self._metrics is not None:
+            self._metrics.watch(self._reader, "reader")
+            self._metrics.watch(self._primary, "primary")
 
     async def close(self) -> None:
-        """Take no more calls, and let the writes that have begun end; in a forked child, leave them to the parent."""
+        """Refuse further calls, and wait for the writes that have begun; in a forked child, leave them to the parent."""
         self._is_closed = True
+        if self._metrics is not None:
+            self._metrics.forget(self._primary)
+            self._metrics.forget(self._reader)
         if PROCESS.generation != self._generation:
             return
         if self.vector_indexes is not None:
             await self.vector_indexes.close()
-        if self._writes:
-            await asyncio.wait(self._writes)
+        for groups in self._groups.values():
+            groups.close()
+        while begun := self._writes.union(*(groups.tasks for groups in self._groups.values())):
+            await asyncio.wait(begun)
 
     def _refusal(self, operation: str) -> Failure[RepositoryError] | None:
-        if PROCESS.generation != self._generation:  # both would write to the same sockets
+        if PROCESS.generation != self._generation:  # parent and child would write to the same sockets
             return Failure(RepositoryError(operation, "forked", HOW_TO_START))
         try:
             here = asyncio.get_running_loop()
@@ -196,14 +276,26 @@ class Database:
                 finally:
                     await _roll_back(connection)
         except DRIVER_ERRORS as error:
-            return Failure(repository_error(operation, error))
+            return Failure(await self._told(repository_error(operation, error)))
 
     async def _transaction(
-        self, operation: str, owner: str, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
+        self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
+    ) -> Outcome[A, E | RepositoryError]:
+        outcome = await self._attempt(operation, owner, work)
+        if self._locks_rows:
+            for _ in range(_FIRST_ROW_ATTEMPTS - 1):
+                if not _met_another(outcome):
+                    break
+                outcome = await self._attempt(operation, owner, work)
+        return outcome
+
+    async def _attempt(
+        self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
         is_committing = is_over = False
+        self._kept.drop(owner)
         try:
-            async with self._lend(self._primary) as connection:
+            async with self._lend_to_write() as connection:
                 try:
                     async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
                         await connection.execute(self._begin(owner))
@@ -217,39 +309,104 @@ class Database:
                     if not is_over:
                         await _roll_back(connection)
         except DRIVER_ERRORS as error:
-            return Failure(repository_error(operation, error, at_commit=is_committing))
+            return Failure(await self._told(repository_error(operation, error, at_commit=is_committing)))
 
-    def _begin(self, owner: str) -> str:
-        begin = _BEGIN.format(key=lock_of(owner), milliseconds=self._milliseconds)
-        return begin + acting(owner) if self._is_guarded else begin
+    async def _told(self, error: RepositoryError) -> RepositoryError:
+        """Return *error*, or ``newer_schema`` if a newer edition has migrated the store while it was open and so caused it."""
+        if error.problem in _OF_A_NEWER_EDITION:
+            with suppress(*DRIVER_ERRORS):
+                async with self._lend(self._primary) as connection, asyncio.timeout(self._seconds):
+                    if (newer := await newer_step(connection)) is not None:
+                        return RepositoryError(error.operation, "newer_schema", newer, cause=error.cause)
+        return error
+
+    async def _together(self, work: Callable[[Connection], Awaitable[None]]) -> None:
+        """Run the statements of a group, each as its own transaction unless they need a common one to stay in one session."""
+        async with (
+            self._lend_to_write() as connection,
+            asyncio.timeout(self._seconds + _GRACE_SECONDS),
+        ):
+            if self._is_caching:
+                await work(connection)
+                return
+            is_over = False
+            try:
+                await connection.execute(_BEGIN_GROUP.format(milliseconds=self._milliseconds))
+                await work(connection)
+                await connection.execute("COMMIT")
+                is_over = True
+            finally:
+                if not is_over:
+                    await _roll_back(connection)
+
+    def _begin(self, owner: Place) -> str:
+        begin = _BEGIN.format(milliseconds=self._milliseconds)
+        lock = owner.row(owner) if self._locks_rows else _LOCK_OWNER.format(lock_of(owner))
+        if (
+            self._is_guarded
+        ):  # a row that may not be both seen and changed cannot be locked but by the service
+            lock = f"{ACT_FOR_THE_SERVICE if self._locks_rows else ''}{lock}{acting(owner)}"
+        return begin + lock + owner.first
+
+    @asynccontextmanager
+    async def _lend_to_write(self) -> AsyncGenerator[Connection]:
+        """Lend a connection for a write; fewer of these are lent at once than there are, so that reads find one."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._writers.acquire()
+        except TimeoutError as error:
+            raise asyncpg.TooManyConnectionsError(_ALL_IN_USE.format(self._primary.get_max_size())) from error
+        try:
+            async with self._lend(self._primary) as connection:
+                yield connection
+        finally:
+            self._writers.release()
 
     @asynccontextmanager
     async def _lend(self, pool: Pool) -> AsyncGenerator[Connection]:
+        since = self._loop.time()
         try:
             connection = await pool.acquire(timeout=self._seconds)
         except TimeoutError as error:
             if pool.get_size() < pool.get_max_size():
                 raise  # the server does not answer
-            msg = f"all {pool.get_max_size()} connections of the pool are in use"
-            raise asyncpg.TooManyConnectionsError(msg) from error
+            raise asyncpg.TooManyConnectionsError(_ALL_IN_USE.format(pool.get_max_size())) from error
         try:
+            if self._metrics is not None:
+                name = "primary" if pool is self._primary else "reader"
+                self._metrics.waited_for_connection(name, self._loop.time() - since)
             yield connection
         finally:
             await pool.release(connection)
 
 
-def lock_of(owner: str) -> str:
-    """Return the number of the lock of *owner*, in digits: so no text has to be quoted into a statement."""
-    return str(int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True))
+def _most_writers(pool_size: int) -> int:
+    return pool_size if pool_size < _LEAST_SHARED else pool_size - 1
+
+
+def _met_another(outcome: Outcome[object, object]) -> bool:
+    """Return whether a transaction failed because another one has created the same row."""
+    if not isinstance(outcome, Failure):
+        return False
+    error = outcome.failure()
+    return isinstance(error, RepositoryError) and isinstance(error.cause, asyncpg.UniqueViolationError)
 
 
 async def _roll_back(connection: Connection) -> None:
-    """Leave no transaction behind; a connection that cannot do even that is dropped."""
+    """End the transaction of a connection; drop the connection when that fails or is cancelled.
+
+    A caller may be cancelled a second time while it waits here.  The pool must not lend a connection that is still in the
+    transaction, with an old snapshot and the principal of another caller.
+    """
+    is_over = False
     try:
-        await connection.execute("ROLLBACK", timeout=_GRACE_SECONDS)
-    except DRIVER_ERRORS:
-        with suppress(*DRIVER_ERRORS):  # asyncpg may have dropped it already
-            connection.terminate()
+        with suppress(*DRIVER_ERRORS):
+            await connection.execute("ROLLBACK", timeout=_GRACE_SECONDS)
+            is_over = True
+    finally:
+        if not is_over:
+            with suppress(*DRIVER_ERRORS):  # asyncpg may have dropped it already
+                connection.terminate()
 
 
 class DatabaseTag(Tag[Database]):
@@ -258,16 +415,16 @@ class DatabaseTag(Tag[Database]):
 
 @asynccontextmanager
 async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
-    """Connect, bring the store up to date, lend it, and leave no connection open.
+    """Connect, migrate the store, lend the database, and close every connection at the end.
 
     Raises:
-        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+        EffectFailed: with the ``RepositoryError`` that says why the store cannot be opened.
     """
     async with AsyncExitStack() as pools:
         try:
-            primary = reader = await _open_pool(settings.dsn, settings, pools)
+            primary = reader = await open_pool(settings.dsn, settings, pools)
             if settings.reader_dsn:
-                reader = await _open_pool(settings.reader_dsn, settings, pools)
+                reader = await open_pool(settings.reader_dsn, settings, pools)
             opened = Database(primary, reader, settings)
             await opened.prepare()
         except DRIVER_ERRORS as error:
@@ -276,36 +433,6 @@ async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
             yield opened
         finally:
             await opened.close()
-
-
-async def _open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack) -> Pool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError as error:  # trio
-        refusal = RepositoryError("open the store", "wrong_loop", "asyncpg needs asyncio", cause=error)
-        raise EffectFailed(refusal) from error
-    pool: Any = asyncpg.create_pool(  # pyright: ignore[reportUnknownMemberType]  asyncpg brings no types
-        dsn,
-        min_size=0,
-        max_size=settings.pool_size,
-        timeout=settings.timeout_seconds,
-        statement_cache_size=settings.statement_cache_size,
-        reset=_leave_as_it_is,
-    )
-    pools.push_async_callback(_close_pool, pool, settings, PROCESS.generation)
-    return cast("Pool", await pool)
-
-
-async def _close_pool(pool: Pool, settings: PostgresSettings, opened_in: int) -> None:
-    if PROCESS.generation != opened_in:  # the parent uses its connections
-        return
-    with suppress(*DRIVER_ERRORS):
-        async with asyncio.timeout(settings.timeout_seconds):
-            await pool.close()  # which drops the connections when it is interrupted
-
-
-async def _leave_as_it_is(_: object) -> None:
-    """Save the round trip with which asyncpg resets a session: nothing here outlives its transaction."""
 
 
 database = Layer.scoped(DatabaseTag, open_database, PostgresSettingsTag).failing_with(RepositoryError)

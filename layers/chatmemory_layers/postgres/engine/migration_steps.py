@@ -1,9 +1,9 @@
-"""``MIGRATIONS``: the steps of the schema, never changed once released; ``migrations.py`` takes them.
+"""``MIGRATIONS``: the steps of the schema.  A released step never changes; ``migrations.py`` applies them.
 
 ``schemas/postgres.sql`` shows the result; a test compares the two.  Every key of a conversation begins with
-``conversation_id``, every key of memories and items with a key of their user or first label, see ``spread_keys.py``, and
-nothing refers across, so that a distributed engine can shard these tables by it.  What the server may lack is no step: the
-extension that compares vectors and its indexes are the business of ``vector_index.py``.
+``conversation_id``, every key of memories and items with the key of their user or first label, see ``spread_keys.py``.  No
+foreign key refers to rows of another such key, so that a distributed engine can shard the tables.  Extensions that a server
+may lack are not part of the steps: ``vector_index.py`` creates the one that compares vectors, and its indexes.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """The checksum of the step; a store records it, to recognize later that the step has been changed."""
+        """The checksum of the script; a store records it, so that a program recognizes a step that has been changed."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
 
 def _usable_like(**models: str) -> str:
-    """Return what lets whoever may use a table use a new one, too, and guards that until its policies are up.
+    """Return statements that copy privileges to new tables, and protect these until their policies are created.
 
     Args:
-        models: by the name of each new table, the table that it is to be used like.
+        models: for the name of each new table, the table whose privileges it gets.
     """
     pairs = ", ".join(f"('{model}', '{name}')" for name, model in models.items())
     return f"""\
@@ -126,11 +126,11 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
 """,
     ),
-    # user_key: a small number in the place of a name; with a name, some index rows would be too long.
+    # user_key: a small number that stands for the user's name; with names, some index rows would be too long.
     # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
-    # vector: apart from the rows, so that lists stay quick, and real[], so that it is kept by a server without pgvector;
-    # toast_tuple_target keeps up to 2,000 dimensions in their row, where comparing them all takes half as long.
-    # memory_record: without a join, so that lists come out of an index in their order.
+    # vector: in a table of its own, so that lists stay quick, and of type real[], which a server without pgvector has too;
+    # toast_tuple_target keeps up to 2,000 dimensions inside the row, where comparing all of them takes half as long.
+    # memory_record: a view without a join, so that an index gives lists in their order.
     Migration(
         2,
         "long-term memory",
@@ -206,8 +206,8 @@ FROM atomic_memory;
 ALTER TABLE summarization_metadata ADD COLUMN is_stale BOOLEAN NOT NULL DEFAULT FALSE;
 """,
     ),
-    # name_hash: of namespace and key, which may be longer than an index row; for the same reason, the beginning of a
-    # namespace alone is indexed for searches below a prefix.
+    # name_hash: the hash of namespace and key, because both together may be longer than an index row.  For the same reason
+    # only the beginning of a namespace is indexed for searches below a prefix.
     Migration(
         3,
         "items",
@@ -235,7 +235,7 @@ CREATE TABLE item_passage (
 );
 """,
     ),
-    # The index is of the user's hash, which is short: a page of what is granted reads no more than that page.
+    # The index is on the hash of the user, which is short.  A page of granted conversations reads only the rows of that page.
     Migration(
         4,
         "owners of conversations",
@@ -246,7 +246,7 @@ ALTER TABLE conversation
 CREATE INDEX conversation_owner ON conversation (hashtextextended(owner_user, 0), conversation_id);
 """,
     ),
-    # By time alone: what somebody did, or what was done to one target, is sought among what is new enough.
+    # The index is on the time alone: a query for one actor or one target reads the entries of the time that it asks for.
     Migration(
         5,
         "audit trail",
@@ -265,7 +265,7 @@ CREATE TABLE audit_entry (
 );
 """,
     ),
-    # Two users may have memories of one id, and neither notices.
+    # Two users may have memories with the same id, and neither learns that the other one's exists.
     Migration(
         6,
         "ids of memories within their user",
@@ -275,10 +275,11 @@ DROP INDEX atomic_memory_successor;
 CREATE INDEX atomic_memory_successor ON atomic_memory (user_key, superseded_by) WHERE superseded_by IS NOT NULL;
 """,
     ),
-    # See spread_keys.py.  Numbers become UUIDs of the same order.  Words stay as they are hashed: with the user's old number.
-    # Tables are altered, not made anew, so that whoever may use them still may.  A policy on a column forbids to change it,
-    # so those go, and come back when the store is opened with rowSecurity; until then nobody sees a row.  Without FORCE
-    # the owner, who alone may do this, sees all of them.  Indexes of vectors are made anew once they are missed.
+    # See spread_keys.py.  Numbers become UUIDs in the same order.  Words keep their hashes, made with the user's old number.
+    # Tables are altered instead of made anew, so that their privileges stay.  A column that a policy uses cannot be
+    # changed, so the policies are dropped; opening the store with rowSecurity creates them again, and until then nobody
+    # sees a row.  Without FORCE the owner, who alone may run this step, sees all rows.  A missing index of vectors is
+    # created when it is next needed.
     Migration(
         7,
         "keys that can be spread",
@@ -369,7 +370,7 @@ END
 $$;
 """,
     ),
-    # What of the user a memory states or ends: a newer one about the same attribute ends it.
+    # attribute: what the memory says about the user; a newer memory about the same attribute supersedes it.
     Migration(
         8,
         "attributes of memories",
@@ -379,8 +380,8 @@ CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attri
     WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
 """,
     ),
-    # Which version stored a message and which covered it.  Without an index: an append must not touch another.  NULL: an
-    # earlier edition stored it, and it counts as there from the beginning.
+    # The version that stored a message, and the one that covered it with a summary.  There is no index on them, so that an
+    # append updates no further index.  NULL: an earlier edition stored the message; it counts as there from the beginning.
     Migration(
         9,
         "versions of messages",
@@ -395,9 +396,10 @@ ALTER TABLE conversation
 UPDATE conversation SET kept_since_version = version, kept_since_us = updated_at_us;
 """,
     ),
-    # number: of a conversation the version, below 0 what was noted before versions were; else the time in microseconds, or
-    # one behind the last one of its place.  transaction_id: what is committed late stands where it began, see event_log.py.
-    # Who may use the tables may use those of their events, and sees nothing in them until the policies are up.
+    # number: of a conversation its version, or below 0 for an event from before there were versions; otherwise the time in
+    # microseconds, or one more than the last number of its place.  transaction_id: orders events by the beginning of their
+    # transaction, see event_log.py.  A role that may use the tables may use the tables of their events, and sees no row in
+    # them until the policies are created.
     Migration(
         10,
         "log of events",
@@ -471,7 +473,7 @@ DROP TABLE audit_entry;
             conversation_event="conversation", memory_event="atomic_memory", item_event="stored_item"
         ),
     ),
-    # What must not come back is sought by the conversation that it came from.
+    # A forgotten memory must not be stored again; this finds it by the conversation that it came from.
     Migration(
         11,
         "past of memories",
@@ -497,10 +499,10 @@ CREATE TABLE memory_version (
 """
         + _usable_like(memory_version="atomic_memory"),
     ),
-    # A branch shows the messages of parent_id up to shared_seq, as they were at shared_version, before its own;
-    # forked_from is what its readers are told, and stays when it shares no more.  conversation_branch names the branches
-    # that share messages of a conversation.  A message says how large the conversation was with it, so that a branch that
-    # parts there need not count.
+    # A branch shows the messages of parent_id up to shared_seq, as they were at shared_version, and then its own.
+    # forked_from is told to its readers, and stays when the branch shares no message any more.  conversation_branch lists
+    # the branches that share messages of a conversation.  Each message records how large the conversation was with it, so
+    # that a branch from there need not count.
     Migration(
         12,
         "branches of conversations",
@@ -527,5 +529,104 @@ CREATE TABLE conversation_branch (
 );
 """
         + _usable_like(conversation_branch="conversation"),
+    ),
+    # Orders conversations by the second of their last change; -1 without messages.  A further append in the same second
+    # changes no indexed column, so that it writes no index.
+    Migration(
+        13,
+        "recency of conversations",
+        """\
+ALTER TABLE conversation ADD COLUMN recency BIGINT NOT NULL
+    GENERATED ALWAYS AS (CASE WHEN message_count > 0 THEN updated_at_us >> 20 ELSE -1 END) STORED;
+CREATE INDEX conversation_recency ON conversation (recency);
+CREATE INDEX conversation_owner_recency ON conversation (hashtextextended(owner_user, 0), recency);
+""",
+    ),
+    # Records which conversation began as a branch of which one, and at which message.  It tells which messages a branch may
+    # contain, even when the branch has copies of the rows, or when the conversation was cleared.
+    Migration(
+        14,
+        "trees of conversations",
+        """\
+CREATE TABLE conversation_tree (
+    conversation_id TEXT COLLATE "C" NOT NULL,
+    branch_key      UUID NOT NULL,
+    branch_id       TEXT COLLATE "C" NOT NULL,
+    seq             BIGINT NOT NULL,
+    version         BIGINT NOT NULL,
+    PRIMARY KEY (conversation_id, branch_key)
+);
+INSERT INTO conversation_tree (conversation_id, branch_key, branch_id, seq, version)
+SELECT forked_from, encode(substring(sha256(convert_to(conversation_id, 'UTF8')) FOR 16), 'hex')::uuid, conversation_id,
+    forked_at_seq, forked_at_version
+FROM conversation WHERE forked_from IS NOT NULL;
+"""
+        + _usable_like(conversation_tree="conversation"),
+    ),
+    # Keeps the newest few earlier values of each item.
+    Migration(
+        15,
+        "earlier values of items",
+        """\
+ALTER TABLE stored_item ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
+CREATE TABLE item_version (
+    root_key      UUID NOT NULL,
+    name_hash     BYTEA NOT NULL,
+    version       BIGINT NOT NULL,
+    value         TEXT NOT NULL,
+    search_terms  TEXT,
+    created_at_us BIGINT NOT NULL,
+    updated_at_us BIGINT NOT NULL,
+    ended_at_us   BIGINT NOT NULL,
+    PRIMARY KEY (root_key, name_hash, version)
+);
+CREATE INDEX item_version_ended ON item_version (ended_at_us);
+"""
+        + _usable_like(item_version="stored_item"),
+    ),
+    # Transaction numbers belong to one server; a store that was moved to another server continues after its own highest
+    # number, see server_identity.py.
+    Migration(
+        16,
+        "numbers of events on another server",
+        """\
+CREATE FUNCTION chatmemory_shift() RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 0::bigint;
+ALTER TABLE conversation_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+ALTER TABLE memory_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+ALTER TABLE item_event
+    ALTER COLUMN transaction_id SET DEFAULT (pg_current_xact_id()::text::bigint + chatmemory_shift());
+""",
+    ),
+    # A program of an earlier edition that has the store open would continue to write without versions and events, and would
+    # delete messages that branches share.  The constraint refuses its writes, and the name of the constraint is the cure.
+    Migration(
+        17,
+        "one edition at once",
+        """\
+ALTER TABLE conversation ADD COLUMN edition SMALLINT NOT NULL DEFAULT 1;
+ALTER TABLE conversation ALTER COLUMN edition SET DEFAULT 0;
+ALTER TABLE conversation ADD CONSTRAINT the_store_is_newer_restart_with_the_newer_chatmemory CHECK (edition > 0);
+""",
+    ),
+    # changed_us: microseconds since 1970, which grow with each write of the user's memories, so that facts that were read
+    # before a write are known to be out of date.
+    Migration(
+        18,
+        "changes of users",
+        """\
+ALTER TABLE memory_user ADD COLUMN changed_us BIGINT NOT NULL DEFAULT 0;
+""",
+    ),
+    # Finds the memories before and after a memory in its session.  The session's id is hashed: two ids of 512 characters of
+    # four bytes do not fit into one entry of a b-tree.
+    Migration(
+        19,
+        "order of memories within their session",
+        """\
+CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(session_id, 0), created_at_us, memory_id)
+    WHERE session_id IS NOT NULL AND memory_type = 'long_term';
+""",
     ),
 )

@@ -1,4 +1,4 @@
-"""From the exceptions of asyncpg and of the network to ``RepositoryError``: the only table of its kind."""
+"""``repository_error``: translates the exceptions of asyncpg and of the network to ``RepositoryError``."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ DRIVER_ERRORS: Final[tuple[type[Exception], ...]] = (
     OSError,
     TimeoutError,
 )
-"""What a call of asyncpg may raise; anything else is a defect."""
+"""The exceptions that a call of asyncpg may raise; any other one is a defect."""
 
 _PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
     "22021": "not_a_store",  # character_not_in_repertoire: the database cannot hold every text
@@ -44,7 +44,7 @@ _PROBLEM_OF_CLASS: Final[dict[str, RepositoryProblem]] = {
     "57": "unavailable",  # operator_intervention: shutting down, starting up
 }
 
-# What another session of the server says, which has not prepared it, or another one under its name.
+# In the message of a session that has not prepared the statement, or has another one under its name.
 _FOREIGN_STATEMENT: Final = "prepared statement"
 _NO_STATEMENT_CACHE: Final = (
     "behind a PgBouncer older than 1.21 in transaction mode, set memory.store.postgres.statementCacheSize = 0"
@@ -53,10 +53,20 @@ _NO_STATEMENT_CACHE: Final = (
 _LOST_CONNECTION: Final = frozenset({"08", "57"})
 
 
-def repository_error(operation: str, error: Exception, *, at_commit: bool = False) -> RepositoryError:
-    """Say what *error* means for *operation*, and keep it as the cause.
+def is_refusal(error: Exception) -> bool:
+    """Return whether the server has refused the statement; one that is its own transaction has then changed nothing."""
+    return isinstance(error, asyncpg.PostgresError) and (getattr(error, "sqlstate", None) or "08")[
+        :2
+    ] not in (_LOST_CONNECTION)
 
-    *at_commit*: the COMMIT was sent, and only a server that answers with a refusal has certainly not obeyed.
+
+def repository_error(operation: str, error: Exception, *, at_commit: bool = False) -> RepositoryError:
+    """Return the ``RepositoryError`` for an exception of the driver.
+
+    Args:
+        operation: the name of the operation that failed.
+        error: the exception, which becomes the cause.
+        at_commit: whether the COMMIT was sent; then the outcome is unknown unless the server has refused it.
     """
     detail = str(error).partition("\n")[0] or type(error).__name__
     if isinstance(error, asyncpg.PostgresError) and _FOREIGN_STATEMENT in detail:

@@ -1,8 +1,8 @@
-"""Row-level security: the server itself shows and changes only what is granted to who acts, whatever a statement asks for.
+"""Row-level security: the server itself shows and changes only the rows that are granted to the principal.
 
-It is the second wall, on by the setting ``rowSecurity``; the repositories are the first.  ``guard`` puts the policies up
-when a store opens; ``acting`` tells the server in each transaction for whom the present code runs.  A transaction that
-does not tell sees nothing.
+It is the second protection, enabled by the setting ``rowSecurity``; the checks of the repositories are the first.  ``guard``
+creates the policies when a store opens.  ``acting`` tells the server the principal of each transaction; a transaction
+without one sees nothing.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from chatmemory_layers.postgres.engine.migrations import LOCK
 
 OF_CONVERSATIONS: Final = ("chat_message", "summarization_metadata", "summary_coverage", "history_work")
 OF_MEMORIES: Final = ("memory_user", "atomic_memory", "memory_version", "memory_embedding", "memory_use")
-OF_THE_SERVICE: Final = ("stored_item", "item_passage")
-"""Items belong to the program that stores them: their labels name no owner."""
+OF_THE_SERVICE: Final = ("stored_item", "item_passage", "item_version")
+"""Tables of items, which belong to the program that stores them: their labels name no owner."""
 OF_THE_LOG: Final = ("conversation_event", "memory_event", "item_event")
 
 GUARDED: Final = (
@@ -34,13 +34,14 @@ GUARDED: Final = (
     *OF_THE_SERVICE,
     *OF_THE_LOG,
     "conversation_branch",
+    "conversation_tree",
 )
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
-"""Tables that hold nothing that anybody said."""
+"""Tables without content of users."""
 
-_LEAST_VERSION: Final = 150000  # the oldest for which it is promised
+_LEAST_VERSION: Final = 150000  # the oldest version that is supported
 
-# Without a column in them they are evaluated once for a statement, not once for a row.
+# Subqueries without a column of the row are evaluated once for a statement, not once for a row.
 _IS_SERVICE: Final = "(SELECT chatmemory_is_service())"
 _USER: Final = "(SELECT chatmemory_principal() ->> 'user')"
 # See ``spread_keys.py``.
@@ -54,14 +55,16 @@ _GRANTED: Final = """EXISTS (
     WHERE granted."user" = owner_user AND (granted.app = '' OR owner_app IN ('', granted.app))
         AND starts_with(conversation_id, granted.prefix) AND granted.rights && '{{{rights}}}'
 )"""
-_SEE: Final = _GRANTED.format(rights="read,write,delete")  # ``acting`` leaves out what a read may not see
+_SEE: Final = _GRANTED.format(
+    rights="read,write,delete"
+)  # for a read, ``acting`` passes only the grants that include reading
 _CHANGE: Final = _GRANTED.format(rights="write,delete")
 _WRITE: Final = _GRANTED.format(rights="write")
 _DELETE: Final = _GRANTED.format(rights="delete")
 _WHERE_IT_IS: Final = "EXISTS (SELECT FROM conversation WHERE conversation.conversation_id = {table}.conversation_id AND {granted})"
 
 # The setting is unset in a session that never had it, and empty in one that had it in an earlier transaction.
-# VOLATILE: it sees what the very statement has stored, a conversation with its first message.
+# VOLATILE: the function sees rows that the same statement has stored, such as a conversation with its first message.
 _FUNCTIONS: Final = f"""
 CREATE OR REPLACE FUNCTION chatmemory_is_service() RETURNS boolean LANGUAGE sql STABLE
 RETURN coalesce(current_setting('chatmemory.principal', TRUE) = '*', FALSE);
@@ -72,8 +75,8 @@ RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_WRITE})
 CREATE OR REPLACE FUNCTION chatmemory_changes(named text) RETURNS boolean LANGUAGE sql VOLATILE
 RETURN EXISTS (SELECT FROM conversation WHERE conversation_id = $1 AND {_CHANGE});
 """
-# A policy comes before the index of a condition that could leak what it is asked about: comparing texts cannot, hashing
-# them can, to the server.  So what is looked up by an indexed hash otherwise is looked up in these.
+# The server checks a policy before it uses an index for a condition whose function might leak values.  It trusts the
+# comparison of texts, and not their hashing.  So these indexes serve the lookups that otherwise use an index of hashes.
 _INDEXES: Final = """
 CREATE INDEX IF NOT EXISTS conversation_guarded_owner ON conversation USING hash (owner_user);
 CREATE INDEX IF NOT EXISTS chat_message_guarded_id ON chat_message USING hash (id);
@@ -94,10 +97,11 @@ FROM unnest($1::text[]) AS name JOIN pg_class ON pg_class.oid = to_regclass(name
 
 
 def acting(owner: str | None = None) -> str:
-    """Return the statement that tells the server, until the transaction ends, for whom the present code runs.
+    """Return the statement that tells the server the principal, until the transaction ends.
 
     Args:
-        owner: of a transaction that writes, see ``Database.write``; None: it reads, and what may not be read is not there.
+        owner: the owner of a transaction that writes, see ``Database.write``; None: the transaction reads, and rows that the
+            principal may not read are not visible.
     """
     who, value = principal(), "*"
     if who.granted is not None:
@@ -112,31 +116,35 @@ def acting(owner: str | None = None) -> str:
             if owner is not None or "read" in one.rights
         ]
         value = json.dumps({"user": who.namespace.user, "conversation": owner, "granted": granted})
-    # In digits, so that no text has to be quoted into the statement.
+    # In hexadecimal digits, so that no text has to be quoted in the statement.
     return f"SELECT set_config('chatmemory.principal', convert_from(decode('{value.encode().hex()}', 'hex'), 'UTF8'), TRUE);"
 
 
+ACT_FOR_THE_SERVICE: Final = "SELECT set_config('chatmemory.principal', '*', TRUE);\n"
+"""The statement after which a transaction sees and may change every row, as the service."""
+
+
 async def act_for_the_service(connection: Connection) -> None:
-    """Let the rest of a transaction see and change everything: for what is done beside what was asked for."""
-    await connection.execute("SELECT set_config('chatmemory.principal', '*', TRUE)")
+    """Act as the service for the rest of a transaction, for changes that follow from the request of the principal."""
+    await connection.execute(ACT_FOR_THE_SERVICE)
 
 
 @asynccontextmanager
 async def for_the_service(connection: Connection) -> AsyncGenerator[None]:
-    """Act for the service inside, and afterwards for whom the code before it acted."""
+    """Act as the service inside the block, and as the former principal after it."""
     (before,) = await connection.fetch("SELECT current_setting('chatmemory.principal', TRUE) AS who")
     await act_for_the_service(connection)
-    yield  # after an error the transaction is undone, whoever acts
+    yield  # not restored after an error, which rolls the transaction back
     await connection.execute("SELECT set_config('chatmemory.principal', $1::text, TRUE)", before["who"] or "")
 
 
 async def guard(connection: Connection, *, is_wanted: bool) -> None:
-    """See that rows are guarded if that *is_wanted*, and only then; put the policies up if the role owns the tables.
+    """Check that row-level security is on exactly if *is_wanted*, and create the policies if the role owns the tables.
 
-    Whatever it raises, the connection has to be dropped: a transaction may be open on it.
+    After any exception the caller must drop the connection, on which a transaction may be open.
 
     Raises:
-        EffectFailed: with a ``RepositoryError``; the role, the tables and the setting do not go together.
+        EffectFailed: with a ``RepositoryError`` if the role, the tables and the setting do not fit together.
     """
     state = await _state(connection)
     if not is_wanted:
@@ -155,7 +163,7 @@ async def guard(connection: Connection, *, is_wanted: bool) -> None:
 async def _put_up(connection: Connection, role: str) -> None:
     try:
         await connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {LOCK}")
-        if not _is_guarded(await _state(connection)):  # asked again: another process held the lock
+        if not _is_guarded(await _state(connection)):  # checked again: another process held the lock
             await connection.execute(_SCRIPT)
             await connection.execute(f"COMMENT ON POLICY chatmemory_see ON conversation IS '{_CHECKSUM}'")
         await connection.execute("COMMIT")
@@ -180,10 +188,10 @@ def _refusal(detail: str) -> EffectFailed:
 
 
 def _policies() -> Iterator[tuple[str, str, str, str]]:
-    """Yield table, name, command and condition of every policy."""
-    # Who writes learns whose it is, or a conversation of somebody else would be taken for a new one.
+    """Yield the table, the name, the command and the condition of every policy."""
+    # A writer sees the owner of the conversation; otherwise the conversation of another owner would look like a new one.
     yield "conversation", "chatmemory_see", "SELECT", _using(f"{_SEE} OR conversation_id = {_WRITTEN_TO}")
-    # Who deletes stores the counts that are left, by an INSERT that turns into an UPDATE; nobody else may leave nothing.
+    # A deletion stores the remaining counts by an INSERT that becomes an UPDATE; only who may delete may store a count of 0.
     counted = _check(f"({_WRITE} AND message_count > 0) OR {_DELETE}")
     yield "conversation", "chatmemory_add", "INSERT", counted
     yield "conversation", "chatmemory_change", "UPDATE", f"{_using(_CHANGE)} {counted}"
@@ -204,18 +212,19 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
     yield "conversation_event", "chatmemory_note", "INSERT", _check("chatmemory_changes(conversation_id)")
     yield "memory_event", "chatmemory_see", "SELECT", _using(own)
     yield "memory_event", "chatmemory_note", "INSERT", _check(own)
-    for table in OF_THE_LOG:  # which is never changed, but pruned by the service
+    for table in OF_THE_LOG:  # rows of the log never change, and only the service prunes them
         yield table, "chatmemory_prune", "ALL", _using("FALSE")
     for table in OF_THE_SERVICE:
         yield table, "chatmemory_own", "ALL", _using("FALSE")
-    # Who may delete in a conversation sees which branches have to be given rows of their own before.
+    # Who may delete messages sees the branches that need their own copies of the rows before.
     see = _using(_WHERE_IT_IS.format(table="conversation_branch", granted=_CHANGE))
     yield "conversation_branch", "chatmemory_see", "SELECT", see
     yield "conversation_branch", "chatmemory_own", "ALL", _using("FALSE")
+    yield "conversation_tree", "chatmemory_own", "ALL", _using("FALSE")
 
 
 def _using(condition: str) -> str:
-    return f"USING ({_IS_SERVICE} OR {condition})"  # in this order: what comes behind may read many rows
+    return f"USING ({_IS_SERVICE} OR {condition})"  # in this order: the second condition may read many rows
 
 
 def _check(condition: str) -> str:
@@ -235,4 +244,4 @@ def _script() -> str:
 
 _SCRIPT: Final = _script()
 _CHECKSUM: Final = hashlib.sha256(_SCRIPT.encode()).hexdigest()
-"""Of the policies that are up, kept with them: a newer program puts up its own in their place."""
+"""Stored as a comment with the policies, so that a newer program replaces them by its own."""

@@ -1,10 +1,11 @@
-"""What pgvector does for a store: ``find_vectors`` makes sure of the extension, ``VectorIndexes`` creates HNSW indexes.
+"""pgvector: ``find_vectors`` checks for the extension or creates it, ``VectorIndexes`` creates HNSW indexes.
 
-Without the extension, memories keep their vectors and are found by their words; nothing else needs it.
+Without the extension, memories keep their vectors as arrays and are found by their words; nothing else needs it.  With it,
+the column becomes one of vectors, because an array has to be converted for each comparison.
 
-While nobody owns many vectors of a space they are compared one by one, and an index would only cost: it makes storing a
-vector ten times slower.  An index is made once it is missed, beside the writers, in the background; until it is there,
-searches go on without.
+While no user has many vectors of a space they are compared one by one, and an index would only cost: it makes storing a
+vector ten times slower.  An index is created in the background when a search misses it, while writes go on; until it is
+ready, searches do without.
 """
 
 import asyncio
@@ -17,28 +18,41 @@ with needs_extra("postgres"):
     import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.migrations import LOCK
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
 log = logging.getLogger(__name__)
 
-# In a schema of the search_path: elsewhere its operators are not found.
+# The extension must be in a schema of the search_path, or its operators are not found.
 SELECT_VERSION: Final = """
 SELECT extversion FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
 WHERE extname = 'vector' AND nspname = ANY (current_schemas(TRUE))
 """
 CREATE_EXTENSION: Final = "CREATE EXTENSION vector"
 
-_LEAST_VERSION: Final = (0, 8)  # the first whose scan of an index goes on until the filters leave enough
+SELECT_IS_ARRAY: Final = """
+SELECT atttypid = 'real[]'::regtype AS is_array FROM pg_attribute
+WHERE attrelid = 'memory_embedding'::regclass AND attname = 'vector'
+"""
+SELECT_INDEXES: Final = """
+SELECT indexrelid::regclass::text AS name FROM pg_index
+WHERE indrelid = 'memory_embedding'::regclass AND indexrelid::regclass::text LIKE '%memory_embedding_hnsw_%'
+"""
+# The indexes are dropped first: they would be rebuilt while the table is locked.  A search that misses one creates it.
+TO_VECTORS: Final = "ALTER TABLE memory_embedding ALTER COLUMN vector TYPE vector USING vector::vector"
+_BEGIN: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED; {LOCK}"
+
+_LEAST_VERSION: Final = (0, 8)  # the first that scans an index until enough rows pass the filters
 
 MAX_DIM: Final = 4000
-"""Dimensions that an index of halves can have; vectors with more are always compared one by one."""
+"""The most dimensions of an index of half-precision numbers; vectors with more are always compared one by one."""
 
-# Of halves: half the size, and twice the dimensions.  What is found is compared again in full.
+# Half-precision numbers: half the size, and twice the dimensions.  Vectors that are found are compared again exactly.
 CREATE_INDEX: Final = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS memory_embedding_hnsw_{space_key} ON memory_embedding
 USING hnsw ((vector::halfvec({dim})) halfvec_cosine_ops) WHERE space_key = {space_key}
 """
-# Left behind by somebody who was killed while it was made: it is maintained, and never used.
+# An index whose creation was killed: the server maintains it, and never uses it.
 SELECT_LEFTOVER: Final = """
 SELECT indexrelid FROM pg_index
 WHERE indexrelid = to_regclass('memory_embedding_hnsw_' || $1::text) AND NOT indisvalid
@@ -48,9 +62,9 @@ DROP_INDEX: Final = "DROP INDEX CONCURRENTLY IF EXISTS memory_embedding_hnsw_{sp
 
 
 async def find_vectors(connection: Connection) -> bool:
-    """Return whether the database has pgvector 0.8 or later, after trying to create the extension where it has none.
+    """Return whether the database has pgvector 0.8 or later, after trying to create the extension if it is missing.
 
-    Never fails: without it the reason is logged, and memories are found by their words alone.
+    A missing extension is no error: the reason is logged, and memories are found by their words alone.
     """
     refusal = "it is not on the search_path"
     rows = await connection.fetch(SELECT_VERSION)
@@ -58,9 +72,12 @@ async def find_vectors(connection: Connection) -> bool:
         try:
             await connection.execute(CREATE_EXTENSION)
         except asyncpg.PostgresError as error:
-            refusal = str(error)  # not offered, not permitted, read-only - or made just now by another
+            refusal = str(
+                error
+            )  # not offered, not permitted, read-only, or created just now by another process
         rows = await connection.fetch(SELECT_VERSION)
     if rows and tuple(map(int, rows[0]["extversion"].split(".")[:2])) >= _LEAST_VERSION:
+        await _settle_column(connection)
         return True
     if rows:
         refusal = f"version {rows[0]['extversion']} is older than {'.'.join(map(str, _LEAST_VERSION))}"
@@ -68,27 +85,55 @@ async def find_vectors(connection: Connection) -> bool:
     return False
 
 
+async def _settle_column(connection: Connection) -> None:
+    """Convert the column to vectors, unless it is converted; a role that may not do so goes on with arrays."""
+    if not await _is_array(connection):
+        return
+    try:
+        await connection.execute(_BEGIN)
+        if await _is_array(connection):  # checked again: another process held the lock
+            for index in await connection.fetch(SELECT_INDEXES):
+                await connection.execute(f"DROP INDEX {index['name']}")
+            await connection.execute(TO_VECTORS)
+        await connection.execute("COMMIT")
+    except (
+        asyncpg.PostgresError
+    ) as error:  # not the owner, read-only, or another session has locked the table
+        await connection.execute("ROLLBACK")
+        log.info("vectors stay arrays, which are slower to compare: %s", error)
+
+
+async def _is_array(connection: Connection) -> bool:
+    (column,) = await connection.fetch(SELECT_IS_ARRAY)
+    return bool(column["is_array"])
+
+
 @final
 class VectorIndexes:
-    """The indexes of one store, for one event loop; each is tried once."""
+    """Creates the indexes of one store, for one event loop; it tries each once."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._making: dict[int, asyncio.Task[None]] = {}
 
     def want(self, space_key: int, *, dim: int) -> None:
-        """See to it that the space will have its index, if it can have one."""
+        """Create the index of a space in the background, unless its vectors have too many dimensions.
+
+        Args:
+            space_key: the number of the space.
+            dim: the number of dimensions of its vectors.
+        """
         if dim <= MAX_DIM and space_key not in self._making:
             self._making[space_key] = asyncio.create_task(self._make(space_key, dim))
 
     async def close(self) -> None:
-        """Leave what is being made to the server, which may finish it."""
+        """Stop waiting for indexes that are being created; the server may finish them."""
         for task in self._making.values():
             task.cancel()
         await asyncio.gather(*self._making.values(), return_exceptions=True)
 
     async def _make(self, space_key: int, dim: int) -> None:
-        # A connection of its own: it takes minutes, and the pool may have but one.
+        # With its own connection: it takes minutes, and the pool may have only one.
         try:
             connection: Connection = await cast("Any", asyncpg).connect(self._dsn, statement_cache_size=0)
             try:

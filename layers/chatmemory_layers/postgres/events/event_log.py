@@ -1,4 +1,4 @@
-"""``PostgresEventLog``: the events in the store."""
+"""``PostgresEventLog``: reads and prunes the events of a PostgreSQL store."""
 
 import json
 from datetime import datetime
@@ -22,6 +22,7 @@ from chatmemory.events.event_log import (
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database
 from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.engine.row_locks import log_row
 from chatmemory_layers.sql.columns import END_US, from_us, to_us
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
@@ -53,12 +54,12 @@ SELECT * FROM ({_OF_EACH}) AS event
 ORDER BY stored_at_us DESC, number DESC, left(target, {TARGET_IN_PLACE}) DESC LIMIT $7
 """
 
-# A transaction that is open may still commit behind what others have committed: nothing of it, nor of those that began
-# later, is told before it has ended.  Those before have all ended, so the order of their numbers is settled.
+# An open transaction may commit after later ones: its events, and those of transactions that began after it, are not
+# returned before it has ended.  All earlier transactions have ended, so the order of their numbers is final.
 _CHANGES_OF_EACH: Final = " UNION ALL ".join(
     f"""(
     SELECT {_COLUMNS[table]} FROM {table}
-    WHERE transaction_id >= $1 AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    WHERE transaction_id >= $1 AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())::text::bigint + chatmemory_shift()
         AND (transaction_id, '{kind}', number, left({target}, {TARGET_IN_PLACE})) > ($1, $2::text, $3, $4)
     ORDER BY transaction_id, number, left({target}, {TARGET_IN_PLACE}) LIMIT $5
 )"""
@@ -68,10 +69,12 @@ SELECT_CHANGES: Final = f"""
 SELECT * FROM ({_CHANGES_OF_EACH}) AS event
 ORDER BY transaction_id, kind, number, left(target, {TARGET_IN_PLACE}) LIMIT $5
 """
-SELECT_END: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS transaction_id"
+SELECT_END: Final = """
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + chatmemory_shift() AS transaction_id
+"""
 
 _TOMBSTONE: Final = "action = 'forgotten' AND reason IS NULL"
-# The oldest ones alone are looked at: none is old behind one that is not.
+# Only the oldest events are read: behind one that is not old enough, no other is.
 _DELETE_OLD: Final = """
 DELETE FROM {table} WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM (
@@ -87,8 +90,10 @@ UNNAME_TOMBSTONES: Final = f"""
 UPDATE memory_event SET who = '', who_user = '' WHERE stored_at_us < $1 AND {_TOMBSTONE} AND who <> '' RETURNING number
 """
 
+DELETE_EARLIER_ITEMS: Final = "DELETE FROM item_version WHERE ended_at_us < $1"
+
 MOST_AT_ONCE: Final = 10_000
-"""Events that one transaction removes."""
+"""The most events of each kind that one transaction removes."""
 
 
 async def _acted(connection: Connection, query: AuditQuery, /) -> tuple[Event, ...]:
@@ -116,11 +121,11 @@ async def _acted(connection: Connection, query: AuditQuery, /) -> tuple[Event, .
 
 
 _Cursor: TypeAlias = tuple[int, str, int, str]
-"""Transaction, kind, number and the beginning of the target."""
+"""The transaction, the kind, the number and the beginning of the target of an event."""
 
 
 def _read(cursor: str | None) -> _Cursor | None:
-    """Return the place that *cursor* names: nothing behind a transaction's number is before all of its events."""
+    """Return the place that *cursor* names; one with only the number of a transaction is before all of its events."""
     transaction, _, place = (cursor or "0").partition(".")
     kind, _, named = place.partition(".")
     number, _, target = named.partition(".")
@@ -148,12 +153,12 @@ async def _end(connection: Connection) -> str:
 
 
 def place_of(event: Event) -> EventPlace:
-    """Return what orders events by time."""
+    """Return the key that orders events by time."""
     return event.stored_at, event.number, event.target[:TARGET_IN_PLACE]
 
 
 def event_of(row: Row) -> Event:
-    """Read an event."""
+    """Return the event of a row."""
     said_at_us, evidence = row["said_at_us"], row["evidence"]
     return Event(
         row["number"],
@@ -176,8 +181,9 @@ def event_of(row: Row) -> Event:
 
 
 async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple[int, bool], Never]:
-    """Prune some of the log; return how many events went, and whether that was all."""
+    """Prune a part of the log; return the number of removed events, and whether none is left to prune."""
     pruned = len(await connection.fetch(UNNAME_TOMBSTONES, to_us(before)))
+    await connection.execute(DELETE_EARLIER_ITEMS, to_us(before))
     most = 0
     for statement in (DELETE_CONVERSATION_EVENTS, DELETE_MEMORY_EVENTS, DELETE_ITEM_EVENTS):
         gone = len(await connection.fetch(statement, to_us(before), MOST_AT_ONCE))
@@ -193,14 +199,14 @@ def _owner(_: datetime) -> str:
 @final
 @frozen
 class PostgresEventLog:
-    """The events in the store of *database*."""
+    """Reads and prunes the events in *database*."""
 
     database: Database
 
     acted = reads("read the log", _acted, on_snapshot=True)
     end = reads("read the log", _end)
     _changes = reads("read the log", _changes)
-    _prune_some = writes("prune the log", _prune_some, owner=_owner)
+    _prune_some = writes("prune the log", _prune_some, owner=_owner, row=log_row)
 
     @Effect.gen
     async def changes_page(

@@ -1,4 +1,4 @@
-"""``note``: how a write says what it changes, in its transaction.
+"""``note``: records what a write changes, in the transaction of the write.
 
 Events of a conversation are written with its messages, by ``STORE_MESSAGES`` of ``conversation_row.py``.
 """
@@ -14,14 +14,14 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.spread_keys import root_key, user_key
 from chatmemory_layers.sql.columns import to_us
 
-# By the clock of the server, which all processes share.  Arrays, an event from each place in them.
+# The time is that of the server, which all processes share.  The parameters are arrays, with one element for each event.
 _NUMBERED: Final = """
 WITH now AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us)
 INSERT INTO {table} ({key}, number, stored_at_us, {columns})
 SELECT change.{key}, change.ordinal - 1 + greatest(
         now.at_us, coalesce((SELECT max(number) FROM {table} AS last WHERE last.{key} = change.{key}), 0) + 1
     ), now.at_us, {columns}
-FROM now CROSS JOIN unnest({arrays}) WITH ORDINALITY AS change ({key}, {columns}, ordinal)
+FROM now CROSS JOIN unnest({arrays}) WITH ORDINALITY AS change ({key}, {columns}, ordinal) {fitting}
 """
 _MEMORY_COLUMNS: Final = """
 who, who_user, action, memory_id, owner_user, owner_app, version, said_at_us, successor, reason, session_id, evidence
@@ -32,10 +32,17 @@ _MEMORY_TYPES: Final = (
 )
 
 
-def insert_memory_events(first: int) -> str:
-    """Return the statement that writes the events of ``columns_of``, whose parameters begin with the number *first*."""
+def insert_memory_events(first: int, fitting: str = "") -> str:
+    """Return the statement that writes the events of ``columns_of``.
+
+    Args:
+        first: the number of the first of its parameters.
+        fitting: a join that leaves out some events.
+    """
     arrays = ", ".join(f"${number}::{type_}" for number, type_ in enumerate(_MEMORY_TYPES, first))
-    return _NUMBERED.format(table="memory_event", key="user_key", columns=_MEMORY_COLUMNS, arrays=arrays)
+    return _NUMBERED.format(
+        table="memory_event", key="user_key", columns=_MEMORY_COLUMNS, arrays=arrays, fitting=fitting
+    )
 
 
 INSERT_MEMORY_EVENTS: Final = insert_memory_events(1)
@@ -44,6 +51,7 @@ INSERT_ITEM_EVENTS: Final = _NUMBERED.format(
     key="root_key",
     columns="who, who_user, action, name, reason",
     arrays="$1::text[]::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]",
+    fitting="",
 )
 
 
@@ -54,7 +62,7 @@ def acting(change: Change) -> tuple[str, str]:
 
 
 def columns_of(changes: Sequence[Change]) -> list[list[str | None]]:
-    """Return the parameters of ``insert_memory_events``, an event for each of *changes*, at least one."""
+    """Return the parameters of ``insert_memory_events`` for the events of *changes*, at least one."""
     rows = [
         (
             str(user_key(change.owner.user)),
@@ -76,13 +84,13 @@ def columns_of(changes: Sequence[Change]) -> list[list[str | None]]:
 
 
 async def note(connection: Connection, changes: Sequence[Change]) -> None:
-    """Write an event for each of *changes*, which are of memories, in the transaction of *connection*."""
+    """Write an event for each of *changes* of memories, in the transaction of *connection*."""
     if changes:
         await connection.execute(INSERT_MEMORY_EVENTS, *columns_of(changes))
 
 
 async def note_items(connection: Connection, changes: Sequence[Change]) -> None:
-    """Write an event for each of *changes*, which are of items, in the transaction of *connection*."""
+    """Write an event for each of *changes* of items, in the transaction of *connection*."""
     rows = [
         (
             str(root_key(labels_in_log(change.target))),

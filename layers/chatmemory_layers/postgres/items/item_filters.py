@@ -1,4 +1,4 @@
-"""``narrowed``: conditions on values of items as one JSON path, as far as PostgreSQL can be asked; see ``item_narrowing.py``."""
+"""``narrowed``: the conditions on values of items that PostgreSQL can check, as one JSON path; see ``item_narrowing.py``."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Final
 from chatmemory.items.item_condition import Condition
 from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
 
-# $5 is the path, $6 has its variables.  NaN and Infinity are no JSON to PostgreSQL, and \u0000 is no text.
+# $5 is the path, $6 has its variables.  PostgreSQL accepts neither NaN and Infinity in JSON nor \u0000 in text.
 NARROWED: Final = r"""
 CASE WHEN $5::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
     ELSE jsonb_path_match(value::jsonb, $5::text::jsonpath, $6::text::jsonb, true) END
@@ -15,7 +15,7 @@ CASE WHEN $5::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
 
 
 def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
-    """Return the path, None where nothing can be said, and its variables."""
+    """Return the path and its variables; the path is None if PostgreSQL can check none of the conditions."""
     variables: dict[str, float | str | bool] = {}
     stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
     parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
@@ -28,7 +28,7 @@ def _condition(stretch: Stretch, number: int, variables: dict[str, float | str |
         if bound is not None:
             name = f"{end}_{number}"
             variables[name] = bound
-            # Of true and false PostgreSQL knows no order.
+            # PostgreSQL does not order true and false.
             comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
     comparison = " && ".join(comparisons)
     return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"

@@ -1,4 +1,4 @@
-"""``PostgresItemRepository``: ``ItemRepository`` on a server, beside conversations and memories.
+"""``PostgresItemRepository``: ``ItemRepository`` in one PostgreSQL store, beside conversations and memories.
 
 A search looks through the items below its prefix, as in ``sqlite/item_repository.py``.
 """
@@ -6,14 +6,17 @@ A search looks through the items below its prefix, as in ``sqlite/item_repositor
 import hashlib
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Final, Never, TypeAlias, TypeVar, final
 from uuid import UUID
 
 from attrs import frozen
 
-from chatmemory.effect import Effect, Layer, Outcome, Success
-from chatmemory.errors import RepositoryError
+from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
+from chatmemory.errors import NotUndoableError, RepositoryError
+from chatmemory.events.event import UNDO, because
+from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     ItemChange,
@@ -23,16 +26,21 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    Wanted,
+    change_of_forgetting,
     change_of_put,
     change_of_sweep,
     last_of_each,
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
+from chatmemory_layers.postgres.engine.grouped_work import OneOwner
 from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.engine.row_locks import Place, items_row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
+from chatmemory_layers.postgres.items.earlier_items import FORGET_PAST, earlier_item, keep_items
 from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
@@ -46,27 +54,46 @@ from chatmemory_layers.sql.item_columns import (
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# Arrays, a row from each place in them.  What is gone at $8, the time, counts as new.
+# The parameters are arrays, with one element for each row.  An item that has expired at $8, the time, counts as new.
 PUT_ITEMS: Final = """
+WITH put AS (
+    SELECT root_key, decode(name_hash, 'hex') AS name_hash, item_key, namespace, key, value, terms, lifetime_us, keeps
+    FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $9::bigint[], $10::text[]::boolean[]
+    ) AS put (root_key, name_hash, item_key, namespace, key, value, terms, lifetime_us, keeps)
+), forgotten AS (
+    DELETE FROM item_version USING put
+    WHERE NOT keeps AND item_version.root_key = put.root_key AND item_version.name_hash = put.name_hash
+)
 INSERT INTO stored_item AS old
     (root_key, name_hash, item_key, namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us,
-        expires_at_us)
-SELECT root_key, decode(name_hash, 'hex'), item_key, namespace, key, value, terms, $8::bigint, $8, lifetime_us,
-    $8 + lifetime_us
-FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $9::bigint[]
-) AS put (root_key, name_hash, item_key, namespace, key, value, terms, lifetime_us)
+        expires_at_us, version)
+SELECT root_key, name_hash, item_key, namespace, key, value, terms, $8::bigint, $8, lifetime_us, $8 + lifetime_us,
+    CASE WHEN keeps THEN 1 + coalesce((
+        SELECT max(version) FROM item_version
+        WHERE item_version.root_key = put.root_key AND item_version.name_hash = put.name_hash
+    ), 0) ELSE 1 END
+FROM put
 ON CONFLICT (root_key, name_hash) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE
         WHEN old.expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE old.created_at_us
     END,
-    lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
+    lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us,
+    version = CASE
+        WHEN old.expires_at_us <= excluded.updated_at_us THEN excluded.version
+        WHEN old.updated_at_us = excluded.updated_at_us THEN old.version
+        ELSE old.version + 1
+    END
 """
 _NAMED = """root_key = ANY ($1::text[]::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
+REMOVE_ITEMS: Final = f"""
+DELETE FROM stored_item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+"""
 DELETE_ITEMS: Final = f"""
+WITH forgotten AS (DELETE FROM item_version WHERE {_NAMED})
 DELETE FROM stored_item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """
 DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
@@ -82,8 +109,8 @@ WHERE root_key = $1 AND name_hash = decode($2, 'hex') AND expires_at_us > $3
 """
 SWEEP: Final = "DELETE FROM stored_item WHERE expires_at_us <= $1 RETURNING namespace, key"
 
-_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
-# left(): the index holds no more of a name, for an index row has a limit.  $4: None below the empty prefix alone.
+_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
+# left(): the index has only the beginning of a namespace, because an index row is limited.  $4 is NULL for the empty prefix.
 _BELOW = """
     ($4::uuid IS NULL OR stored_item.root_key = $4) AND left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
     AND ($2::text IS NULL OR (left(namespace, 256) <= left($2, 256) AND namespace < $2))
@@ -113,17 +140,19 @@ A = TypeVar("A")
 _Below: TypeAlias = tuple[str, str | None, int, UUID | None]
 
 READ_AT_ONCE: Final = 500
-"""Items that are compared with conditions before the next ones are fetched."""
+"""The number of items that are fetched at once to check conditions which SQL cannot check."""
 
 
 async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
     last = last_of_each(puts)
-    removed = [put.name for put in last if put.value is None]
     stored = [put for put in last if put.value is not None]
-    gone: list[ItemPut] = []
-    if removed:
-        deleted = {row["name_hash"] for row in await connection.fetch(DELETE_ITEMS, *_keys(removed))}
-        gone = [put for put in last if put.value is None and _key(put.name)[1] in deleted]
+    deleted: set[str] = set()
+    if keeping := [put.name for put in last if put.keeps]:
+        await keep_items(connection, _keys(keeping), to_us(now))
+    for statement, keeps in ((REMOVE_ITEMS, True), (DELETE_ITEMS, False)):
+        if names := [put.name for put in last if put.value is None and put.keeps is keeps]:
+            deleted |= {row["name_hash"] for row in await connection.fetch(statement, *_keys(names))}
+    gone = [put for put in last if put.value is None and _key(put.name)[1] in deleted]
     if stored:
         await connection.execute(
             PUT_ITEMS,
@@ -135,6 +164,7 @@ async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: date
             [put.terms for put in stored],
             to_us(now),
             [lifetime_us(put.lifetime) for put in stored],
+            [str(put.keeps).lower() for put in stored],
         )
         await connection.execute(DELETE_PASSAGES, *_keys([put.name for put in stored]))
     passages = [
@@ -153,13 +183,41 @@ async def _change(
 ) -> Outcome[A, Never]:
     change = steps()
     try:
-        names = next(change)
+        wanted = next(change)
         while True:
-            names = change.send(await _read(connection, names, now=now))
+            wanted = change.send(await _answer(connection, wanted, now=now))
     except StopIteration as end:
         puts, answer = end.value
     await _write(connection, puts, now=now)
     return Success(answer)
+
+
+async def _answer(connection: Connection, wanted: Wanted, *, now: datetime) -> tuple[StoredItem | None, ...]:
+    if isinstance(wanted, ItemSearch):
+        return await _search(connection, wanted, now=now)
+    return await _read(connection, wanted, now=now)
+
+
+async def _undo(
+    connection: Connection, name: ItemName, /, *, now: datetime
+) -> Outcome[StoredItem | None, NotUndoableError]:
+    (present,) = await _read(connection, (name,), now=now)
+    put = undoing_put(name, present, await earlier_item(connection, name, _key(name)))
+    if not isinstance(put, ItemPut):
+        return Failure(put)
+    with because(UNDO):
+        await _write(connection, (put,), now=now)
+    return Success((await _read(connection, (name,), now=now))[0])
+
+
+async def _forget(connection: Connection, names: tuple[ItemName, ...], /) -> Outcome[int, Never]:
+    keys = _keys(names)
+    await connection.execute(DELETE_PASSAGES, *keys)
+    deleted = [*await connection.fetch(FORGET_PAST, *keys), *await connection.fetch(REMOVE_ITEMS, *keys)]
+    found = {row["name_hash"] for row in deleted}
+    gone = [name for name in dict.fromkeys(names) if _key(name)[1] in found]
+    await note_items(connection, [change_of_forgetting(name) for name in gone])
+    return Success(len(gone))
 
 
 async def _refresh(
@@ -178,11 +236,18 @@ async def _sweep(connection: Connection, *, now: datetime) -> Outcome[int, Never
 
 
 async def _read(
-    connection: Connection, names: tuple[ItemName, ...], *, now: datetime
+    connection: Connection, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
 ) -> tuple[StoredItem | None, ...]:
     roots, hashes = _keys(names)
     rows = {row["name_hash"]: row for row in await connection.fetch(SELECT_ITEMS, roots, hashes, to_us(now))}
-    return tuple([_item(rows[each]) if each in rows else None for each in hashes])
+    present = [_item(rows[each]) if each in rows else None for each in hashes]
+    if as_of is None:
+        return tuple(present)
+    found: list[StoredItem | None] = []
+    for name, item in zip(names, present, strict=True):
+        earlier = await earlier_item(connection, name, _key(name), as_of)
+        found.append(as_of_in(item, () if earlier is None else (earlier,), as_of))
+    return tuple(found)
 
 
 async def _search(connection: Connection, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:
@@ -201,7 +266,7 @@ async def _search(connection: Connection, search: ItemSearch, /, *, now: datetim
 
 
 async def _fitting(connection: Connection, search: ItemSearch, below: _Below) -> tuple[StoredItem, ...]:
-    """Look at what SQL leaves page by page, until there are enough whose value fulfils the conditions."""
+    """Check the items that SQL returns page by page, until enough of them fulfil the conditions."""
     narrowing, behind, start = narrowed(search.conditions), search.offset + search.limit, 0
     fitting: list[StoredItem] = []
     while len(fitting) < behind:
@@ -216,7 +281,7 @@ async def _fitting(connection: Connection, search: ItemSearch, below: _Below) ->
 async def _rankable(
     connection: Connection, search: ItemSearch, below: _Below
 ) -> tuple[list[Rankable], dict[int, tuple[str, str]]]:
-    """Return what may be found, and by place the keys under which it stands."""
+    """Return the items that may be found, and root_key and name_hash of each by its place in the ranking."""
     similarities: dict[int, float] = {}
     if search.vector is not None:
         rows = await connection.fetch(SELECT_PASSAGES, *below, search.model)
@@ -244,13 +309,13 @@ def _below(prefix: Labels, now: datetime) -> _Below:
 
 
 def _key(name: ItemName) -> tuple[str, str]:
-    """Return root_key and name_hash."""
+    """Return root_key and name_hash of an item."""
     text = f"{to_text(name.namespace)}\0{name.key}"
     return str(root_key(name.namespace)), hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _keys(names: Iterable[ItemName]) -> tuple[list[str], list[str]]:
-    """Return the columns root_key and name_hash, a row for each name."""
+    """Return the columns root_key and name_hash as arrays, with one element for each name."""
     keys = [_key(name) for name in names]
     return [root for root, _ in keys], [name_hash for _, name_hash in keys]
 
@@ -263,18 +328,24 @@ def _item(row: Row, score: float | None = None) -> StoredItem:
         from_us(row["updated_at_us"]),
         row["lifetime_us"] is not None,
         score,
+        row["version"],
     )
 
 
+# All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
+_ITEMS: Final = Place("items", row=items_row)
+_WRITES: Final = OneOwner("store items")
+_CHANGES: Final = OneOwner("change items")
+
+
 def _owner(*_: object, **__: object) -> str:
-    """Writers of items stand in one line: a batch may name any, and no two lock the same ones in another order."""
-    return "items"
+    return _ITEMS
 
 
 @final
 @frozen
 class PostgresItemRepository:
-    """Items in the tables of *database*."""
+    """Stores items in *database*."""
 
     database: Database
 
@@ -283,26 +354,31 @@ class PostgresItemRepository:
         """See ``KeepsLog``."""
         return PostgresEventLog(self.database)
 
-    write = writes("store items", _write, owner=_owner)
+    undo = writes("undo a change of an item", _undo, owner=_owner, row=items_row)
+    forget = writes("forget items", _forget, owner=_owner, row=items_row)
     search = reads("search items", _search, on_snapshot=True)
     namespaces = reads("list namespaces", _namespaces)
-    refresh = writes("refresh items", _refresh, owner=_owner)
-    sweep = writes("sweep items", _sweep, owner=_owner)
+    refresh = writes("refresh items", _refresh, owner=_owner, row=items_row)
+    sweep = writes("sweep items", _sweep, owner=_owner, row=items_row)
 
     @Effect.coroutine
     async def read(
-        self, names: tuple[ItemName, ...], *, now: datetime
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> Outcome[tuple[StoredItem | None, ...], RepositoryError]:
-        """See ``ItemRepository.read``; where the writes go, for an agent reads what it has just put."""
-        return await self.database.read_primary("read items", _read, names, now=now)
+        """See ``ItemRepository.read``.  It reads from the primary server, because an agent reads what it has just put."""
+        return await self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
 
-    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """See ``ItemRepository.change``."""
+    @Effect.coroutine
+    async def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, RepositoryError]:
+        """See ``ItemRepository.write``; writes that wait together are committed together."""
+        return await self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
 
-        async def change() -> Outcome[A, RepositoryError]:
-            return await self.database.write("change items", _owner(), _change, steps, now=now)
-
-        return Effect.from_outcome(change)
+    @Effect.coroutine
+    async def change(
+        self, steps: Callable[[], ItemChange[A]], *, now: datetime
+    ) -> Outcome[A, RepositoryError]:
+        """See ``ItemRepository.change``; changes that wait together are committed together."""
+        return await self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
 
 
 item_repository = Layer.effect(

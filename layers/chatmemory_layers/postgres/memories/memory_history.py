@@ -1,4 +1,4 @@
-"""``history``: what happened to a memory, and what it said before; a correction keeps that in ``memory_version``."""
+"""``history``: reads the events of a memory and its earlier contents, which corrections keep in ``memory_version``."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import from_json
 from chatmemory.longterm.memories import Provenance
 from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.events.event_log import MEMORY_EVENT_COLUMNS, event_of
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.sql.columns import from_us
@@ -30,19 +30,21 @@ async def history(connection: Connection, namespace: Namespace, memory_id: str) 
     """See ``MemoryRepository.history``."""
     asked = (*seen_by(namespace), memory_id)
     events = tuple([event_of(row) for row in await connection.fetch(SELECT_EVENTS, *asked)])
-    contents = [
-        EarlierContent(
-            row["version"],
-            from_us(row["replaced_at_us"]),
-            row["content"],
-            row["key"],
-            from_json(row["value"]),
-            row["category"],
-            tuple(row["tags"]),
-            row["confidence"],
-            row["source"],
-            Provenance(tuple(row["message_ids"]), row["extractor"], row["path"]),
-        )
-        for row in await connection.fetch(SELECT_CONTENTS, *asked)
-    ]
+    contents = [content_of(row) for row in await connection.fetch(SELECT_CONTENTS, *asked)]
     return MemoryHistory(events, tuple(contents))
+
+
+def content_of(row: Row) -> EarlierContent:
+    """Return the content of a memory before a correction, from a row of ``memory_version``."""
+    return EarlierContent(
+        row["version"],
+        from_us(row["replaced_at_us"]),
+        row["content"],
+        row["key"],
+        from_json(row["value"]),
+        row["category"],
+        tuple(row["tags"]),
+        row["confidence"],
+        row["source"],
+        Provenance(tuple(row["message_ids"]), row["extractor"], row["path"]),
+    )

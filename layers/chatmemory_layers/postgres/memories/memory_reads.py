@@ -1,6 +1,6 @@
-"""What is read of memories without a query: get, value, list, unembedded.  Each function is one statement.
+"""The reads of memories without a query: get, value, list, reach, unembedded.  Each function runs one statement.
 
-How they are found for a recall stands in ``memory_search.py``.
+``memory_search.py`` finds memories for a recall.
 """
 
 from datetime import datetime
@@ -11,9 +11,10 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_rules import folded
-from chatmemory.longterm.repository_values import MemoryListing
+from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import (
+    OVER,
     OWNED,
     RECORD,
     SEEN,
@@ -22,7 +23,7 @@ from chatmemory_layers.postgres.memories.memory_row import (
     seen_by,
     true_at,
 )
-from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sql.columns import BEGINNING_US, END_US, from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -33,29 +34,39 @@ SELECT_VALUE: Final = f"""
 SELECT * FROM {RECORD} WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
 """
-# $12 is folded already.  By the collation C, lower() knows ASCII alone.
+# $12 is in lower case already.  With the collation C, lower() changes ASCII characters only.
 CONTAINS: Final = """(
     strpos(lower(content), $12) > 0 OR strpos(lower(key), $12) > 0
     OR strpos(lower((CASE WHEN starts_with(value, '"') THEN value::json #>> '{}' ELSE value END) COLLATE "C"), $12) > 0
 )"""
-SELECT_LISTED: Final = f"""
-SELECT * FROM {RECORD}
-WHERE {SEEN} AND {TRUE} AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
+_SELECTED: Final = f"""
+{SEEN} AND CASE WHEN $16 THEN {OVER} ELSE {TRUE} END AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
     AND ($11::text IS NULL OR starts_with(key, $11)) AND ($12::text IS NULL OR {CONTAINS})
-    AND (NOT $13 OR attribute IS NOT NULL)
-ORDER BY created_at_us DESC, memory_id DESC LIMIT $14
+    AND (NOT $13 OR attribute IS NOT NULL) AND created_at_us >= $14
+    AND ($15::text IS NULL OR source = $15)
 """
-# Out of the index of attributes: most users have said far more than what they are.
+SELECT_LISTED: Final = f"""
+SELECT * FROM {RECORD} WHERE {_SELECTED} ORDER BY created_at_us DESC, memory_id DESC LIMIT $17
+"""
+COUNT_LISTED: Final = f"""
+SELECT memory_type, category, source, count(*) AS count FROM {RECORD} WHERE {_SELECTED}
+GROUP BY memory_type, category, source
+"""
+# Uses the index of attributes: most memories of a user state no attribute.
 SELECT_LISTED_OF_ATTRIBUTES: Final = SELECT_LISTED.replace(
     "(NOT $13 OR attribute IS NOT NULL)", "$13 AND attribute IS NOT NULL AND superseded_at_us IS NULL"
 )
+SELECT_REACH: Final = f"""
+SELECT created_at_us FROM atomic_memory WHERE {SEEN} AND (created_at_us, memory_id) < ($3, $4)
+ORDER BY created_at_us DESC, memory_id DESC LIMIT 1 OFFSET $5 - 1
+"""
 LACKING: Final = f"""
 {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
     AND (space_key = (SELECT space_key FROM memory_space WHERE model = $3 AND dim = $4)) IS NOT TRUE
 """
-# A row at least: the page may be empty, and the number is told all the same.
+# Returns at least one row, so that the number is known if the page is empty.
 SELECT_UNEMBEDDED: Final = f"""
 SELECT counted.lacking, page.*
 FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
@@ -81,12 +92,29 @@ async def value(
 
 
 async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Memory, ...]:
-    """See ``MemoryRepository.list``; the column's collation is the order of code points."""
-    is_of_attributes = listing.has_attribute and listing.as_of is None
+    """See ``MemoryRepository.list``; the collation of the column orders ids by code point."""
+    is_of_attributes = listing.has_attribute and listing.as_of is None and not listing.superseded
     rows = await connection.fetch(
         SELECT_LISTED_OF_ATTRIBUTES if is_of_attributes else SELECT_LISTED,
+        *_selected(listing, after=listing.after),
+        listing.limit,
+    )
+    return tuple([memory_of(row, listing.namespace.user) for row in rows])
+
+
+async def counted(connection: Connection, listing: MemoryListing, /) -> tuple[MemoryCount, ...]:
+    """See ``MemoryRepository.count``."""
+    rows = await connection.fetch(COUNT_LISTED, *_selected(listing, after=None))
+    return tuple(
+        [MemoryCount(row["memory_type"], row["category"], row["source"], row["count"]) for row in rows]
+    )
+
+
+def _selected(listing: MemoryListing, *, after: Place | None) -> tuple[object, ...]:
+    """Return the parameters of ``_SELECTED``."""
+    return (
         *true_at(listing.namespace, listing.as_of),
-        *_behind(listing.after),
+        *_behind(after),
         listing.exact_app,
         listing.memory_type,
         listing.category,
@@ -95,9 +123,18 @@ async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Mem
         listing.key_prefix,
         None if listing.containing is None else folded(listing.containing),
         listing.has_attribute,
-        listing.limit,
+        BEGINNING_US if listing.since is None else to_us(listing.since),
+        listing.source,
+        listing.superseded,
     )
-    return tuple([memory_of(row, listing.namespace.user) for row in rows])
+
+
+async def reach(
+    connection: Connection, namespace: Namespace, count: int, *, after: Place | None = None
+) -> datetime | None:
+    """See ``MemoryRepository.reach``."""
+    rows = await connection.fetch(SELECT_REACH, *seen_by(namespace), *_behind(after), count)
+    return from_us(rows[0]["created_at_us"]) if rows else None
 
 
 async def unembedded(

@@ -1,9 +1,9 @@
-"""What removes memories: forget and expire.  Each runs in a transaction of the user.
+"""The writes that remove memories: forget and expire.  Each runs in a transaction of the user.
 
-A deleted row is out of reach of every statement at once.  Its bytes stay in the files of the server until they are
-written over, also behind a VACUUM, which only makes room for others; in its log and its backups they stay for as long as
-it keeps those.  Who has to be sure lets the owner of the tables run ``VACUUM FULL`` on ``atomic_memory``,
-``memory_version``, ``memory_embedding``, ``memory_use`` and ``memory_user``, then a ``CHECKPOINT``, at an hour when they may be locked.
+No statement sees a deleted row any more.  Its bytes stay in the files of the server until they are overwritten, also after a
+VACUUM, which only frees the space.  In the log and the backups of the server they stay as long as it keeps these.  To be
+sure that they are gone, the owner of the tables runs ``VACUUM FULL`` on ``atomic_memory``, ``memory_version``,
+``memory_embedding``, ``memory_use`` and ``memory_user``, and then a ``CHECKPOINT``, at a time when the tables may be locked.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,9 @@ from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
+from chatmemory_layers.postgres.messages.branches import SELECT_LEVEL_BY_IDS, levels_of
 from chatmemory_layers.postgres.messages.conversation_row import owner_of
+from chatmemory_layers.postgres.messages.held_messages import family_of
 from chatmemory_layers.sql.columns import to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
@@ -32,7 +34,7 @@ WHERE {SEEN} AND ($3::text IS NULL OR session_id = $3) AND ($4::text IS NULL OR 
     AND ($5::text IS NULL OR path = $5)
 """
 SELECT_FORGOTTEN: Final = _FORGOTTEN.format(source="atomic_memory")
-# A memory, if it is seen, and what it has superseded.
+# A memory, if the app may see it, and the memories that it has superseded.
 SELECT_FORGOTTEN_CHAIN: Final = f"""
 WITH RECURSIVE chain AS (
     SELECT memory_id FROM atomic_memory WHERE {SEEN} AND memory_id = $6
@@ -89,12 +91,12 @@ UPDATE summarization_metadata SET is_stale = TRUE FROM source
 WHERE summarization_metadata.conversation_id = source.conversation_id
     AND hashtextextended(summary_message_id, 0) = hashtextextended(source.message_id, 0)
     AND summary_message_id = source.message_id
-RETURNING summary_message_id
+RETURNING summarization_metadata.conversation_id, summary_message_id, made_at_version
 """
 
 
 async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[ForgetReceipt, Never]:
-    """See ``MemoryRepository.forget``, and above for what a server keeps."""
+    """See ``MemoryRepository.forget``, and the docstring of the module for what the server keeps."""
     source = (
         *seen_by(forgetting.namespace),
         forgetting.session_id,
@@ -144,7 +146,7 @@ async def expire(
 
 
 async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[Row]) -> int:
-    """Remove the memories *gone* and what hangs on them; return how many vectors there were."""
+    """Remove the memories *gone* with their vectors, uses and versions; return the number of vectors."""
     if not gone:
         return 0
     user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in gone]
@@ -158,9 +160,9 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
 
 
 async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str, ...]:
-    """Mark the summaries that cover the messages which *gone* memories came from; return their ids.
+    """Mark the summaries that cover the messages from which the memories *gone* came, and return the ids of the summaries.
 
-    Where a memory came from is what its writer says, so conversations that who forgets may not see are left alone.
+    The writer of a memory names its source, so conversations that the principal may not see are not changed.
     """
     named = {row["session_id"] for row in gone if row["session_id"] is not None and row["message_ids"]}
     if not named:
@@ -171,15 +173,47 @@ async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str,
         for row in await connection.fetch(SELECT_OWNERS, [*named])
         if who.may("read", owner_of(row), row["conversation_id"])
     }
-    sources = [
-        (row["session_id"], message_id)
-        for row in gone
-        if row["session_id"] in seen
-        for message_id in row["message_ids"]
-    ]
-    if not sources:
+    sources = {name: set[str]() for name in seen}
+    for row in gone:
+        if row["session_id"] in seen:
+            sources[row["session_id"]].update(row["message_ids"])
+    if not any(sources.values()):
         return ()
-    # Who may read a conversation may not change it, and a summary is the service's; nothing of the forgetting comes behind this.
+    # As the service, because a principal who may read a conversation may be unable to change it.  It is the last step.
     await act_for_the_service(connection)
-    stale = await connection.fetch(MARK_STALE, *map(list, zip(*sources, strict=True)))
-    return tuple(sorted({row["summary_message_id"] for row in stale}))
+    stale: set[str] = set()
+    for conversation_id, message_ids in sources.items():
+        stale |= await _mark_in_family(connection, conversation_id, message_ids)
+    return tuple(sorted(stale))
+
+
+async def _mark_in_family(connection: Connection, conversation_id: str, message_ids: set[str]) -> set[str]:
+    """Mark the summaries of the messages in a conversation, its parents and its branches."""
+    family, numbers, who = await family_of(connection, conversation_id), dict[str, int](), principal()
+    if len(family) > 1:
+        for level in await levels_of(connection, conversation_id):
+            for row in await connection.fetch(SELECT_LEVEL_BY_IDS, *level, [*message_ids]):
+                numbers[row["id"]] = row["seq"]
+    places: set[tuple[str, str]] = set()
+    shown: list[tuple[str, int]] = []
+    owners = {row["conversation_id"]: row for row in await connection.fetch(SELECT_OWNERS, [*family])}
+    for kin, reach in family.items():
+        if kin not in owners:
+            continue
+        levels = await levels_of(connection, kin)
+        places |= {
+            (level.key, id_) for level in levels for id_ in message_ids if numbers.get(id_, 0) <= reach
+        }
+        if who.may("read", owner_of(owners[kin]), kin):
+            shown += [(level.key, level.version) for level in levels]
+    if not places:
+        return set()
+    marked = await connection.fetch(MARK_STALE, *map(list, zip(*places, strict=True)))
+    return {
+        row["summary_message_id"]
+        for row in marked
+        if any(
+            row["conversation_id"] == key and (row["made_at_version"] or 0) <= version
+            for key, version in shown
+        )
+    }

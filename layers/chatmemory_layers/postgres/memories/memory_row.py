@@ -1,8 +1,8 @@
-"""Rows of memories: conditions on them, a memory on its way into ``atomic_memory``, how rows come back, the keys of spaces.
+"""Rows of memories: conditions on them, how they are written to ``atomic_memory`` and read back, the keys of spaces.
 
-Which rows are read and written is the business of ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and
-``memory_writes.py``.  A condition is SQL for a WHERE clause over ``atomic_memory`` or its ``RECORD``; its
-parameters have one place in every statement: ``$1`` the user's key, ``$2`` the app, ``$3`` the instant.
+``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and ``memory_writes.py`` define which rows are read and written.
+A condition is SQL for a WHERE clause over ``atomic_memory`` or its ``RECORD``.  Its parameters have the same numbers in
+every statement: ``$1`` is the key of the user, ``$2`` the app, ``$3`` the instant.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions and the names of columns are put into statements, never values
 
-# Without a join, so that lists come out of an index in their order.
+# Without a join, so that an index returns lists in their order.
 RECORD: Final = """(
     SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
         pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
@@ -41,10 +41,13 @@ RECORD: Final = """(
 OWNED: Final = "user_key = $1"
 # See Namespace.sees.
 SEEN: Final = f"{OWNED} AND ($2 = '' OR app_type IN ('', $2))"
-# Now, unless there is an instant.
+# True now, or at the instant if there is one.
 TRUE: Final = """
 ($3::bigint IS NULL OR created_at_us <= $3) AND (superseded_at_us IS NULL OR superseded_at_us > $3)
 """
+
+# No longer, now or then; what was true no longer then had begun.
+OVER: Final = "superseded_at_us <= coalesce($3::bigint, superseded_at_us)"
 
 SELECT_SPACES: Final = """
 SELECT space_key, model, dim
@@ -55,18 +58,48 @@ INSERT INTO memory_space (model, dim, space_key) SELECT * FROM unnest($1::text[]
 ON CONFLICT DO NOTHING
 """
 
-# Rows, their vectors and their events, of users who are there, in one round trip: arrays of one length, as text for the reason that
-# STORE_MESSAGES gives.
-INSERT_MEMORIES: Final = f"""
-WITH draft AS MATERIALIZED (
-    SELECT *
-    FROM unnest($1::text[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[]::double precision[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]::boolean[],
-        $15::text[], $16::text[], $17::text[], $18::text[]::bigint[], $19::text[], $20::text[], $21::text[]::bigint[],
-        $22::text[], $23::text[], $24::text[]::bigint[], $25::text[], $26::text[]::uuid[]
-    ) AS draft (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source, role, session_id,
-        memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key, space_key, vector,
-        attribute, superseded_at_us, superseded_by, memory_key)
+DRAFTS: Final = {
+    "memory_id": "text[]",
+    "user_key": "text[]::uuid[]",
+    "app_type": "text[]",
+    "content": "text[]",
+    "key": "text[]",
+    "value": "text[]",
+    "category": "text[]",
+    "tags": "text[]",
+    "confidence": "text[]::double precision[]",
+    "source": "text[]",
+    "role": "text[]",
+    "session_id": "text[]",
+    "memory_type": "text[]",
+    "pinned": "text[]::boolean[]",
+    "message_ids": "text[]",
+    "extractor": "text[]",
+    "path": "text[]",
+    "created_at_us": "text[]::bigint[]",
+    "search_terms": "text[]",
+    "dedup_key": "text[]",
+    "space_key": "text[]::bigint[]",
+    "vector": "text[]",
+    "attribute": "text[]",
+    "superseded_at_us": "text[]::bigint[]",
+    "superseded_by": "text[]",
+    "memory_key": "text[]::uuid[]",
+}
+"""The columns of drafts with their types, in the order of ``MemoryRow``: arrays of one length, sent as text for the reason
+that STORE_MESSAGES gives."""
+
+
+def insert_drafts(first: int, owners: str) -> str:
+    """Return expressions for a WITH clause that write drafts and their vectors.
+
+    Args:
+        first: the number of the first of their parameters.
+        owners: the name of a table with user_key and term_salt; drafts of other users are left out.
+    """
+    arrays = ", ".join(f"${number}::{type_}" for number, type_ in enumerate(DRAFTS.values(), first))
+    return f"""draft AS MATERIALIZED (
+    SELECT * FROM unnest({arrays}) AS draft ({", ".join(DRAFTS)})
 ), added AS (
     INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
         role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
@@ -79,11 +112,20 @@ WITH draft AS MATERIALIZED (
             SELECT DISTINCT hashtextextended(term, term_salt)
             FROM unnest(string_to_array(search_terms, ' ')) AS term
         )
-    FROM draft JOIN memory_user USING (user_key)
-    WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
-), event AS ({insert_memory_events(27)})
-INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
-SELECT user_key, memory_key, space_key, vector::real[] FROM draft WHERE vector IS NOT NULL
+    FROM draft JOIN {owners} USING (user_key)
+), embedding AS (
+    INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
+    SELECT user_key, memory_key, space_key, vector::real[]
+    FROM draft JOIN {owners} USING (user_key) WHERE vector IS NOT NULL
+)"""
+
+
+# Writes rows with their vectors and events in one round trip, for users that have a row.
+INSERT_MEMORIES: Final = f"""
+WITH owner AS MATERIALIZED (
+    SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
+), {insert_drafts(1, "owner")}, event AS ({insert_memory_events(27)})
+SELECT FROM owner
 """
 
 
@@ -100,13 +142,13 @@ def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[UUID, str, in
 @final
 @frozen(slots=False)  # made for every memory, see messages.py
 class MemoryRow:
-    """A memory as it travels, in the order of the parameters of ``INSERT_MEMORIES``.
+    """A memory as it is sent to the server, in the order of the parameters of ``INSERT_MEMORIES``.
 
     Attributes:
         tags, message_ids: JSON arrays.
         dedup_key: hexadecimal.
-        space_key: of the space of *vector*; None with None.
-        vector: a literal of PostgreSQL's.
+        space_key: the number of the space of *vector*; None without a vector.
+        vector: the text of an array in PostgreSQL.
     """
 
     memory_id: str
@@ -138,7 +180,7 @@ class MemoryRow:
 
     @classmethod
     def of(cls, draft: MemoryDraft, space_key: int | None) -> Self:
-        """Write *draft*, whose vector is of the space of this number."""
+        """Return the row of *draft*, whose vector belongs to the space of this number."""
         return cls(
             memory_id=draft.id,
             user_key=user_key(draft.namespace.user),
@@ -169,21 +211,25 @@ class MemoryRow:
 async def insert_memories(
     connection: Connection, rows: Iterable[MemoryRow], changes: Sequence[Change]
 ) -> None:
-    """Write *rows*, at least one, their vectors, and the events of the *changes* that they are."""
+    """Write *rows*, at least one, with their vectors, and an event for each of *changes*."""
+    await connection.execute(INSERT_MEMORIES, *texts_of(rows), *columns_of(changes))
+
+
+def texts_of(rows: Iterable[MemoryRow]) -> list[list[str | None]]:
+    """Return the columns of *rows*, at least one, as the arrays of texts that are sent to the server."""
     texts = ((None if value is None else str(value) for value in astuple(row)) for row in rows)
-    columns = [list(column) for column in zip(*texts, strict=True)]
-    await connection.execute(INSERT_MEMORIES, *columns, *columns_of(changes))
+    return [list(column) for column in zip(*texts, strict=True)]
 
 
 def vector_literal(vector: Vector) -> str:
-    """Write *vector* as PostgreSQL reads arrays; each number comes back as the very float32 that it was."""
-    # Nine digits tell every float32 from the next; the seventeen of repr take three times as long.
+    """Return *vector* as the text of an array in PostgreSQL, which restores each float32 exactly."""
+    # Nine digits distinguish all float32 numbers; the seventeen of repr take three times as long.
     numbers = ",".join(["%.9g"] * vector.size) % tuple(vector.tolist())
     return f"{{{numbers}}}"
 
 
 def memory_of(row: Row, user: str) -> Memory:
-    """Make a memory of a row of ``RECORD`` that is the *user*'s."""
+    """Return the memory of a row of ``RECORD`` that belongs to *user*."""
     ended_at_us, used_at_us = row["superseded_at_us"], row["last_used_at_us"]
     return Memory(
         id=row["memory_id"],
@@ -214,8 +260,8 @@ def memory_of(row: Row, user: str) -> Memory:
 async def space_keys(
     connection: Connection, spaces: Iterable[EmbeddingSpace]
 ) -> Mapping[EmbeddingSpace, int]:
-    """Return the numbers of *spaces*, noting those that are new."""
-    # In one order everywhere, so that no two wait for each other.
+    """Return the number of each of *spaces*, storing those that are new."""
+    # Always in the same order, so that no two transactions wait for each other.
     wanted = sorted(set(spaces), key=lambda space: (space.model, space.dim))
     if not wanted:
         return {}
@@ -228,7 +274,7 @@ async def space_keys(
 
 
 def _space_key(space: EmbeddingSpace) -> int:
-    """Return the number of a new space: 63 bits of its hash, so that nobody has to count."""
+    """Return the number of a new space: 63 bits of its hash, so that no sequence is needed."""
     hashed = hashlib.sha256(f"{space.model}\0{space.dim}".encode()).digest()
     return int.from_bytes(hashed[:8]) >> 1
 

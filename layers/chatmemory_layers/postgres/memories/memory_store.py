@@ -1,7 +1,7 @@
-"""``store``: a batch of memories, all or none, in a transaction of their user.
+"""``store``: stores a batch of memories, all or none, in a transaction of their user.
 
-What is stored already is read once, what becomes of each draft is decided in ``chatmemory.longterm.changes``, and
-what is new is written at once.
+It reads the stored memories once, lets ``chatmemory.longterm.changes`` decide on each draft, and writes the new memories by
+one statement.
 """
 
 import json
@@ -22,9 +22,10 @@ from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
+from chatmemory_layers.postgres.memories.whole_memories import keep_pasts
 from chatmemory_layers.sql.columns import from_us, to_us
 
-# Users who are new are made on the way: the words of their memories are hashed with the salt that stands in their row.
+# Creates the rows of new users, whose salt the hashes of the words in their memories need.
 SELECT_TAKEN: Final = """
 WITH made AS (
     INSERT INTO memory_user (user_key, user_id, term_salt)
@@ -86,38 +87,43 @@ async def store(
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
     new: dict[MemoryName, MemoryRow] = {}
-    ended: list[End] = []
+    ends: list[End] = []
     for step in decision.steps:
         for end in step.ends:
             name = end.namespace.user, end.memory_id
             if name in new:
-                row = new[name]
-                new[name] = evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
+                new[name] = ended(new[name], end)
             else:
-                ended.append(end)
+                ends.append(end)
         draft = step.draft
         row = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
         if step.over is not None:
-            row = evolve(row, superseded_at_us=to_us(step.over.at), superseded_by=step.over.by)
+            row = ended(row, step.over)
         new[name_of(draft)] = row
-    if ended:  # before the new ones come: a dedup key is free when the truth of its memory has ended
-        ends = [
-            (str(user_key(end.namespace.user)), end.memory_id, str(to_us(end.at)), end.by) for end in ended
+    if ends:  # before the new ones are written: ending a memory frees its dedup key
+        rows_of_ends = [
+            (str(user_key(end.namespace.user)), end.memory_id, str(to_us(end.at)), end.by) for end in ends
         ]
-        await connection.execute(END_REPLACED, *map(list, zip(*ends, strict=True)))
+        await connection.execute(END_REPLACED, *map(list, zip(*rows_of_ends, strict=True)))
     if new:
         try:
             await insert_memories(connection, new.values(), [*decision.changes])
         except asyncpg.UniqueViolationError as error:
             if getattr(error, "constraint_name", None) != ID_TAKEN:
                 raise
-            # Just now, by a user that has no lock here, see PostgresMemoryRepository.store; the server does not say which id.
+            # Stored meanwhile for a user who is not locked here, see PostgresMemoryRepository.store; the server does not name the id.
             return Failure(MemoryConflictError(tuple([memory_id for _, memory_id in new])))
+        await keep_pasts(connection, new, [step.draft for step in decision.steps])
     return Success(decision.answer)
 
 
+def ended(row: MemoryRow, end: End) -> MemoryRow:
+    """Return *row* with its *end*."""
+    return evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
+
+
 def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotten:
-    """Read what was forgotten: the conversation in the column of the app, the evidence in that of the content."""
+    """Return what was forgotten; the row has the conversation in the column of the app, and the evidence in that of the content."""
     names: set[MemoryName] = set()
     gone: set[Source] = set()
     for row in tombstones:
@@ -130,7 +136,7 @@ def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotte
 async def _standing(
     connection: Connection, drafts: Sequence[MemoryDraft], users: Mapping[UUID, str]
 ) -> Sequence[StandingMemory]:
-    """Read the memories, true now, that *drafts* may repeat or replace."""
+    """Return the memories, true now, that *drafts* may repeat or replace."""
     ids = [draft.replaces for draft in drafts if draft.replaces is not None]
     keys = [draft.key for draft in drafts if draft.replaces_key and draft.key is not None]
     dedup_keys = [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None]

@@ -1,6 +1,6 @@
-"""What changes a memory that is stored: retire, rewrite, mark, use, attach.  Each runs in a transaction of the user.
+"""The writes that change stored memories: retire, restore, rewrite, mark, record_use, attach.
 
-How memories come in and go is said in ``memory_store.py`` and ``memory_removal.py``.
+Each runs in a transaction of the user.  ``memory_store.py`` stores memories, ``memory_removal.py`` removes them.
 """
 
 import json
@@ -44,7 +44,7 @@ UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $3), superse
 WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NULL
 RETURNING memory_id, app_type
 """
-# Two that are true never have one dedup key: it says that they are the same.
+# No two memories that are true have the same dedup key, which means that they are the same.
 RESTORE: Final = f"""
 UPDATE atomic_memory SET superseded_at_us = NULL, superseded_by = NULL, dedup_key = CASE WHEN EXISTS (
     SELECT FROM atomic_memory AS twin
@@ -58,7 +58,7 @@ RETURNING memory_id, app_type
 SELECT_SEEN: Final = f"""
 SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
 """
-# None of the dedup key's: it would say that two memories are the same.
+# The dedup key is removed: it would mean that two memories are the same.
 UPDATE_SAID: Final = f"""
 WITH earlier AS (
     INSERT INTO memory_version (user_key, memory_key, version, replaced_at_us, content, key, value, category, tags, confidence,
@@ -113,7 +113,7 @@ INSERT_USES: Final = """
 INSERT INTO memory_use (user_key, memory_key, session_id) SELECT $1, unnest($2::text[]::uuid[]), $3
 ON CONFLICT DO NOTHING
 """
-# What a tool or an assistant said must not promote itself: see MINJA and OWASP ASI06.
+# A memory from a tool or an assistant must not be promoted by its use: see MINJA and OWASP ASI06.
 PROMOTE_USED: Final = f"""
 UPDATE atomic_memory SET memory_type = 'long_term'
 WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) AND memory_type = 'short_term' AND source = 'user_stated'

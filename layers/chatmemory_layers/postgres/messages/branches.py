@@ -1,6 +1,6 @@
-"""How a branch is read: its own messages, then those of its parents, each up to the point where the branch parted.
+"""Reads a branch: its own messages, and those of its parents, each up to the point where the branch begins.
 
-A conversation that is no branch has one level, and is read by the statements of ``message_reads.py``.
+A conversation that is not a branch has one level, and is read by the statements of ``message_reads.py``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.message_past import FULL, MODEL
 
 END: Final = 2**63 - 1
-"""Behind every place, every number and every version."""
+"""A value after every place, every number and every version."""
 
 
 class Level(NamedTuple):
@@ -33,7 +33,7 @@ class Level(NamedTuple):
 SELECT_PARENT: Final = """
 SELECT parent_id, shared_seq, shared_version FROM conversation WHERE conversation_id = $1
 """
-# Until the transaction ends, nobody gives a parent's messages to its branches, to change them then.
+# The lock keeps the parent from copying its messages to its branches, and changing them, until the transaction ends.
 SELECT_PARENT_TO_WRITE: Final = """
 SELECT parent_id, shared_seq, shared_version FROM conversation WHERE conversation_id = $1 FOR SHARE
 """
@@ -41,7 +41,7 @@ SELECT parent_id, shared_seq, shared_version FROM conversation WHERE conversatio
 _STORED: Final = (
     "conversation_id = $1 AND seq > $2 AND seq <= $3 AND (version IS NULL OR version <= $4::bigint)"
 )
-# A message of an earlier edition does not say which version covered it: the number of its summary does.
+# A message of an earlier edition does not record the version that covered it; the number of its summary tells it.
 _IN_VIEW: Final = """(covered_by IS NULL OR covered_at_version > $4::bigint OR (covered_at_version IS NULL AND EXISTS (
         SELECT FROM chat_message AS summary WHERE summary.conversation_id = $1
             AND hashtextextended(summary.id, 0) = hashtextextended(chat_message.covered_by, 0)
@@ -143,13 +143,13 @@ WHERE summarization_metadata.conversation_id = $1 AND (made_at_version IS NULL O
 async def levels_of(
     connection: Connection, key: str, version: int = END, *, to_write: bool = False
 ) -> list[Level]:
-    """Return what makes up the conversation of id *key* at *version*: itself first, then its parents.
+    """Return the levels of the conversation whose id is *key* at *version*: itself first, then its parents.
 
     Args:
-        connection: acts for the service: who sees a branch sees what it shares.
-        key: the id of the conversation, which is stored.
-        version: what came later is not shown.
-        to_write: keep it so until the transaction ends.
+        connection: acts as the service, because who may see a branch may see what it shares.
+        key: the id of a stored conversation.
+        version: later changes are not shown.
+        to_write: lock the rows of the parents against change until the transaction ends.
     """
     levels: list[Level] = []
     reach = END
@@ -172,7 +172,7 @@ async def older_rows(
     before_us: int,
     limit: int | None,
 ) -> list[Row]:
-    """Return the newest rows before *end*, the oldest first.
+    """Return the newest rows before *end*, in order from the oldest.
 
     Args:
         connection: acts for the service.
@@ -200,7 +200,7 @@ async def newer_rows(
     before_us: int,
     limit: int | None,
 ) -> list[Row]:
-    """Return the oldest rows behind *start*, the oldest first.
+    """Return the oldest rows after *start*, in order from the oldest.
 
     Args:
         connection: acts for the service.

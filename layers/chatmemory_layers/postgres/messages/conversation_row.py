@@ -1,6 +1,6 @@
-"""Rows of ``conversation`` and ``chat_message``: how a state is read, and how messages and state are written together.
+"""Rows of ``conversation`` and ``chat_message``: reads a state, and writes messages together with the state.
 
-What a change makes of the state is decided in ``chatmemory.conversation.changes``.
+``chatmemory.conversation.changes`` decides how a change alters the state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +27,15 @@ FROM conversation
 WHERE conversation_id = $1
 """
 
-# One round trip for every change: messages ($16 to $27, arrays of one length), the state that they lead to, and its event.
-# The state first: row-level security looks there whose the messages are.
-# Numbers travel as text: text[] is the one array of which asyncpg need not ask the server, thrice on each connection.
+# Every change takes one round trip: the messages ($16 to $27, arrays of one length), the new state, and the event.
+# The state is written first, because row-level security reads the owner of the messages there.
+# Numbers are sent as text: for any array type but text[], asyncpg asks the server three times on each connection.
 STORE_MESSAGES: Final = """
 WITH state AS (
     INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
         view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version,
-        kept_since_us)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        kept_since_us, edition)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1)
     ON CONFLICT (conversation_id) DO UPDATE SET
         version = excluded.version,
         next_seq = excluded.next_seq,
@@ -62,7 +62,7 @@ FROM state CROSS JOIN unnest($16::text[]::bigint[], $17::text[]::bigint[], $18::
     $21::text[]::bigint[], $22::text[], $23::text[]::bigint[], $24::text[]::bigint[], $25::text[]::bigint[],
     $26::text[]::bigint[], $27::text[]::bigint[]) AS message
 """
-# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+# Work that waits after a failure keeps its time: an add must not call a failing model again too early.
 INSERT_WORK: Final = """
 INSERT INTO history_work (conversation_id, due_at_us, attempts) VALUES ($1, $2, 0)
 ON CONFLICT (conversation_id) DO NOTHING
@@ -73,11 +73,11 @@ DELETE FROM history_work WHERE conversation_id = $1
 
 
 Size: TypeAlias = tuple[int, int, int, int]
-"""What ``Conversation`` counts: messages, those in view, their tokens, the open ones."""
+"""The counts of ``Conversation``: messages, messages in view, their tokens, open messages."""
 
 
 def sizes(before: Conversation, new: Sequence[MessageDraft]) -> Iterator[Size]:
-    """Yield how large the conversation is with each of the *new* messages."""
+    """Yield the size of the conversation after each of the *new* messages."""
     view_tokens, open_count = before.view_tokens, before.open_count
     for number, draft in enumerate(new, 1):
         view_tokens += draft.tokens
@@ -88,7 +88,7 @@ def sizes(before: Conversation, new: Sequence[MessageDraft]) -> Iterator[Size]:
 @final
 @frozen
 class MessageRow:
-    """A message on its way into ``chat_message``, in the order of the parameters of ``STORE_MESSAGES``."""
+    """A message to be written to ``chat_message``, in the order of the parameters of ``STORE_MESSAGES``."""
 
     seq: int
     place: int
@@ -129,12 +129,12 @@ class MessageRow:
         )
 
     def texts(self) -> tuple[str | None, ...]:
-        """Return the values in the form in which they are sent to the database."""
+        """Return the values as the texts that are sent to the server."""
         return tuple(None if value is None else str(value) for value in astuple(self))
 
 
 def conversation_of(conversation_id: str, row: Row) -> Conversation:
-    """Read what readers see of a conversation."""
+    """Return the conversation of a row, as readers see it."""
     return Conversation(
         conversation_id,
         version=row["version"],
@@ -151,12 +151,12 @@ def conversation_of(conversation_id: str, row: Row) -> Conversation:
 
 
 def owner_of(row: Row) -> Namespace:
-    """Read whose the conversation is."""
+    """Return the owner of the conversation of a row."""
     return Namespace(row["owner_user"], row["owner_app"])
 
 
 def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
-    """Read the state from the first row that has its columns; without one nobody has written to the conversation."""
+    """Return the state from the first row; without a row, the state of a new conversation."""
     if not found:
         return new_conversation(conversation_id, EPOCH)
     row = found[0]
@@ -173,12 +173,12 @@ def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
 
 
 def in_view(rows: Sequence[Row]) -> list[InView]:
-    """Read what messages count for in the model's view."""
+    """Return the place, the role and the tokens of messages in the model's view."""
     return [InView(row["place"], row["role"], row["tokens"]) for row in rows]
 
 
 async def load_conversation(connection: Connection, conversation_id: str) -> ConversationState:
-    """Read the state of a conversation."""
+    """Read and return the state of a conversation."""
     return state_of(conversation_id, await connection.fetch(SELECT_CONVERSATION, conversation_id))
 
 

@@ -1,4 +1,4 @@
-"""The queue of history work: rows written in the transaction of the messages that made them due, leased, settled."""
+"""The queue of history work.  The transaction that stores messages adds a row; a worker leases it, and settles it."""
 
 from datetime import datetime
 from typing import Final, Never
@@ -10,7 +10,7 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.messages.conversation_row import DELETE_WORK, load_conversation
 from chatmemory_layers.sql.columns import to_us
 
-# Over all conversations, so a plain read; each candidate is then claimed by a statement of its own.
+# A read over all conversations, without locks; each candidate is then claimed by a statement of its own.
 SELECT_CANDIDATES: Final = """
 SELECT conversation_id FROM history_work
 WHERE (due_at_us <= $1 OR due_at_us > $3)
@@ -34,11 +34,11 @@ RENEW_WORK: Final = """
 UPDATE history_work SET attempts = 0, lease_id = NULL, lease_until_us = NULL WHERE conversation_id = $1
 """
 
-_CANDIDATES_AT_ONCE: Final = 16  # workers that look at the same moment find something for each
+_CANDIDATES_AT_ONCE: Final = 16  # so many that workers which read at the same time each find work
 
 
 async def candidates(connection: Connection, now: datetime, latest: datetime) -> tuple[str, ...]:
-    """Return conversations whose work may be claimed, the longest waiting first; for *latest* see ``latest_end``."""
+    """Return conversations whose work may be claimed, the one that has waited longest first; *latest*: see ``latest_end``."""
     rows = await connection.fetch(SELECT_CANDIDATES, to_us(now), _CANDIDATES_AT_ONCE, to_us(latest))
     return tuple(row["conversation_id"] for row in rows)
 
@@ -46,7 +46,7 @@ async def candidates(connection: Connection, now: datetime, latest: datetime) ->
 async def claim_work(
     connection: Connection, conversation_id: str, *, now: datetime, lease_id: str, lease_until: datetime
 ) -> Outcome[HistoryWork | None, Never]:
-    """Lease the work of one conversation; None when it has none that is free and due."""
+    """Lease the work of one conversation; return None if it has no work that is free and due."""
     instants = to_us(now), lease_id, to_us(lease_until), to_us(latest_end(now, lease_until))
     claimed = await connection.fetch(CLAIM_WORK, conversation_id, *instants)
     return Success(HistoryWork(conversation_id, claimed[0]["attempts"], lease_id) if claimed else None)
@@ -59,7 +59,7 @@ async def settle_work(
     threshold: WorkThreshold | None,
     retry_at: datetime | None = None,
 ) -> Outcome[None, Never]:
-    """Give a lease back; see ``MessageRepository.settle_work``."""
+    """End a lease; see ``MessageRepository.settle_work``."""
     key = work.conversation_id
     lease = await connection.fetch(SELECT_LEASE, key)
     if not lease or lease[0]["lease_id"] != work.lease_id:

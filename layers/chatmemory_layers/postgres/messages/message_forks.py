@@ -1,8 +1,8 @@
-"""How a branch begins, and how one that shares messages gets a copy of its own before they change.
+"""Begins branches, and copies shared messages for a branch before they change.
 
-A branch copies nothing while it is only read and appended to.  What rewrites shared messages - a summary over them, a
-removal, a clear - first gives each conversation that must not notice it rows of its own.  Locks are taken from parents to
-branches, and whoever writes to a branch holds its parents' rows as they are, see ``levels_of``.
+A branch copies nothing while it is only read and appended to.  A write that changes shared messages - a summary of them, a
+removal, a clear - first copies the rows for each branch that must not see the change.  Locks are taken from parents to
+branches, and a write to a branch also locks the rows of its parents against change, see ``levels_of``.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,11 @@ from chatmemory.conversation.changes import ConversationState
 from chatmemory.conversation.forks import ForkPoint, decide_fork
 from chatmemory.conversation.message_repository import Fork
 from chatmemory.conversation.messages import Forked
+from chatmemory.conversation.undoing import Held
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import ForkRefusal
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.engine.database import lock_of
+from chatmemory_layers.postgres.engine.row_locks import hold
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import branch_key
 from chatmemory_layers.postgres.messages.branches import (
@@ -30,6 +31,7 @@ from chatmemory_layers.postgres.messages.branches import (
     levels_of,
 )
 from chatmemory_layers.postgres.messages.conversation_row import load_conversation, store_messages
+from chatmemory_layers.postgres.messages.held_messages import note_branch
 
 SELECT_MESSAGE_POINT: Final = """
 SELECT seq, coalesce(version, 1) AS version, message_count, view_count, view_tokens, open_count FROM chat_message
@@ -76,17 +78,16 @@ DELETE FROM conversation_branch WHERE conversation_id = $1 AND branch_key = $2
 LEAVE_PARENT: Final = """
 UPDATE conversation SET parent_id = NULL, shared_seq = NULL, shared_version = NULL WHERE conversation_id = $1
 """
-LOCK: Final = "SELECT pg_advisory_xact_lock($1::text::bigint)"
 
 
 async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
-    """See ``MessageRepository.fork``; it runs under the lock of the branch, and takes that of the parent."""
-    await connection.execute(LOCK, lock_of(fork.conversation_id))
+    """See ``MessageRepository.fork``.  The caller holds the lock of the branch; this takes that of the parent."""
+    await hold(connection, fork.conversation_id)
     parent = await load_conversation(connection, fork.conversation_id)
     existing = await load_conversation(connection, fork.new_id)
     key, point = "", None
     if parent.conversation.message_count:
-        async with for_the_service(connection):  # who sees the parent sees through it what it shares
+        async with for_the_service(connection):  # who may see the parent may see what the parent shares
             key, point = await _point(connection, parent, fork.at)
     decision = decide_fork(parent, existing, point, fork, principal())
     if isinstance(decision, Forked):
@@ -98,13 +99,14 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
     async with for_the_service(connection):
         await connection.execute(SET_PARENT, fork.new_id, key, seq, version, fork.conversation_id)
         await connection.execute(INSERT_BRANCH, key, branch_key(fork.new_id), fork.new_id, seq)
+        await note_branch(connection, fork.conversation_id, Held(fork.new_id, seq, version))
     return Success(Forked(decision.conversation, is_new=True))
 
 
 async def _point(
     connection: Connection, parent: ConversationState, at: str | int | None
 ) -> tuple[str, ForkPoint | None]:
-    """Return the id under which the last shared message is kept, and the point that *at* names."""
+    """Return the id of the conversation that has the last shared message, and the point that *at* names."""
     present = parent.conversation
     if at is None or at == present.version:
         size = (present.message_count, present.view_count, present.view_tokens, present.open_count)
@@ -126,7 +128,7 @@ async def _point(
 
 
 async def _size(connection: Connection, level: Level, row: Row, version: int) -> tuple[int, int, int, int]:
-    """Return how much there was up to a message: as its *row* says, unless something was deleted since."""
+    """Return the size of the conversation up to a message: from its *row*, or counted if messages were deleted since."""
     (kept,) = await connection.fetch(SELECT_KEPT_VERSION, level.key)
     if row["message_count"] is not None and kept["kept_since_version"] <= version:
         return row["message_count"], row["view_count"], row["view_tokens"], row["open_count"]
@@ -145,21 +147,21 @@ async def _size(connection: Connection, level: Level, row: Row, version: int) ->
 
 
 async def detach_branches(connection: Connection, key: str, *, from_seq: int) -> None:
-    """Give rows of their own to the branches that share messages of *key* from number *from_seq* on."""
+    """Copy the rows for the branches that share messages of *key*, when they share one from number *from_seq* on."""
     branches: Sequence[Row] = await connection.fetch(SELECT_BRANCHES, key, from_seq)
     if not branches:
         return
     async with for_the_service(connection):
-        # Again and again: while a lock is waited for, another branch may begin.
+        # Repeated, because another branch may begin while the transaction waits for a lock.
         while branches:
             for row in branches:
-                await connection.execute(LOCK, lock_of(row["branch_id"]))
+                await hold(connection, row["branch_id"])
                 await detach(connection, row["branch_id"])
             branches = await connection.fetch(SELECT_BRANCHES, key, from_seq)
 
 
 async def detach(connection: Connection, key: str) -> None:
-    """Give the branch of id *key* rows of its own for all that it shares with its parents; the caller holds its lock."""
+    """Copy for the branch *key* all rows that it shares with its parents; the caller holds the lock of the branch."""
     if not await is_branch(connection, key):
         return
     async with for_the_service(connection):
@@ -172,13 +174,13 @@ async def detach(connection: Connection, key: str) -> None:
 
 
 async def is_branch(connection: Connection, key: str) -> bool:
-    """Return whether it is a branch that who acts may change: they see through it what it shares."""
+    """Return whether *key* is a branch that the principal may change; then they may see its shared messages, too."""
     rows = await connection.fetch(SELECT_PARENT_TO_WRITE, key)  # which shows only what may be changed
     return bool(rows) and rows[0]["parent_id"] is not None
 
 
 async def leave_parent(connection: Connection, levels: Sequence[Level], key: str) -> None:
-    """Show no messages of a parent in the branch of id *key* any more; *levels* are its own."""
+    """Remove the parent of the branch *key*, so that it shows its own messages only; *levels* are the levels of the branch."""
     if len(levels) > 1:
         await connection.execute(LEAVE_PARENT, key)
         await connection.execute(DELETE_BRANCH, levels[1].key, branch_key(key))

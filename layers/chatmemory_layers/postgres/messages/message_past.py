@@ -4,7 +4,7 @@ from typing import Final
 
 from chatmemory.conversation.messages import View
 
-# Of a change that has destroyed content nothing is stored but its version and its instant.
+# Of a change that has deleted content, only the version and the instant are stored.
 _PAST: Final = """
 WITH past AS (
     SELECT parent_id, owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
@@ -35,7 +35,7 @@ SELECT seq AS position, seq, id, role, content, sent_at_us, metadata,
     FROM chat_message
     WHERE conversation_id = $1 AND seq {side} AND sent_at_us < {before} AND {was_stored}
     ORDER BY seq {order} LIMIT {limit}"""
-# Messages stand at their seq and come out of its index in order; summaries, which are few, stand elsewhere.
+# The position of a message is its seq, whose index returns them in order; the few summaries have other positions.
 MODEL: Final = """\
 SELECT * FROM (
         (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, NULL AS covered_by FROM chat_message
@@ -57,7 +57,7 @@ def _older(stretch: str) -> str:
 
 
 def _newer(stretch: str) -> str:
-    """Read the message at or before the cursor, if any, then those behind it."""
+    """Return the statement that reads the message at or before the cursor, if any, then those after it."""
     before = _stretch(stretch, "<= $2", "DESC", "1")
     behind = _stretch(stretch, "> $2", "ASC", "$4::bigint")
     return _PAST.format(stretch=f"({before})\n    UNION ALL\n    ({behind})")

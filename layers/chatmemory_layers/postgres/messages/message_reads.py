@@ -1,4 +1,4 @@
-"""What is read of conversations.  Each function is one statement, hence one snapshot and one round trip."""
+"""The reads of conversations.  Each function runs one statement, so that it sees one snapshot in one round trip."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import ANYBODY, principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
@@ -34,7 +35,7 @@ from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, 
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json
 
-# Newest first so that LIMIT keeps the tail; NULL is no limit.
+# Newest first, so that LIMIT keeps the newest messages; NULL means no limit.
 SELECT_FULL_OLDER: Final = """
 SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
@@ -53,7 +54,7 @@ SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM co
 WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
-# The message at or before the cursor, if any, then those behind it.
+# The message at or before the cursor, if any, then those after it.
 SELECT_FULL_NEWER: Final = """
 SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
@@ -90,7 +91,7 @@ SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, 
 FROM conversation
 WHERE conversation_id = $1 AND message_count > 0
 """
-# Ids that begin alike stand together: from the prefix on, those that have it come first.
+# Ids with a common prefix are neighbours in the index: from the prefix on, those that have it come first.
 SELECT_CONVERSATIONS_BY_ID: Final = """
 SELECT * FROM (
     SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
@@ -103,16 +104,27 @@ SELECT * FROM (
 WHERE starts_with(conversation_id, $1)
 ORDER BY conversation_id
 """
-# Reads every conversation: an index by updated_at_us would have to be written by every append.
+# It uses the index of recency, see migration_steps.py.
 SELECT_RECENT_CONVERSATIONS: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
     open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
     forked_from, forked_at_version, forked_at_seq
 FROM conversation
-WHERE starts_with(conversation_id, $1) AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
+WHERE starts_with(conversation_id, $1) AND recency BETWEEN 0 AND $4::bigint >> 20
+    AND (updated_at_us, conversation_id) < ($4, $2)
+ORDER BY recency DESC, updated_at_us DESC, conversation_id DESC LIMIT $3
+"""
+# Usually few ids have the prefix, and all of them are read by the index of ids.  No id sorts after 512 of the last character.
+SELECT_RECENT_OF_PREFIX: Final = """
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
+    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
+    forked_from, forked_at_version, forked_at_seq
+FROM conversation
+WHERE conversation_id >= $1 AND conversation_id <= $1 || repeat(chr(1114111), 512) AND starts_with(conversation_id, $1)
+    AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
 """
-# A page of each grant, in which a conversation that is granted twice stands once; they may be more than a page together.
+# A page for each grant, without repeating a conversation that is granted twice; together they may be more than a page.
 SELECT_GRANTED_BY_ID: Final = """
 SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
 CROSS JOIN LATERAL (
@@ -137,16 +149,12 @@ CROSS JOIN LATERAL (
     FROM conversation
     WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
         AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
-        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1) AND message_count > 0
-        AND (updated_at_us, conversation_id) < ($5, $2)
-    ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
+        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1)
+        AND recency BETWEEN 0 AND $5::bigint >> 20 AND (updated_at_us, conversation_id) < ($5, $2)
+    ORDER BY recency DESC, updated_at_us DESC, conversation_id DESC LIMIT $3
 ) AS owned
 ORDER BY updated_at_us DESC, conversation_id DESC
 """
-SELECT_CONVERSATIONS: Final[dict[ConversationOrder, str]] = {
-    "id": SELECT_CONVERSATIONS_BY_ID,
-    "recent": SELECT_RECENT_CONVERSATIONS,
-}
 SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
     "id": SELECT_GRANTED_BY_ID,
     "recent": SELECT_GRANTED_RECENT,
@@ -171,7 +179,7 @@ WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtex
     AND summary_message_id = $2
 """
 # From the summary that covers the message to the one that covers that summary, and so on.  LIMIT makes the planner look
-# up one by one, where it would rather read all summaries of the conversation.
+# them up one by one instead of reading all summaries of the conversation.
 SELECT_SUMMARIZATIONS_OF: Final = """
 WITH RECURSIVE chain (id, summary_message_id, height) AS (
     SELECT NULL::text COLLATE "C", $2::text COLLATE "C", 0
@@ -200,7 +208,7 @@ SELECT summarization.*, owner_user, owner_app FROM chain CROSS JOIN LATERAL (
 ORDER BY height
 """
 
-_END: Final = 2**63 - 1  # behind every place and every instant
+_END: Final = 2**63 - 1  # after every place and every instant
 
 
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
@@ -213,7 +221,7 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
         past = (query.as_of, None) if isinstance(query.as_of, int) else (None, to_us(query.as_of))
     if query.newer_than is None:
         end = _END if query.older_than is None else query.older_than
-        # One more, to learn whether there are older ones.
+        # One more row shows whether there are older ones.
         limit = None if query.limit is None else query.limit + 1
         rows = await connection.fetch(older, query.conversation_id, end, before_us, limit, *past)
         has_older = query.limit is not None and len(_messages(rows)) > query.limit
@@ -229,10 +237,12 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
 
 
 async def _page_of_branch(connection: Connection, query: PageQuery, before_us: int) -> MessagePage | None:
-    """Read a branch, which who acts may see: what it shares, they may see, too."""
+    """Read a branch that the principal may see, with the messages that it shares, which they may see, too."""
     await act_for_the_service(connection)
     key = query.conversation_id
-    while True:  # until nobody has changed the branch, or moved what it shares, in between
+    while (
+        True
+    ):  # until no other writer has changed the branch, or moved its shared messages, between the statements
         found = await connection.fetch(SELECT_KEPT, key)
         if not found or found[0]["message_count"] == 0:
             return None
@@ -270,7 +280,7 @@ async def _page_of_branch(connection: Connection, query: PageQuery, before_us: i
 
 
 async def _version(connection: Connection, row: Row, levels: Sequence[Level], as_of: int | datetime) -> int:
-    """Return the version that *as_of* names, at most the present one."""
+    """Return the version that *as_of* names, or the present one if that is smaller."""
     if isinstance(as_of, int):
         return min(as_of, int(row["version"]))
     at_us = to_us(as_of)
@@ -283,17 +293,17 @@ async def _version(connection: Connection, row: Row, levels: Sequence[Level], as
 
 
 def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
-    """Return whether there is such a conversation, which who acts may see."""
+    """Return whether the conversation exists and the principal may see it."""
     return bool(rows) and principal().may("read", owner_of(rows[0]), conversation_id)
 
 
 def _messages(rows: Sequence[Row]) -> Sequence[Row]:
-    """Leave out the row that tells the version of a conversation in which there is nothing to be read."""
+    """Leave out the row that only has the version of a conversation without messages to read."""
     return [row for row in rows if row["position"] is not None]
 
 
 def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
-    """Make a page of *rows*, the first of which stands before it when it *has_older* ones."""
+    """Return a page of *rows*; if it *has_older* ones, the first row is before the page, and is left out."""
     found = _messages(rows)
     return MessagePage(
         tuple(map(message_of, found[has_older:])),
@@ -305,7 +315,7 @@ def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
 
 
 def message_of(row: Row) -> ChatMessage:
-    """Read a row of ``chat_message``, whatever other columns it has."""
+    """Return the message of a row of ``chat_message``, which may have further columns."""
     return ChatMessage(
         row["id"],
         row["seq"],
@@ -325,23 +335,35 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
     return (await _with_seen_parents(connection, [conversation_of(conversation_id, rows[0])]))[0]
 
 
+async def owner(connection: Connection, conversation_id: str) -> Namespace | None:
+    """See ``MessageRepository.owner``."""
+    rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
+    return owner_of(rows[0]) if _is_shown(conversation_id, rows) else None
+
+
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
-    """See ``MessageRepository.conversations``; the column's collation is the order of code points."""
+    """See ``MessageRepository.conversations``; the collation of the column orders ids by code point."""
     after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     asked = (listing.prefix, after_id, listing.limit)
     in_order = (after_us,) if listing.order == "recent" else ()
     if (granted := granted_as_json(principal())) is None:
-        rows = await connection.fetch(SELECT_CONVERSATIONS[listing.order], *asked, *in_order)
+        rows = await connection.fetch(_list_statement(listing), *asked, *in_order)
     else:
         rows = await connection.fetch(SELECT_GRANTED[listing.order], *asked, granted, *in_order)
     found = [conversation_of(row["conversation_id"], row) for row in rows[: listing.limit]]
     return await _with_seen_parents(connection, found)
 
 
+def _list_statement(listing: ConversationListing) -> str:
+    if listing.order == "id":
+        return SELECT_CONVERSATIONS_BY_ID
+    return SELECT_RECENT_OF_PREFIX if listing.prefix else SELECT_RECENT_CONVERSATIONS
+
+
 async def _with_seen_parents(
     connection: Connection, conversations: Sequence[Conversation]
 ) -> tuple[Conversation, ...]:
-    """Take from each branch the name of a parent that who acts may not see."""
+    """Remove from each branch the name of a parent that the principal may not see."""
     who = principal()
     parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
     if who is ANYBODY or not parents:
@@ -394,7 +416,7 @@ async def summarizations_of(
 
 
 async def _parents(connection: Connection, conversation_id: str) -> Sequence[Level]:
-    """Return what a branch shares, if it is one and who acts may see it: a branch has no summaries but shared ones."""
+    """Return the parents of a branch, which have all its shared summaries; nothing if it is no branch that may be seen."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     if not _is_shown(conversation_id, rows) or rows[0]["forked_from"] is None:
         return ()

@@ -1,4 +1,4 @@
-"""How the newest message goes, and the summaries that stand in its way.  In a transaction, under the conversation's lock."""
+"""Removes the newest message, and the summaries that cover it, in a transaction that holds the conversation's lock."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,6 +33,11 @@ RETURNING id, messages_deleted
 DELETE_COVERAGE: Final = """
 DELETE FROM summary_coverage WHERE conversation_id = $1 AND metadata_id = $2 RETURNING message_id
 """
+SELECT_SUMMARIES: Final = """
+SELECT made.summary_message_id FROM unnest($2::text[]) AS wanted JOIN summarization_metadata AS made
+    ON hashtextextended(made.summary_message_id, 0) = hashtextextended(wanted, 0) AND made.summary_message_id = wanted
+WHERE made.conversation_id = $1
+"""
 UNCOVER_MESSAGES: Final = """
 UPDATE chat_message SET covered_by = NULL, covered_at_version = NULL FROM unnest($2::text[]) AS wanted
 WHERE conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
@@ -61,7 +66,7 @@ async def remove_newest(
         newest = await connection.fetch(SELECT_NEWEST, key)
         await detach_branches(connection, key, from_seq=newest[0]["seq"])
         removed += await connection.fetch(DELETE_NEWEST, key)
-        back, ids = await _uncover(connection, key, removed[-1]["id"])
+        back, ids = await uncover(connection, key, removed[-1]["id"])
         restored += back
         freed += ids
         is_newest = not back
@@ -77,12 +82,22 @@ async def remove_newest(
     return Success(message_of(removed[-1]))
 
 
-async def _uncover(connection: Connection, key: str, summary_id: str) -> tuple[Sequence[Row], int]:
-    """Undo a summary that is gone; return what came back into view, and how many ids are free again."""
+async def uncover(connection: Connection, key: str, summary_id: str) -> tuple[Sequence[Row], int]:
+    """Undo a summary whose message was removed, and the summaries that it has deleted.
+
+    Returns:
+        The rows that are in view again, and the number of ids that are free again.
+    """
     undone = await connection.fetch(DELETE_SUMMARIZATION, key, summary_id)
     if not undone:
         return (), 0
-    freed = await connection.fetch(DELETE_COVERAGE, key, undone[0]["id"])
-    covered = [row["message_id"] for row in freed]
-    back = await connection.fetch(UNCOVER_MESSAGES, key, covered, summary_id)
-    return back, len(freed) if undone[0]["messages_deleted"] else 0
+    covered = [row["message_id"] for row in await connection.fetch(DELETE_COVERAGE, key, undone[0]["id"])]
+    back = [*await connection.fetch(UNCOVER_MESSAGES, key, covered, summary_id)]
+    if not undone[0]["messages_deleted"]:
+        return back, 0
+    freed = len(covered)
+    for deleted in await connection.fetch(SELECT_SUMMARIES, key, covered):
+        more, ids = await uncover(connection, key, deleted["summary_message_id"])
+        back += more
+        freed += ids
+    return back, freed

@@ -1,7 +1,7 @@
 """``PostgresMessageRepository``: ``MessageRepository`` in one PostgreSQL store.
 
-What its methods do is said in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and
-``history_work.py``, how they get to the server in ``engine/methods.py``.
+``message_writes.py``, ``message_removal.py``, ``message_replacing.py``, ``message_reads.py`` and ``history_work.py`` define what
+its methods do, and ``engine/methods.py`` how they run.
 """
 
 from datetime import datetime
@@ -11,40 +11,55 @@ from attrs import frozen
 
 from chatmemory.conversation.message_repository import (
     Append,
+    Appended,
     Fork,
     HistoryWork,
     MessageRepositoryTag,
+    Replacement,
     Summary,
+    Undo,
     latest_end,
 )
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import AppendError, RepositoryError
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.methods import reads, writes
+from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
+from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.messages import (
     history_work,
     message_forks,
     message_reads,
     message_removal,
+    message_replacing,
+    message_undoing,
     message_writes,
 )
+from chatmemory_layers.postgres.messages.append_groups import APPENDS
 
 
 def _named(conversation_id: str, **_: object) -> str:
     return conversation_id
 
 
-def _of_batch(batch: Append) -> str:
-    return batch.conversation_id
+def _of_batch(batch: Append) -> Place:
+    return Place(batch.conversation_id, row=conversation_row)
 
 
 def _of_fork(fork: Fork) -> str:
     return fork.new_id
 
 
+def _of_replacement(replacement: Replacement) -> str:
+    return replacement.conversation_id
+
+
 def _of_summary(summary: Summary) -> str:
     return summary.conversation_id
+
+
+def _of_undo(undo: Undo) -> str:
+    return undo.conversation_id
 
 
 def _of_work(work: HistoryWork, **_: object) -> str:
@@ -54,7 +69,7 @@ def _of_work(work: HistoryWork, **_: object) -> str:
 @final
 @frozen
 class PostgresMessageRepository:
-    """Conversations and their queued work in the store of *database*."""
+    """Stores conversations and their queued history work in *database*."""
 
     database: Database
 
@@ -63,18 +78,33 @@ class PostgresMessageRepository:
         """See ``KeepsLog``."""
         return PostgresEventLog(self.database)
 
-    append = writes("append messages", message_writes.append, owner=_of_batch)
+    _append = writes_together(APPENDS, owner=_of_batch)
     page = reads("read messages", message_reads.page)
-    fork = writes("fork a conversation", message_forks.fork, owner=_of_fork)
-    clear = writes("clear messages", message_writes.clear, owner=_named)
-    remove_newest = writes("remove the newest message", message_removal.remove_newest, owner=_named)
+    fork = writes("fork a conversation", message_forks.fork, owner=_of_fork, row=conversation_row)
+    clear = writes("clear messages", message_writes.clear, owner=_named, row=conversation_row)
+    remove_newest = writes(
+        "remove the newest message", message_removal.remove_newest, owner=_named, row=conversation_row
+    )
+    replace = writes(
+        "replace the newest messages", message_replacing.replace, owner=_of_replacement, row=conversation_row
+    )
+    undo = writes(
+        "undo a change of a conversation", message_undoing.undo, owner=_of_undo, row=conversation_row
+    )
     conversation = reads("read conversation", message_reads.conversation)
+    owner = reads("read the owner of a conversation", message_reads.owner)
     conversations = reads("list conversations", message_reads.conversations)
-    summarize = writes("summarize", message_writes.summarize, owner=_of_summary)
+    summarize = writes("summarize", message_writes.summarize, owner=_of_summary, row=conversation_row)
     summarization = reads("read summarization", message_reads.summarization)
     summarizations_of = reads("read summarizations", message_reads.summarizations_of)
-    settle_work = writes("settle history work", history_work.settle_work, owner=_of_work)
-    _claim = writes("claim history work", history_work.claim_work, owner=_named)
+    settle_work = writes(
+        "settle history work", history_work.settle_work, owner=_of_work, row=conversation_row
+    )
+    _claim = writes("claim history work", history_work.claim_work, owner=_named, row=conversation_row)
+
+    def append(self, batch: Append) -> Effect[Appended, AppendError]:
+        """See ``MessageRepository.append``; appends that wait together are committed together."""
+        return self._append(batch)
 
     @Effect.gen
     async def claim_work(
@@ -88,8 +118,8 @@ class PostgresMessageRepository:
     ) -> HistoryWork | None:
         """See ``MessageRepository.claim_work``.
 
-        The queue is looked through without locks, and others may be quicker: it is looked through again, until either
-        a claim succeeds or nothing is left to claim.
+        The queue is read without locks, and another worker may claim the same work first.  Then the queue is read again,
+        until a claim succeeds or no work is left.
         """
         if conversation_id is not None:
             claim = self._claim(conversation_id, now=now, lease_id=lease_id, lease_until=lease_until)

@@ -1,6 +1,6 @@
-"""What changes a conversation: append, summarize, clear.  Each runs in a transaction, under the conversation's lock.
+"""The writes that change a conversation: append, summarize, clear.  Each runs in a transaction that holds its lock.
 
-What a change is, the store executes; what it comes to, ``chatmemory.conversation.changes`` decides.
+``chatmemory.conversation.changes`` decides the result of a change; this module executes it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,13 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Final
 
+from attrs import evolve
+
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
+    ClearDecision,
+    ConversationState,
     SummaryDecision,
     Words,
     decide_append,
@@ -19,9 +23,11 @@ from chatmemory.conversation.changes import (
 )
 from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import ClearReport, Conversation
+from chatmemory.conversation.undoing import branches_of
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.row_locks import hold
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.messages.branches import (
     COUNT_LEVEL,
@@ -39,6 +45,7 @@ from chatmemory_layers.postgres.messages.conversation_row import (
     state_of,
     store_messages,
 )
+from chatmemory_layers.postgres.messages.held_messages import branches_holding, state_of_branch
 from chatmemory_layers.postgres.messages.message_forks import (
     detach,
     detach_branches,
@@ -47,9 +54,9 @@ from chatmemory_layers.postgres.messages.message_forks import (
 )
 from chatmemory_layers.sql.columns import to_us
 
-# The conversation, whether work is queued for it, and what is known of the ids $2: one round trip.  Messages that were
-# deleted with a summary live on in summary_coverage, which is not looked into when there are none.  LIMIT makes the planner
-# look ids up one by one: where most conversations are short, it would read all of a long one.
+# Reads the conversation, whether work is queued for it, and what is stored under the ids $2, in one round trip.  The ids of
+# messages that a summary has deleted are in summary_coverage, which is not read if there are none.  LIMIT makes the planner
+# look up the ids one by one: where most conversations are short, it would read all of a long one.
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
@@ -84,8 +91,8 @@ DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::b
 """
 INSERT_SUMMARIZATION: Final = """
 INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, created_at_us, made_at_version)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    messages_deleted, created_at_us, made_at_version, is_stale)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 INSERT_COVERAGE: Final = """
 INSERT INTO summary_coverage (conversation_id, metadata_id, message_id, ordinal)
@@ -110,13 +117,8 @@ DELETE FROM summary_coverage WHERE conversation_id = $1
 async def append(
     connection: Connection, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.append``: two round trips, and one more for history work."""
-    key = batch.conversation_id
-    found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
-    state, known = state_of(key, found), _known(found)
-    if found and found[0]["parent_id"] is not None and await is_branch(connection, key):
-        async with for_the_service(connection):
-            known = {**await _shared(connection, key, batch), **known}
+    """See ``MessageRepository.append``.  It takes two round trips, and one more for history work."""
+    state, known = await state_and_known(connection, batch)
     decision = decide_append(state, known, batch, principal())
     if not isinstance(decision, AppendDecision):
         return Failure(decision)
@@ -132,8 +134,21 @@ async def append(
     return Success(decision.answer)
 
 
+async def state_and_known(
+    connection: Connection, batch: Append
+) -> tuple[ConversationState, Mapping[str, Words | None]]:
+    """Return the conversation of *batch*, and what is stored there under its ids."""
+    key = batch.conversation_id
+    found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
+    state, known = state_of(key, found), _known(found)
+    if found and found[0]["parent_id"] is not None and await is_branch(connection, key):
+        async with for_the_service(connection):
+            known = {**await _shared(connection, key, batch), **known}
+    return state, known
+
+
 async def _shared(connection: Connection, key: str, batch: Append) -> Mapping[str, Words | None]:
-    """Return what a branch shares under the ids of *batch*; who may see the branch may see that."""
+    """Return what a branch shares under the ids of *batch*; who may see the branch may see this, too."""
     ids = [draft.id for draft in batch.drafts]
     shared: dict[str, Words | None] = {}
     for level in (await levels_of(connection, key, to_write=True))[1:]:
@@ -145,7 +160,7 @@ async def _shared(connection: Connection, key: str, batch: Append) -> Mapping[st
 
 
 def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
-    """Read what is stored under which id; a message that is stored is compared, covered or not."""
+    """Return the stored message of each id; messages are compared whether a summary covers them or not."""
     known: dict[str, Words | None] = {}
     for row in found:
         if row["role"] is not None:
@@ -188,7 +203,7 @@ async def summarize(
 
 
 async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str], version: int) -> None:
-    """Record what *summary* stands for and take it out of the view, so that the place is free for the summary."""
+    """Record the messages that *summary* covers, and remove them from the view, so that the summary can take their place."""
     key, metadata_id = summary.conversation_id, summary.metadata_id
     await connection.execute(
         INSERT_SUMMARIZATION,
@@ -201,6 +216,7 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
         summary.delete_covered,
         to_us(summary.now),
         version,
+        summary.is_stale,
     )
     await connection.execute(INSERT_COVERAGE, key, metadata_id, summary.covers)
     if summary.delete_covered:
@@ -210,7 +226,7 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
 
 
 async def clear(
-    connection: Connection, conversation_id: str, *, now: datetime
+    connection: Connection, conversation_id: str, *, now: datetime, with_branches: bool = False
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     state = await load_conversation(connection, conversation_id)
@@ -218,18 +234,43 @@ async def clear(
         return Success(None)
     if (refusal := state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
-    await detach_branches(connection, conversation_id, from_seq=0)
-    shared = await _leave(connection, conversation_id)
-    (gone,) = await connection.fetch(CLEAR_MESSAGES, conversation_id)
-    await connection.execute(CLEAR_SUMMARIZATIONS, conversation_id)
-    await connection.execute(CLEAR_COVERAGE, conversation_id)
-    decision = decide_clear(state, summaries=shared + gone["summaries"], now=now)
+    cleared_too: list[str] = []
+    still_shared_by: list[str] = []
+    for branch_id in branches_of(await branches_holding(connection, conversation_id)):
+        await hold(connection, branch_id)
+        branch = await state_of_branch(connection, branch_id)
+        if with_branches and branch.refuses_deletion_by(principal()) is None:
+            await _clear_branch(connection, branch, now=now)
+            cleared_too.append(branch_id)
+        else:
+            still_shared_by.append(branch_id)
+    decision = await clear_state(connection, state, now=now)
     await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
-    return Success(decision.answer)
+    told = evolve(decision.answer, cleared_too=tuple(cleared_too), still_shared_by=tuple(still_shared_by))
+    return Success(told)
+
+
+async def _clear_branch(connection: Connection, state: ConversationState, *, now: datetime) -> None:
+    """Clear a branch of the conversation that the transaction clears; the caller holds the lock of the branch."""
+    if state.conversation.message_count:  # empty: it was cleared while the lock was waited for
+        async with for_the_service(connection):
+            decision = await clear_state(connection, state, now=now)
+            await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
+
+
+async def clear_state(connection: Connection, state: ConversationState, *, now: datetime) -> ClearDecision:
+    """Delete all rows of a conversation with messages; the caller writes its own row and the log."""
+    key = state.conversation.conversation_id
+    await detach_branches(connection, key, from_seq=0)
+    shared = await _leave(connection, key)
+    (gone,) = await connection.fetch(CLEAR_MESSAGES, key)
+    await connection.execute(CLEAR_SUMMARIZATIONS, key)
+    await connection.execute(CLEAR_COVERAGE, key)
+    return decide_clear(state, summaries=shared + gone["summaries"], now=now)
 
 
 async def _leave(connection: Connection, key: str) -> int:
-    """Make a branch, if it is one, a conversation without a parent; return how many summaries it shared."""
+    """Remove the parent of a conversation, if it is a branch, and return the number of summaries that it shared."""
     await connection.execute(FORGET_ORIGIN, key)
     if not await is_branch(connection, key):
         return 0

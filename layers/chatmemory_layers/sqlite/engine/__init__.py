@@ -1,1 +1,1 @@
-"""What runs the reads and writes of a SQLite file."""
+"""Runs the reads and writes of a SQLite file."""

@@ -1,7 +1,7 @@
-"""``open_database``: a SQLite file, opened for one event loop and closed in the end.
+"""``open_database``: opens a SQLite file for one event loop, and closes it in the end.
 
-What runs there is the business of ``engine/jobs.py``; files and pragmas that of ``store_file.py``, tables and statements
-that of the repositories.
+``engine/jobs.py`` runs the reads and writes, ``store_file.py`` prepares the file and its pragmas, and the repositories hold
+the tables and statements.
 """
 
 import asyncio
@@ -16,13 +16,15 @@ from chatmemory.effect import Layer, Tag
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
+from chatmemory_layers.sqlite.engine.edition_watch import EditionWatch
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
-from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, read_watched, run_on
+from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, looking, read_watched
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.store_file import connect_reader, connect_writer, prepare, store_file
-from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
+from chatmemory_layers.sqlite.engine.transaction import KeptRows
+from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 
-# Their answers are told together: of 64 tasks, some go on while others are still read for.
+# The answers of a group are delivered together: with a limit, some of 64 tasks continue while the reads of others still run.
 READS_AT_ONCE: Final = 16
 
 log = logging.getLogger(__name__)
@@ -33,9 +35,9 @@ class DatabaseTag(Tag[Database]):
 
 
 def empty_log(connection: sqlite3.Connection) -> None:
-    """Move what was committed from the log to the file and cut the log off, if readers let go of it in time.
+    """Move what was committed from the log to the file and truncate the log, if readers release it in time.
 
-    It holds the text of removed rows until then.
+    Until then the log holds the text of removed rows.
     """
     try:
         is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -43,15 +45,15 @@ def empty_log(connection: sqlite3.Connection) -> None:
         log.warning("the log could not be emptied: %s", error)
     else:
         if is_kept:
-            log.warning("the log could not be emptied: somebody has been reading for long")
+            log.warning("the log could not be emptied: another connection has been reading for too long")
 
 
 @asynccontextmanager
 async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
-    """Open the file, creating and migrating it when need be, and leave nothing open.
+    """Open the file, which is created and migrated when needed, and close everything at the end.
 
     Raises:
-        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+        EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
     """
     try:
         asyncio.get_running_loop()
@@ -63,8 +65,10 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
         try:
             await run_on(writer, partial(prepare, settings=settings))
             watch = partial(FileWatch, store_file(settings))
-            commit = partial(commit_watched, await run_on(writer, watch))
-            read = read_watched(await run_on(writer, watch))
+            look = looking(await run_on(writer, EditionWatch))
+            commit = partial(commit_watched, await run_on(writer, watch), look, KeptRows())
+            look = looking(await run_on(writer, EditionWatch))
+            read = read_watched(await run_on(writer, watch), look)
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()

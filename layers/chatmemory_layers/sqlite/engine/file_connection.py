@@ -1,6 +1,6 @@
-"""``connect``: connections to a SQLite file, and what every file of ours is: private, whole, written ahead.
+"""``connect``: opens connections to a SQLite file, and sets what all files have in common: private, whole, written ahead.
 
-Whose file it is and what stands in it is said in ``store_file.py`` and ``prompt_store.py``.
+``store_file.py`` and ``prompt_store.py`` check which program owns a file, and what it contains.
 """
 
 import os
@@ -17,19 +17,23 @@ from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.forked import HOW_TO_START, is_inherited, note_opened
 
-LEAST_SQLITE: Final = (3, 35, 0)  # the first with RETURNING
-CACHED_STATEMENTS: Final = 128  # more than there are, so that none is ever compiled twice
-CACHE_KIB: Final = 16 * 1024  # of a connection; scattered conversations outgrow SQLite's 2 MiB soon
+LEAST_SQLITE: Final = (3, 35, 0)  # the first version with RETURNING
+CACHED_STATEMENTS: Final = 128  # more than there are, so that no statement is compiled twice
+CACHE_KIB: Final = 16 * 1024  # per connection; scattered conversations soon need more than 2 MiB
 WAL_RETRY_SECONDS: Final = 0.01
 
 
 def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
-    """Create an empty file unless there is one, readable for its owner only.
+    """Create an empty file that only its owner can read, unless the file exists.
+
+    Args:
+        path: the file.
+        driver: the module whose SQLite version is checked.
 
     Raises:
-        OSError: it cannot be created.
+        OSError: the file cannot be created.
         sqlite3.Error: SQLite is too old.
-        EffectFailed: it is no file.
+        EffectFailed: *path* is not a file.
     """
     if driver.sqlite_version_info < LEAST_SQLITE:
         needed = ".".join(map(str, LEAST_SQLITE))
@@ -37,18 +41,18 @@ def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
         raise sqlite3.NotSupportedError(msg)
     refuse_folder(path)
     with suppress(FileExistsError):
-        # SQLite gives the log and the index beside it the mode of the file.
+        # SQLite gives the write-ahead log and its index the mode of the file.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def refuse_folder(path: Path) -> None:
-    """Raise ``EffectFailed`` where *path* is a folder; SQLite would only say that it cannot open it."""
+    """Raise ``EffectFailed`` if *path* is a folder; SQLite would only say that it cannot open it."""
     if path.is_dir():
         raise _unavailable(f"{path} is a folder")
 
 
 def refuse_no_path(name: str) -> None:
-    """Raise ``EffectFailed`` where *name* can be no path on any file system: with NUL, or half of a character in it."""
+    """Raise ``EffectFailed`` if *name* cannot be a path on any file system: it contains NUL or a lone surrogate."""
     try:
         is_path = b"\0" not in os.fsencode(name)
     except UnicodeEncodeError:
@@ -69,11 +73,18 @@ def connect(
     driver: ModuleType = sqlite3,
     any_thread: bool = False,
 ) -> sqlite3.Connection:
-    """Connect to a file that exists; transactions are the caller's, and so are locks where *any_thread* may use it.
+    """Connect to a file that exists; the caller begins and ends transactions.
+
+    Args:
+        path: the file.
+        mode: ``ro`` to read only, ``rw`` to read and write.
+        timeout_seconds: how long a statement waits for a lock.
+        driver: the module that connects, with the interface of ``sqlite3``.
+        any_thread: whether other threads may use the connection; the caller then keeps two from using it at once.
 
     Raises:
-        sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
-        EffectFailed: it is cut off, or may not be read, of which SQLite would only say that it cannot open it; or a
+        sqlite3.Error: the file cannot be opened, or is not a database; another *driver* raises its own class.
+        EffectFailed: the file is truncated or may not be read, where SQLite would only say that it cannot open it; or a
             parent of this process had it open.
     """
     if is_inherited(path):
@@ -87,7 +98,7 @@ def connect(
             raise _unavailable(f"{path}: permission denied") from None
         if os.access(path.parent, os.W_OK) or log_size(path) > 0:
             raise
-        # A closed store in a folder that is read-only: SQLite cannot create the log's index, and needs none.
+        # A closed store in a read-only folder: SQLite cannot create the index of the log, and does not need it.
         connection = open_uri(uri + "&immutable=1")
     try:
         _check_length(connection, path)
@@ -116,7 +127,7 @@ def connect_uri(
         uri,
         uri=True,
         timeout=timeout_seconds,
-        isolation_level=None,  # BEGIN and COMMIT are ours
+        isolation_level=None,  # this package sends BEGIN and COMMIT itself
         check_same_thread=not any_thread,
         cached_statements=CACHED_STATEMENTS,
     )
@@ -158,7 +169,7 @@ def write_ahead(
 def find_again(name: Path | str) -> Callable[[], bool]:
     """Return a function that answers whether *name* still leads to the file that it leads to now.
 
-    SQLite does not notice when the file is moved or deleted, and goes on with a file that nobody can open again.
+    SQLite does not notice when the file is moved or deleted, and continues with a file that no process can open again.
     """
     path = Path(name).absolute()
     opened = path.stat()
@@ -183,11 +194,11 @@ def log_size(path: Path) -> int:
 def _check_length(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a file that ends before its last page; SQLite notices when it reads there.
 
-    It is SQLite that looks into the file: whoever else opened it would drop the locks of this process by closing it.
+    SQLite itself reads the file: closing another descriptor of it would drop the locks of this process.
     """
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
-    # In this order: a log that went meanwhile has left its pages in the file.
+    # In this order: a log that disappears meanwhile has written its pages to the file.
     if log_size(path) == 0 and path.stat().st_size < pages * page_bytes:
         detail = f"it ends after {path.stat().st_size} of {pages * page_bytes} bytes"
         raise EffectFailed(RepositoryError("open the store", "damaged", detail))

@@ -1,7 +1,7 @@
-"""``FileWatch``: notices that somebody moved, deleted or cut off a file of an open store.
+"""``FileWatch``: notices that a file of an open store was moved, deleted or truncated.
 
-SQLite does not notice.  It goes on with files that nobody will open again, and behind the end of what was cut off, and
-what it acknowledges then is gone with the process.
+SQLite does not notice it.  It goes on writing to files that no process will open again, and past the end of a truncated
+file; the writes that it acknowledges then are lost when the process ends.
 """
 
 import os
@@ -17,10 +17,11 @@ from chatmemory_layers.forked import descriptors_of
 GONE: Final = "the {} was moved, replaced or deleted while it was open: close the store and open it again"
 CUT_OFF: Final = "the {} was cut off while it was open: close the store"
 
-# Of the file formats of SQLite: where the header of a database says how many pages there are, and the index of a log
-# how many frames, and how long the headers of a log and of a frame are.
-_PAGES_AT: Final = 28
-_FRAMES_AT: Final = 16
+# From the file formats of SQLite: where the header of a database has its number of pages; how long the header of the index
+# of a log is, and where it has the number of frames; and the lengths of the headers of a log and of a frame.
+_PAGES: Final = slice(28, 32)
+_INDEX_HEADER_BYTES: Final = 48
+_FRAMES: Final = slice(16, 20)
 _LOG_HEADER_BYTES: Final = 32
 _FRAME_HEADER_BYTES: Final = 24
 
@@ -34,73 +35,79 @@ class Trouble(NamedTuple):
 
 @final
 class FileWatch:
-    """The database, its log and the index of the log, as they were when they were opened and seen last."""
+    """Finds out what is wrong with the database file, its write-ahead log and the index of the log.
+
+    Attributes:
+        seen: the files by path, as they were at the last check.
+    """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Look at the files of *connection*; one that keeps a rollback journal has no log."""
+        """Remember the files of *connection*; a database that keeps a rollback journal has no log."""
         (self._page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
-        self._path = os.fspath(path)
-        self._log_path, self._index_path = f"{path}-wal", f"{path}-shm"
-        self._file = os.stat(self._path)
-        self._has_log = os.path.exists(self._log_path) and os.path.exists(self._index_path)
-        if self._has_log:
-            self._log, self._index = os.stat(self._log_path), os.stat(self._index_path)
+        self._path, self._log_path, self._index_path = os.fspath(path), f"{path}-wal", f"{path}-shm"
+        self.seen = {self._path: os.stat(self._path)}
+        if os.path.exists(self._log_path) and os.path.exists(self._index_path):
+            self.seen |= {beside: os.stat(beside) for beside in (self._log_path, self._index_path)}
 
     def trouble(self, connection: sqlite3.Connection) -> Trouble | None:
-        """Look at the files; call it outside of a transaction.
+        """Find out what is wrong when the files are not as they were *seen*; call it outside a transaction.
 
         Args:
-            connection: of the store; what a log holds that was deleted or moved is saved through it.
+            connection: a connection to the store; through it, the content of a deleted or moved log is saved.
 
         Returns:
-            what is wrong; None: they are all there.
+            what is wrong; None: all files are there, and their present state becomes *seen*.
         """
-        file = _stat(self._path)
-        if file is None or not os.path.samestat(file, self._file):
-            return Trouble("unavailable", GONE.format("file"))
-        if file.st_size < self._file.st_size and not self._has_all_pages(file):
-            return Trouble("damaged", CUT_OFF.format("file"))
-        self._file = file
-        return self._trouble_with_log(connection) if self._has_log else None
-
-    def note_sizes(self) -> None:
-        """Remember how long the files are after a commit, so that what is cut off later is missed."""
-        file = _stat(self._path)
-        if file is not None and os.path.samestat(file, self._file) and file.st_size > self._file.st_size:
-            self._file = file
-        log = _stat(self._log_path) if self._has_log else None
-        if log is not None and os.path.samestat(log, self._log) and log.st_size > self._log.st_size:
-            self._log = log
-
-    def _trouble_with_log(self, connection: sqlite3.Connection) -> Trouble | None:
-        log = _stat(self._log_path)
-        if log is None:
-            # Nobody else has begun another log: the file takes what only this process can read now.
-            with suppress(sqlite3.Error, MemoryError):
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        if log is None or not os.path.samestat(log, self._log):
-            return Trouble("unavailable", GONE.format("log beside the file (-wal)"))
-        index = _stat(self._index_path)
-        if index is None or not os.path.samestat(index, self._index):
-            return Trouble("unavailable", GONE.format("index beside the file (-shm)"))
-        if log.st_size < self._log.st_size and not self._has_all_frames(log):
-            return Trouble("damaged", CUT_OFF.format("log beside the file (-wal)"))
-        self._log = log
+        names = {
+            self._path: "file",
+            self._log_path: "log beside the file (-wal)",
+            self._index_path: "index beside the file (-shm)",
+        }
+        for path, before in self.seen.items():
+            now = _stat(path)
+            if now is None and path == self._log_path:
+                # No other process has begun another log: copy into the file what only this process can read now.
+                with suppress(sqlite3.Error, MemoryError):
+                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if now is None or not os.path.samestat(now, before):
+                return Trouble("unavailable", GONE.format(names[path]))
+            if now.st_size < before.st_size and not self._is_whole(path, now):
+                return Trouble("damaged", CUT_OFF.format(names[path]))
+            self.seen[path] = now
         return None
 
-    def _has_all_pages(self, file: os.stat_result) -> bool:
-        """Tell whether a file that shrank was vacuumed: its header names no page behind the end."""
-        header = _read(file, _PAGES_AT)
-        # A file of which nothing is left has no header.
-        return header is None or 0 < int.from_bytes(header) * self._page_bytes <= file.st_size
+    def _is_whole(self, path: str, now: os.stat_result) -> bool:
+        """Return whether a file that became shorter still has all its content; SQLite may truncate an index."""
+        if path == self._path:
+            return self._has_all_pages(now)
+        return path != self._log_path or self._has_all_frames()
 
-    def _has_all_frames(self, log: os.stat_result) -> bool:
-        """Tell whether a log that shrank was emptied by a checkpoint: its index names no frame behind the end."""
-        index = _read(self._index, _FRAMES_AT)
-        frames = 0 if index is None else int.from_bytes(index, sys.byteorder)
-        return not frames or log.st_size >= _LOG_HEADER_BYTES + frames * (
-            _FRAME_HEADER_BYTES + self._page_bytes
-        )
+    def _has_all_pages(self, file: os.stat_result) -> bool:
+        """Return whether a file that became shorter was vacuumed: its header names no page past the end."""
+        header = _read(file, _PAGES.stop)
+        # An empty file has no header.
+        return header is None or 0 < int.from_bytes(header[_PAGES]) * self._page_bytes <= file.st_size
+
+    def _has_all_frames(self) -> bool:
+        """Return whether a log that became shorter was emptied by a checkpoint: its index names no frame past the end.
+
+        Another thread or process may write meanwhile, so the length is measured between two readings of the same header.
+        """
+        index = self.seen[self._index_path]
+        header = _read(index, _INDEX_HEADER_BYTES)
+        while header is not None:
+            frames = int.from_bytes(header[_FRAMES], sys.byteorder)
+            log = _stat(self._log_path)
+            if log is None:
+                return True  # the next check finds that it is gone
+            if not frames or log.st_size >= _LOG_HEADER_BYTES + frames * (
+                _FRAME_HEADER_BYTES + self._page_bytes
+            ):
+                return True
+            before, header = header, _read(index, _INDEX_HEADER_BYTES)
+            if header == before:
+                return False
+        return True
 
 
 def _stat(path: str) -> os.stat_result | None:
@@ -110,12 +117,12 @@ def _stat(path: str) -> os.stat_result | None:
         return None
 
 
-def _read(file: os.stat_result, place: int) -> bytes | None:
-    """Return four bytes of a file that SQLite has open; None where its descriptors cannot be listed.
+def _read(file: os.stat_result, count: int) -> bytes | None:
+    """Return the first bytes of a file that SQLite has open; None where its descriptors cannot be listed.
 
-    They are read through the descriptor of SQLite: closing one of our own would drop all locks of this process.
+    They are read through SQLite's own descriptor: closing another one would drop all locks of this process.
     """
     with suppress(OSError):
         for descriptor in descriptors_of(file):
-            return os.pread(descriptor, 4, place)
+            return os.pread(descriptor, count, 0)
     return None

@@ -1,12 +1,14 @@
-"""``Database``: what the tasks of a loop ask of a SQLite file, done on its threads, group after group.
+"""``Database``: runs the reads and writes of the tasks of one event loop on the threads of a SQLite file, in groups.
 
-A group is whatever waits when the thread becomes free: it forms while the previous one runs, so nobody waits for
-company, and it costs one hop there and one back.  A caller that was alone the last time is taken to be alone again.
-Writes of a group share a transaction and its fsync, reads of a group a snapshot; each still fails alone.  ``reads`` and
-``writes`` make methods of a repository from functions that run in such a group.  Opening is left to ``database.py``.
+A group is everything that waits when the thread becomes free.  It forms while the previous group runs, so no caller waits
+for others to join, and a whole group costs one switch to the thread and one back.  A caller that was alone the last time
+is expected to be alone again.  The writes of a group share a transaction and its fsync, the reads of a group share a
+snapshot; each of them still fails alone.  ``reads`` and ``writes`` turn functions that run in such a group into methods of
+a repository.  ``database.py`` opens the file.
 """
 
 import asyncio
+import os
 import sqlite3
 import sys
 from collections import deque
@@ -14,81 +16,80 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial, wraps
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
+from chatmemory_layers.sqlite.engine.edition_watch import EditionWatch
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection
+from chatmemory_layers.sqlite.engine.transaction import MOST_KEPT, KeptRows, RowTakenError, Transaction
+from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, run_on, settle, tell
 
 LOOK_SECONDS: Final = 1.0
-"""How often reads look whether the files are still there; writes look each time."""
-
-_TELL_AGAIN_SECONDS: Final = 0.01
+"""How often reads check that the files are still there; writes check each time."""
 
 A = TypeVar("A")
 E = TypeVar("E")
 P = ParamSpec("P")
 
 Job: TypeAlias = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any], "asyncio.Future[Any]"]
-"""The operation's name, its work (in the context of the caller), the work's arguments, and the future that he awaits."""
+"""The operation's name, its work (in the caller's context), the work's arguments, and the future that the caller awaits."""
 
 Group: TypeAlias = Callable[[sqlite3.Connection, Sequence[Job]], list[Any]]
-"""Does the jobs of a group and returns their outcomes in order, a defect as an exception in the list."""
+"""Runs the jobs of a group and returns their outcomes in order; a defect is an exception in the list."""
 
 
-class Held(Protocol):
-    """What a transaction reads once and writes back once, however many writes of the group touch it."""
-
-    def save(self, transaction: "Transaction", /) -> None:
-        """Write it back if it changed."""
-        ...
+Look: TypeAlias = Callable[[sqlite3.Connection], None]
+"""Checks the file inside a transaction, and raises the error with which the transaction is refused."""
 
 
-@final
-class Transaction:
-    """What a write works with.
+def look_at_nothing(_: sqlite3.Connection) -> None:
+    """Accept every transaction."""
 
-    Attributes:
-        execute: of one cursor, so fetch before executing again; *executemany* likewise.
-        held: what the writes of a group share, by its class and its name; it is saved before the commit.
-    """
 
-    __slots__ = ("execute", "executemany", "held")
+def looking(edition: EditionWatch) -> Look:
+    """Return a check that refuses a file which a newer edition has migrated; it reads one number if no table has changed."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Expect that *connection* has begun a transaction."""
-        cursor = connection.cursor()
-        self.execute = cursor.execute
-        self.executemany = cursor.executemany
-        self.held: dict[tuple[type, str], Held] = {}
+    def look(connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA schema_version").fetchone()
+        if version != edition.seen:
+            edition.look(connection)
+
+    return look
 
 
 @final
 class Jobs:
-    """The jobs of one event loop, on their way to one connection."""
+    """The jobs of one event loop that wait for one connection."""
 
     def __init__(self, connection: WorkerConnection, do_group: Group, *, most: int = sys.maxsize) -> None:
-        """Belong to the running event loop; a group has at most *most* jobs."""
+        """Create the queue for the running event loop; a group has at most *most* jobs."""
         self.connection = connection
         self._do_group = do_group
         self._most = most
         self._loop = asyncio.get_running_loop()
         self._post = connection.queue.put
         self._drain_job: Posted = (None, self._drain)
-        self._waiting: deque[Job] = deque()  # appended to by the loop, taken from by the thread
-        self._is_draining = False  # known to the loop only, so that no lock is needed
-        self._is_alone = True  # likewise: the last group was of one
+        self._waiting: deque[Job] = deque()  # the loop appends, the thread removes
+        self._is_draining = False  # read and set by the loop only, so that no lock is needed
+        self._is_alone = True  # likewise: the last group was one job
 
     def submit(
         self, operation: str, work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
     ) -> "asyncio.Future[Any]":
-        """Queue a job.  Cancelling the future does not stop it: it happens whole."""
+        """Queue a job and return the future of its outcome.  Cancelling the future does not stop the job, which runs to its end.
+
+        Args:
+            operation: the name of the operation, for error messages.
+            work: called on the thread, in the caller's context.
+            arguments: the positional arguments of *work*.
+            named: the keyword arguments of *work*.
+        """
         answer: asyncio.Future[Any] = self._loop.create_future()
-        # In the caller's context, so that the work knows for whom it is.
+        # In the caller's context, so that the work knows on whose behalf it runs.
         self._waiting.append((operation, partial(copy_context().run, work), arguments, named, answer))
         if not self._is_draining:
             self._is_draining = True
@@ -99,26 +100,33 @@ class Jobs:
         return answer
 
     async def close(self) -> None:
-        """Do what was submitted, then close the connection; a cancelled caller does not stop it."""
+        """Run the submitted jobs, then close the connection; cancelling the caller does not stop it."""
         self._post(self._drain_job)
         closing = run_on(self.connection, sqlite3.Connection.close)
         self.connection.stop()
         await closing
 
     def _drain(self) -> None:
-        """On the thread: do group after group until nobody waits."""
+        """On the thread: run group after group until no job waits."""
         while self._waiting:
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]
             try:
                 answers = self._do_group(self.connection.native, group)
-            except BaseException as error:  # noqa: BLE001  whatever it is, nobody may wait for ever
+            except BaseException as error:  # noqa: BLE001  after any error, no caller may wait for ever
                 answers = [_answer_to(job, error) for job in group]
-            _tell(self._loop, self._settle, group, answers, not self._waiting)
+            is_last = not self._waiting
+            try:
+                self._loop.call_soon_threadsafe(self._settle, group, answers, is_last)
+            except (RuntimeError, MemoryError):
+                tell(self._loop, self._settle, group, answers, is_last)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
-        """On the loop: wake the callers that wait, one turn of the loop for the whole group."""
-        for (*_, future), answer in zip(group, answers, strict=True):
-            _settle(future, answer)
+        """On the loop: wake the waiting callers, in one turn of the loop for the whole group."""
+        for (_, _, _, _, future), answer in zip(group, answers, strict=True):
+            if isinstance(answer, BaseException):
+                settle(future, answer)
+            elif not future.done():
+                future.set_result(answer)
         if is_last:
             self._is_alone = len(group) == 1
             self._is_draining = bool(self._waiting)
@@ -126,55 +134,12 @@ class Jobs:
                 self._post(self._drain_job)
 
 
-def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]) -> "asyncio.Future[A]":
-    """Run *work* on the thread of *connection*, behind what was posted.  Cancelling the future does not stop it."""
-    answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
-
-    def run() -> None:
-        try:
-            result: A | BaseException = work(connection.native)
-        except BaseException as error:  # noqa: BLE001  it belongs to the caller who awaits the answer
-            result = error
-        _tell(answer.get_loop(), _settle, answer, result)
-
-    connection.post(run)
-    return answer
-
-
-def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
-    """Call *callback* on the loop's thread; a loop that is closed has nobody left to tell."""
-    while True:
-        try:
-            loop.call_soon_threadsafe(callback, *arguments)
-        except RuntimeError:
-            return
-        except MemoryError:  # others wait for these words
-            sleep(_TELL_AGAIN_SECONDS)
-        else:
-            return
-
-
-def _settle(answer: "asyncio.Future[Any]", result: object) -> None:
-    """Give *result* to the caller who awaits *answer*: an exception is raised there, anything else is returned."""
-    if answer.done():
-        return
-    if not isinstance(result, BaseException):
-        answer.set_result(result)
-    elif isinstance(result, StopIteration | asyncio.CancelledError):
-        # The first one a future refuses, and of the other its caller would believe that somebody cancelled it.
-        defect = RuntimeError(f"work on the thread of a store raised {type(result).__name__}")
-        defect.__cause__ = result
-        answer.set_exception(defect)
-    else:
-        answer.set_exception(result)
-
-
 @final
 class Database:
-    """One file with a writing connection and a reading one, for one event loop.  No reader waits for a writer."""
+    """One file with a connection for writes and one for reads, for one event loop.  Reads do not wait for writes."""
 
     def __init__(self, writes: Jobs, reads: Jobs) -> None:
-        """Belong to the running event loop, as they do."""
+        """Create the database for the running event loop, to which *writes* and *reads* belong."""
         self._loop = asyncio.get_running_loop()
         self._writes = writes
         self._reads = reads
@@ -188,9 +153,18 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Awaitable[Outcome[A, E | RepositoryError]]:
-        """Commit *work*, perhaps together with others; answer once it is durable.
+        """Commit *work*, perhaps together with other writes, and return its outcome once it is durable.
 
-        A caller that is cancelled does not stop it: it happens whole, or not at all.
+        Cancelling the caller does not stop the write: it is committed whole, or not at all.
+
+        Args:
+            operation: the name of the operation, for error messages.
+            work: called on the writing thread with the transaction and the arguments.
+            args: the positional arguments of *work*.
+            kwargs: the keyword arguments of *work*.
+
+        Returns:
+            the outcome of *work*; fails with ``RepositoryError`` when it cannot be committed, or the database is closed.
         """
         if self._is_refusing():
             return self._refused(operation)
@@ -203,28 +177,38 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Awaitable[Outcome[A, RepositoryError]]:
-        """Run *work* on one snapshot of the file, perhaps the same as others; a cancelled caller does not stop it."""
+        """Run *work* on one snapshot of the file, perhaps shared with other reads; cancelling the caller does not stop it.
+
+        Args:
+            operation: the name of the operation, for error messages.
+            work: called on the reading thread with the connection and the arguments.
+            args: the positional arguments of *work*.
+            kwargs: the keyword arguments of *work*.
+
+        Returns:
+            what *work* returns; fails with ``RepositoryError`` when it cannot be read, or the database is closed.
+        """
         if self._is_refusing():
             return self._refused(operation)
         return self._reads.submit(operation, work, args, kwargs)
 
     async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Run *work* between two groups of writes, outside of any transaction; do nothing once closed."""
+        """Run *work* between two groups of writes, outside any transaction; do nothing once the database is closed."""
         if not self._is_closed and PROCESS.generation == self._generation:
             await run_on(self._writes.connection, work)
 
     async def close(self) -> None:
-        """Refuse further calls, finish those under way and close the file; in a forked child, leave it to the parent."""
+        """Refuse further calls, finish the running ones and close the file; in a forked child, leave the file to the parent."""
         self._is_closed = True
-        if PROCESS.generation != self._generation:  # the threads that would close it have not come along
+        if PROCESS.generation != self._generation:  # a forked child lacks the threads that would close it
             return
         try:
             await self._reads.close()
         finally:
-            await self._writes.close()  # last, because it empties the log
+            await self._writes.close()  # last, because it empties the write-ahead log
 
     def _is_refusing(self) -> bool:
-        # The futures of one loop cannot be awaited in another, and no thread lives on in a forked child: without this,
+        # A future of one loop cannot be awaited in another, and no thread survives in a forked child: without this check,
         # the caller would wait for ever.
         return (
             self._is_closed
@@ -239,18 +223,26 @@ class Database:
 
 
 class Repository(Protocol):
-    """What keeps its rows in a database."""
+    """A repository that keeps its rows in a database."""
 
     @property
     def database(self) -> Database:
-        """Where they are."""
+        """Return the database that holds the rows."""
         ...
 
 
 def reads(
     operation: str, work: Callable[Concatenate[sqlite3.Connection, P], A]
 ) -> Callable[Concatenate[Repository, P], Effect[A, RepositoryError]]:
-    """Make a method of *work*, which fetches all that it needs: a cursor that stays open keeps the log from being emptied."""
+    """Return a method that runs *work* as a read.
+
+    Args:
+        operation: the name of the operation, for error messages.
+        work: fetches all rows that it needs, because a cursor that stays open keeps the write-ahead log from being emptied.
+
+    Returns:
+        a method whose effect fails with ``RepositoryError`` when the file cannot be read.
+    """
 
     @wraps(work)
     def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
@@ -262,7 +254,15 @@ def reads(
 def writes(
     operation: str, work: Callable[Concatenate[Transaction, P], Outcome[A, E]]
 ) -> Callable[Concatenate[Repository, P], Effect[A, E | RepositoryError]]:
-    """Make a method of *work*, which answers with an outcome, and has changed nothing when that is a failure."""
+    """Return a method that runs *work* as a write.
+
+    Args:
+        operation: the name of the operation, for error messages.
+        work: returns an outcome; when the outcome is a failure, it has changed nothing.
+
+    Returns:
+        a method whose effect fails with the failure of *work*, or with ``RepositoryError`` when it cannot be committed.
+    """
 
     @wraps(work)
     def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
@@ -271,68 +271,143 @@ def writes(
     return make
 
 
-def read_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
-    """Run the works of *group* on one snapshot and return their outcomes; a defect is an exception in the list.
+def read_group(
+    connection: sqlite3.Connection, group: Sequence[Job], *, look: Look = look_at_nothing
+) -> list[Any]:
+    """Run the jobs of *group* on one snapshot and return their outcomes; a defect is an exception in the list.
 
-    When one raises, each runs on a snapshot of its own, so that it fails alone.
+    When one job raises, each job runs again on a snapshot of its own, so that only that one fails.  *look* may refuse the
+    snapshot.
+
+    Args:
+        connection: the connection to the file.
+        group: the jobs, in the order in which they were submitted.
+        look: checks the file within the transaction.
     """
     try:
-        _roll_back(connection)  # what an end without memory has left open
+        if connection.in_transaction:
+            _roll_back(connection)  # a transaction that an earlier lack of memory has left open
         connection.execute("BEGIN")
         try:
+            look(connection)
             return [Success(work(connection, *given, **named)) for _, work, given, named, _ in group]
         finally:
             connection.execute("COMMIT")
-    except BaseException as error:  # noqa: BLE001  a defect belongs to the one who caused it, not to the thread
+    except BaseException as error:  # noqa: BLE001  a defect belongs to the job that caused it, not to the thread
         if len(group) > 1:
-            return [answer for job in group for answer in read_group(connection, [job])]
+            return [answer for job in group for answer in read_group(connection, [job], look=look)]
         return [_answer_to(job, error) for job in group]
 
 
-def commit_watched(watch: FileWatch, connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
-    """Commit *group*, unless the files of the store are not what they were; then nothing is written."""
-    if (trouble := watch.trouble(connection)) is not None:
+def are_as_seen(files: dict[str, os.stat_result]) -> bool:
+    """Return whether *files* are the same as when they were last seen, and not shorter; remember their present length.
+
+    Every group makes this cheap check.  When it returns False, ``FileWatch`` finds out what is wrong.
+    """
+    try:
+        for path, seen in files.items():
+            now = os.stat(path)  # noqa: PTH116  called for three files before and after each commit
+            if now.st_size < seen.st_size or now.st_ino != seen.st_ino or now.st_dev != seen.st_dev:
+                return False
+            files[path] = now
+    except OSError:
+        return False
+    return True
+
+
+def commit_watched(
+    watch: FileWatch,
+    look: Look,
+    kept: KeptRows,
+    connection: sqlite3.Connection,
+    group: Sequence[Job],
+) -> list[Any]:
+    """Commit *group*; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them.
+
+    Args:
+        watch: checks that the files are still there.
+        look: checks the file within the transaction.
+        kept: the rows that groups of writes keep.
+        connection: the connection to the file.
+        group: the jobs, in the order in which they were submitted.
+    """
+    if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
         return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
-    answers = commit_group(connection, group)
-    watch.note_sizes()
+    answers = commit_group(connection, group, kept, look=look)
+    are_as_seen(watch.seen)  # remember the new length, so that a later cut is noticed
     return answers
 
 
-def read_watched(watch: FileWatch) -> Group:
-    """Make what reads a group, unless the files of the store are not what they were; one look counts for a second."""
+def read_watched(watch: FileWatch, look: Look) -> Group:
+    """Return a function that reads a group, unless the files of the store have changed outside SQLite, or *look* refuses them.
+
+    One check of the files is valid for a second.
+
+    Args:
+        watch: checks that the files are still there.
+        look: checks the file within the transaction.
+    """
     look_at = 0.0
 
     def read(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
         nonlocal look_at
         if monotonic() >= look_at:
-            if (trouble := watch.trouble(connection)) is not None:
+            if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
                 return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
             look_at = monotonic() + LOOK_SECONDS
-        return read_group(connection, group)
+        return read_group(connection, group, look=look)
 
     return read
 
 
-def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
-    """Run the works of *group* in one transaction and return their outcomes; a defect is an exception in the list.
+def commit_group(
+    connection: sqlite3.Connection,
+    group: Sequence[Job],
+    kept: KeptRows,
+    *,
+    looks_first: bool = False,
+    look: Look = look_at_nothing,
+) -> list[Any]:
+    """Run the jobs of *group* in one transaction and return their outcomes; a defect is an exception in the list.
 
-    When one raises, all are rolled back and each runs in a transaction of its own, so that it fails alone.
+    When one job raises, all are rolled back and each runs in a transaction of its own, so that only that one fails.  When a
+    unique index refuses a row, all jobs run once more and check for existing rows first.  *look* may refuse a file that
+    another process has written to.
+
+    Args:
+        connection: the connection to the file.
+        group: the jobs, in the order in which they were submitted.
+        kept: the rows that groups of writes keep.
+        looks_first: whether the writes check for existing rows before they insert theirs.
+        look: checks the file within the transaction.
     """
+    held, kept.rows = kept.rows, {}  # the rows are kept only if everything succeeds
     try:
-        _roll_back(connection)  # what an end without memory has left open
-        # A deferred one meets SQLITE_BUSY at its first write, without waiting.
+        if connection.in_transaction:
+            _roll_back(connection)  # a transaction that an earlier lack of memory has left open
+        # IMMEDIATE: a deferred transaction gets SQLITE_BUSY at its first write, without waiting.
         connection.execute("BEGIN IMMEDIATE")
+        (data_version,) = connection.execute("PRAGMA data_version").fetchone()
+        if data_version != kept.data_version:
+            look(connection)
+        if data_version != kept.data_version or len(held) > MOST_KEPT:
+            held = {}
     except DRIVER_ERRORS as error:
+        _roll_back(connection)
         return [_answer_to(job, error) for job in group]
     try:
-        transaction = Transaction(connection)
+        transaction = Transaction(connection.cursor(), held, looks_first)
         answers: list[Any] = [work(transaction, *given, **named) for _, work, given, named, _ in group]
-        for held in transaction.held.values():
-            held.save(transaction)
-    except BaseException as error:  # noqa: BLE001  a defect belongs to the one who caused it, not to the thread
+        if transaction.waiting is not None:
+            transaction.waiting.save(transaction)
+        for changed in transaction.changed:
+            changed.save(transaction)
+    except BaseException as error:  # noqa: BLE001  a defect belongs to the job that caused it, not to the thread
         _roll_back(connection)
+        if isinstance(error, RowTakenError) and not looks_first:
+            return commit_group(connection, group, kept, looks_first=True, look=look)
         if len(group) > 1:
-            return [answer for job in group for answer in commit_group(connection, [job])]
+            return [answer for job in group for answer in commit_group(connection, [job], kept, look=look)]
         return [_answer_to(job, error) for job in group]
     try:
         connection.execute("COMMIT")
@@ -340,11 +415,13 @@ def commit_group(connection: sqlite3.Connection, group: Sequence[Job]) -> list[A
         failures = [_answer_to(job, error, at_commit=True) for job in group]
         _roll_back(connection)
         return failures
+    if transaction.keeps_held:
+        kept.rows, kept.data_version = held, data_version
     return answers
 
 
 def _answer_to(job: Job, error: BaseException, *, at_commit: bool = False) -> Any:
-    """Return the failure that *error* means for *job*, or the defect that it is."""
+    """Return the failure of *job* that *error* means, or *error* itself if it is a defect."""
     operation, *_ = job
     if isinstance(error, DRIVER_ERRORS):
         return Failure(repository_error(operation, error, at_commit=at_commit))
@@ -352,7 +429,7 @@ def _answer_to(job: Job, error: BaseException, *, at_commit: bool = False) -> An
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
-    # A full disk and the like end the transaction by themselves; without memory it stays open until the next group.
+    # A full disk and similar errors end the transaction; a lack of memory leaves it open until the next group.
     if connection.in_transaction:
         with suppress(*DRIVER_ERRORS):
             connection.execute("ROLLBACK")

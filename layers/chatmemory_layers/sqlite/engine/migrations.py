@@ -1,8 +1,8 @@
-"""The steps that a store's file has gone through, and ``migrate``, which takes the ones that are missing.
+"""The migration steps of a store's file, and ``migrate``, which applies the missing ones.
 
-A step is numbered, runs in a transaction of its own, only ever forward.  One whose text had to change after it was
-released says how a file of its former text goes on.  What the steps make is said in ``message_tables.py``,
-``memory_tables.py``, ``item_tables.py`` and ``event_tables.py``; ``schemas/sqlite.sql`` shows where they lead.
+Steps are numbered, each runs in a transaction of its own, and none is ever undone.  A step whose text had to change after
+its release says how a file with its former text is brought to the present one.  ``message_tables.py``, ``memory_tables.py``,
+``item_tables.py`` and ``event_tables.py`` describe the tables; ``schemas/sqlite.sql`` shows the final schema.
 """
 
 import sqlite3
@@ -16,11 +16,15 @@ from attrs import field, frozen
 
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
+from chatmemory_layers.edition import edition
 from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS, FORGOTTEN
-from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, ITEM_STATEMENTS
+from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, EARLIER, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (
     ATTRIBUTES,
+    BESIDE,
+    CODES,
     CONTENTS,
+    COVERAGE,
     FROM_5_TO_6,
     IDS_OF_USERS,
     MEMORY_STATEMENTS,
@@ -31,17 +35,20 @@ from chatmemory_layers.sqlite.messages.message_tables import (
     CONVERSATIONS,
     OWNERS,
     PAST,
+    RECENCY,
     RENAME_CONVERSATION,
+    TREES,
 )
 
 
 @final
 @frozen
 class Migration:
-    """One step.
+    """One migration step.
 
     Attributes:
-        former: by the checksum of a text that the step had before: what makes its result that of the present one.
+        former: statements that bring the result of a former text of the step to the present one, by the checksum of that
+            text.
     """
 
     number: int
@@ -51,9 +58,22 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """Tell this step from another of the same number."""
+        """The checksum of the step's text, which tells it from another step with the same number."""
         return sha256("\n".join(self.statements).encode()).hexdigest()
 
+
+# A program of a former edition that has the file open would continue to write, without versions and events, and would delete
+# what branches share.  With these columns renamed it fails; when it is started again it learns that the store is newer.
+ONE_EDITION: Final = (
+    "ALTER TABLE chat_conversation RENAME COLUMN summarized_seq TO summarized_place",
+    "ALTER TABLE memory_user RENAME COLUMN next_seq TO next_vector",
+)
+
+# Likewise for what does not use the names above: forgetting, listing memories, and everything about items.
+ONE_EDITION_MORE: Final = (
+    "ALTER TABLE memory_user RENAME COLUMN user_id TO user_name",
+    "ALTER TABLE stored_item RENAME TO item",
+)
 
 CREATE_LEDGER = """
 CREATE TABLE IF NOT EXISTS chatmemory_migration (
@@ -65,10 +85,10 @@ CREATE TABLE IF NOT EXISTS chatmemory_migration (
 """
 
 _CONVERSATION_TABLE: Final = "f55d45a5060e6b7c921bb534652d47cba64af5d475f980ce9a98a88523643439"
-"""Of step 1 while its table was called ``conversation``."""
+"""The checksum of step 1 while its table was called ``conversation``."""
 
 ATOMIC_MEMORIES: Final = Migration(2, "atomic memories of version 6", (*VERSION_5, *FROM_5_TO_6))
-"""A file of the desktop application has taken this step by itself, see ``legacy_file.py``."""
+"""The checksum of the same step in a file to which the desktop application has applied it itself, see ``legacy_file.py``."""
 
 MIGRATIONS: Final = (
     Migration(
@@ -86,9 +106,16 @@ MIGRATIONS: Final = (
     Migration(11, "log of events", EVENTS),
     Migration(12, "past of memories", (*FORGOTTEN, *CONTENTS)),
     Migration(13, "branches of conversations", BRANCHES),
+    Migration(14, "flat costs", (*COVERAGE, *CODES, *RECENCY)),
+    Migration(15, "trees of conversations", TREES),
+    Migration(16, "earlier values of items", EARLIER),
+    Migration(17, "names that former editions do not know", ONE_EDITION),
+    Migration(18, "more names that former editions do not know", ONE_EDITION_MORE),
+    Migration(19, "order of memories within their session", BESIDE),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+SELECT_TAKEN = "SELECT number, name, checksum FROM chatmemory_migration ORDER BY number"
 SELECT_APPLIED = "SELECT number, checksum FROM chatmemory_migration"
 RECORD_APPLIED = """
 INSERT INTO chatmemory_migration (number, name, checksum, applied_at_us)
@@ -98,41 +125,67 @@ ON CONFLICT (number) DO UPDATE SET name = excluded.name, checksum = excluded.che
 
 
 def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Refuse, untouched, a database of another program and a store of a newer one.
+    """Refuse, without changing it, a database of another program or a store of a newer edition.
 
     Raises:
         EffectFailed: with ``not_a_store`` or ``newer_schema``.
+
+    Args:
+        connection: the connection to the file.
+        migrations: the steps that this program knows.
     """
     tables = table_names(connection)
     if tables and not has_ledger(connection):
         detail = f"a SQLite database of another program, with the tables {', '.join(sorted(tables))}"
         raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
+    if (newer := newer_step(connection, migrations)) is not None:
+        raise EffectFailed(RepositoryError("open the store", "newer_schema", newer))
+
+
+def newer_step(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> str | None:
+    """Return which step of the file is not one of *migrations*, as a message; None: there is no such step.
+
+    Args:
+        connection: the connection to the file.
+        migrations: the steps that this program knows.
+    """
     known = {step.number: step for step in migrations}
-    for number, checksum in sorted(_applied(connection).items()):
+    for number, name, checksum in (
+        connection.execute(SELECT_TAKEN).fetchall() if has_ledger(connection) else ()
+    ):
         if number not in known:
-            detail = f"step {number} was applied, this program knows {max(known)}"
-            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
+            return f"step {number} ({name}) was applied, this program knows {max(known)}"
         step = known[number]
         if checksum not in {step.checksum, *step.former}:
-            detail = f"step {number} ({step.name}) was another one when it was applied"
-            raise EffectFailed(RepositoryError("open the store", "newer_schema", detail))
+            return f"step {number} ({step.name}) was another one when it was applied"
+    return None
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Take the missing steps; processes that do so at once wait for each other, and a killed one leaves no half step."""
+    """Apply the missing steps; processes that migrate at once wait for each other, and a killed one leaves no half step.
+
+    Args:
+        connection: the connection to the file.
+        migrations: the steps, in the order in which they are applied.
+    """
     applied = _applied(connection)
     for step in migrations:
         if applied.get(step.number) != step.checksum:
             with transaction(connection):
-                check_origin(connection, migrations)  # another process may have been here while we waited
+                check_origin(connection, migrations)  # another process may have migrated it meanwhile
                 _take(connection, step, _applied(connection).get(step.number))
 
 
 def record(connection: sqlite3.Connection, step: Migration) -> None:
-    """Note that the file has gone through *step*, as it reads now."""
+    """Record that *step*, with its present text, is applied, and which edition applied it.
+
+    Args:
+        connection: the connection to the file.
+        step: the step that was applied.
+    """
     row = {
         "number": step.number,
-        "name": step.name,
+        "name": f"{step.name}, {edition()}",
         "checksum": step.checksum,
         "applied_at_us": time.time_ns() // 1000,
     }
@@ -141,7 +194,7 @@ def record(connection: sqlite3.Connection, step: Migration) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """Write what is done inside, or nothing of it; wait first for whoever else is writing."""
+    """Commit all that is done inside, or nothing of it; first wait for other writers."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -158,20 +211,20 @@ def table_names(connection: sqlite3.Connection) -> set[str]:
 
 
 def has_ledger(connection: sqlite3.Connection) -> bool:
-    """Tell whether the file is ours: it has the table in which steps are noted."""
+    """Return whether the file is a store: it has the table in which steps are recorded."""
     return "chatmemory_migration" in table_names(connection)
 
 
 def _take(connection: sqlite3.Connection, step: Migration, taken: str | None) -> None:
-    """Take *step*, of whose text with the checksum *taken* the file may have the result."""
+    """Apply *step*; *taken* is the checksum of the former text that the file has already applied, if any."""
     if taken == step.checksum:
         return
-    # One by one: executescript would commit the transaction that is open.
+    # One by one: executescript would commit the open transaction.
     for statement in step.statements if taken is None else step.former[taken]:
         connection.execute(statement)
     record(connection, step)
 
 
 def _applied(connection: sqlite3.Connection) -> dict[int, str]:
-    """Return the checksums of the steps that the file has gone through, none for a new one."""
+    """Return the checksums of the applied steps; none for a new file."""
     return dict(connection.execute(SELECT_APPLIED).fetchall()) if has_ledger(connection) else {}

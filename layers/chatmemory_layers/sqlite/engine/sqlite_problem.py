@@ -1,4 +1,4 @@
-"""From the exceptions of ``sqlite3`` and of the file system to ``RepositoryError``: the only table of its kind."""
+"""Maps the exceptions of ``sqlite3`` and of the file system to ``RepositoryError``; no other module does so."""
 
 import errno
 import sqlite3
@@ -7,9 +7,14 @@ from typing import Final
 from chatmemory.errors import RepositoryError, RepositoryProblem
 
 DRIVER_ERRORS: Final = (sqlite3.Error, MemoryError)
-"""What a call of ``sqlite3`` may raise; a SQLite without memory raises what a Python without memory does."""
+"""What a call of ``sqlite3`` may raise; SQLite without memory raises the same ``MemoryError`` as Python."""
 
-_PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
+
+class NewerEditionError(sqlite3.DatabaseError):
+    """Says that a newer edition has migrated the file while it was open."""
+
+
+_PRIMARY_CODE: Final = 0xFF  # the low byte; the other bytes of an extended code only add detail
 
 _PROBLEM_OF_CODE: Final[dict[int, RepositoryProblem]] = {
     sqlite3.SQLITE_BUSY: "busy",
@@ -41,9 +46,13 @@ _PROBLEM_OF_ERRNO: Final[dict[int | None, RepositoryProblem]] = {
 def repository_error(
     operation: str, error: sqlite3.Error | OSError | MemoryError, *, at_commit: bool = False
 ) -> RepositoryError:
-    """Return the ``RepositoryError`` for an exception of SQLite, which is kept as the cause.
+    """Return the ``RepositoryError`` for an exception of SQLite, which is kept as its cause.
 
-    *at_commit*: the log may hold the whole transaction although syncing it failed, and a crash now would bring it back.
+    Args:
+        operation: the name of the operation that failed.
+        error: the exception.
+        at_commit: whether the commit failed: the log may hold the whole transaction although syncing it failed, and a
+            crash now would restore it.
     """
     if isinstance(error, OSError):
         problem = _PROBLEM_OF_ERRNO.get(error.errno, "unavailable")
@@ -58,7 +67,9 @@ def repository_error(
 def _problem_of(error: sqlite3.Error | MemoryError) -> RepositoryProblem:
     if isinstance(error, MemoryError):
         return "no_memory"
-    # Errors that the module raises itself have no code.
+    if isinstance(error, NewerEditionError):
+        return "newer_schema"
+    # Errors that the module raises itself, without SQLite, have no code.
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return "closed" if "closed database" in str(error) else "unexpected"

@@ -1,7 +1,7 @@
-"""The file of a store: how it comes into being, how connections to it are made, and what is no such file.
+"""The file of a store: creates it, connects to it, and refuses files that are not a store.
 
-How a file is connected to at all is said in ``file_connection.py``, what its tables are in ``migrations.py``, how a file
-of the desktop application becomes one in ``legacy_file.py``, who uses the connections in ``database.py``.
+``file_connection.py`` opens connections, ``migrations.py`` creates the tables, ``legacy_file.py`` turns a file of the desktop
+application into a store, and ``database.py`` uses the connections.
 """
 
 import sqlite3
@@ -21,12 +21,12 @@ _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}
 
 
 def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
-    """Create the file unless it exists, readable for its owner only, and connect to it.
+    """Create a file that only its owner can read, unless it exists, and connect to it.
 
     Raises:
-        OSError: it cannot be created.
-        sqlite3.Error: it cannot be opened, or SQLite is too old.
-        EffectFailed: it is cut off, or no file at all.
+        OSError: the file cannot be created.
+        sqlite3.Error: the file cannot be opened, or SQLite is too old.
+        EffectFailed: the file is truncated, or the path is not a file.
     """
     path = store_file(settings)
     create_file(path)
@@ -41,29 +41,37 @@ def connect_reader(settings: SqliteSettings) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
-    """Make sure that the file is ours, or may become ours, then set it up and migrate it.
+    """Check that the file is a store, or may become one, then set its pragmas and migrate it.
+
+    Args:
+        connection: the connection to the file.
+        settings: say where the file is, and how it is kept.
 
     Raises:
-        sqlite3.Error: it is damaged, locked for too long, or may not be written although it has to be.
-        OSError: it has to be copied first, and the copy cannot be written.
-        EffectFailed: it is not ours.
+        sqlite3.Error: the file is damaged, locked for too long, or has to be written and may not be.
+        OSError: the file has to be copied first, and the copy cannot be written.
+        EffectFailed: the file is not a store.
     """
     adopt_file(connection, store_file(settings), settings)
     check_origin(connection)
     write_ahead(connection, timeout_seconds=settings.busy_timeout_seconds)
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
-    connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
+    connection.execute("PRAGMA secure_delete = ON")  # overwrites the bytes of deleted rows
     migrate(connection)
     mend_words(connection, "memory_fts")
     adopt_rows(connection, settings.legacy_user)
 
 
 def store_file(settings: SqliteSettings) -> Path:
-    """Return where the file lies, if the settings name one."""
+    """Return the path of the file.
+
+    Raises:
+        EffectFailed: the settings name no file, or a path that cannot exist.
+    """
     if settings.path in {"", ":memory:"}:
         detail = "no file is named: the in_memory backend keeps nothing on disk"
         raise EffectFailed(RepositoryError("open the store", "unavailable", detail))
     refuse_no_path(settings.path)
     path = Path(settings.path)
-    # The configuration of a coding agent reaches no shell that would expand it.
+    # No shell expands ``~`` in the configuration of a coding agent.
     return (path.expanduser() if path.parts[:1] == ("~",) else path).absolute()

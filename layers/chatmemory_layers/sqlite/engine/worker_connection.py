@@ -1,55 +1,60 @@
-"""``WorkerConnection``: an aiosqlite connection that runs whole functions on its thread and lets go without a trace.
+"""``WorkerConnection``: an aiosqlite connection that runs whole functions on its thread.
 
-aiosqlite offers one thread hop per statement; a transaction must be one function in one hop, or a cancelled task
-leaves it open.  What is private in aiosqlite and needed for that is used here and nowhere else.
+aiosqlite switches to the thread once per statement; a transaction must be one function in one switch, or a cancelled task
+leaves it open.  This module, and no other, uses the private parts of aiosqlite that this needs.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Self, TypeAlias, final
+from time import sleep
+from typing import Any, Final, Self, TypeAlias, TypeVar, final
 
 import aiosqlite
 
-Posted: TypeAlias = tuple[None, Callable[[], object]]
-"""A job as aiosqlite queues it, without a future of its own."""
+A = TypeVar("A")
 
-_UNUSED_ITER_CHUNK_SIZE = 1  # rows per hop of aiosqlite's own cursors
+Posted: TypeAlias = tuple[None, Callable[[], object]]
+"""A job as aiosqlite queues it, without a future."""
+
+_TELL_AGAIN_SECONDS: Final = 0.01
+_UNUSED_ITER_CHUNK_SIZE = 1  # rows per thread switch of aiosqlite's own cursors
 
 
 @final
 class WorkerConnection(aiosqlite.Connection):
-    """One connection and the thread that it lives on; functions run there in the order in which they were posted."""
+    """One connection and its thread; functions run there in the order in which they were posted."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
-        """Make one that is not open yet; *connect* will run on its thread."""
+        """Create a connection that is not open yet; *connect* will run on its thread."""
         super().__init__(self._connect_and_keep, _UNUSED_ITER_CHUNK_SIZE)
         self._connect_native = connect
         self._native: sqlite3.Connection | None = None
         self.native: sqlite3.Connection
-        """The driver's connection, once it is open, for functions on the thread."""
+        """The driver's connection, once it is open; only functions on the thread use it."""
         queue: Any = self._tx  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  aiosqlite leaves open what its jobs return
         self.queue: SimpleQueue[Posted] = queue
-        """What the thread works off; a function takes care of its own exceptions."""
-        # A program that forgets to close still ends; what was acknowledged is committed.
+        """The queue of the thread; a function in it handles its own exceptions."""
+        # A daemon: a program that forgets to close still ends; acknowledged writes are committed already.
         self._thread.daemon = True
 
     @classmethod
     async def opened(cls, connect: Callable[[], sqlite3.Connection]) -> Self:
-        """Connect; when that fails or the caller is cancelled, aiosqlite calls ``stop``."""
+        """Return an open connection; when opening fails or the caller is cancelled, aiosqlite calls ``stop``."""
         connection = cls(connect)
-        _ = await connection  # itself, and awaitable again
+        _ = await connection  # returns the connection itself, which can be awaited again
         return connection
 
     def post(self, job: Callable[[], object]) -> None:
-        """Run *job* on the thread; it takes care of its own exceptions."""
+        """Run *job* on the thread; it handles its own exceptions."""
         self.queue.put((None, job))
 
     def stop(self) -> None:
-        """Close without waiting, behind everything that was posted."""
-        # A connect that was cancelled has opened a connection that aiosqlite does not know of.
+        """Close the connection after everything that was posted, without waiting for it."""
+        # A cancelled ``connect`` has opened a connection that aiosqlite does not know.
         self.post(self._close_native)
-        # On the thread, aiosqlite finds no event loop to report to, and so none that could be closed already.
+        # On the thread, aiosqlite finds no event loop to report to, and so none that may be closed already.
         self.post(super().stop)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  likewise
 
     def _connect_and_keep(self) -> sqlite3.Connection:
@@ -59,3 +64,51 @@ class WorkerConnection(aiosqlite.Connection):
     def _close_native(self) -> None:
         if self._native is not None:
             self._native.close()
+
+
+def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]) -> "asyncio.Future[A]":
+    """Run *work* on the thread of *connection*, after what was posted.  Cancelling the future does not stop it.
+
+    Args:
+        connection: the connection with the thread.
+        work: called with the driver's connection.
+    """
+    answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+
+    def run() -> None:
+        try:
+            result: A | BaseException = work(connection.native)
+        except BaseException as error:  # noqa: BLE001  the caller who awaits the answer gets it
+            result = error
+        tell(answer.get_loop(), settle, answer, result)
+
+    connection.post(run)
+    return answer
+
+
+def tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
+    """Call *callback* on the loop's thread; do nothing when the loop is closed, since no caller waits any more."""
+    while True:
+        try:
+            loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:
+            return
+        except MemoryError:  # callers wait for this callback
+            sleep(_TELL_AGAIN_SECONDS)
+        else:
+            return
+
+
+def settle(answer: "asyncio.Future[Any]", result: object) -> None:
+    """Set *result* as the outcome of *answer*: an exception is raised in the caller, any other value is returned."""
+    if answer.done():
+        return
+    if not isinstance(result, BaseException):
+        answer.set_result(result)
+    elif isinstance(result, StopIteration | asyncio.CancelledError):
+        # A future refuses StopIteration, and a caller that gets CancelledError would believe that it was cancelled.
+        defect = RuntimeError(f"work on the thread of a store raised {type(result).__name__}")
+        defect.__cause__ = result
+        answer.set_exception(defect)
+    else:
+        answer.set_exception(result)

@@ -1,4 +1,4 @@
-"""``SqliteEventLog``: the events in the file of the store; and ``note``, by which a write says what it changes."""
+"""``SqliteEventLog``: the events in the file of the store; ``note`` adds an event for each change of a write."""
 
 import json
 import sqlite3
@@ -13,24 +13,31 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.errors import DataValidationError, RepositoryError
-from chatmemory.events.event import Change, Event
+from chatmemory.events.event import Change, Event, current_reason
 from chatmemory.events.event_log import AuditQuery, ChangesPage, no_cursor, number_in
 from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
-# Positional, because a dictionary per event costs an append more than the event does.
+# Positional: a dictionary per event costs an append more time than the event itself.
 INSERT_EVENT = """
 INSERT INTO event (stored_at_us, who, who_user, action, kind, target_id, owner_user, owner_app, version, reach, said_at_us,
     successor, reason, session_id, evidence)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+# For an append: binding the columns that are empty then would double the cost.
+INSERT_ADDED = """
+INSERT INTO event (stored_at_us, who, who_user, action, kind, target_id, owner_user, owner_app, version, reach, said_at_us,
+    reason)
+VALUES (?, ?, ?, 'added', 'conversation', ?, ?, ?, ?, ?, ?, ?)
+"""
 EVENT_COLUMNS = """
 number, stored_at_us, said_at_us, who, who_user, kind, action, target_id, owner_user, owner_app, version, reach, successor,
     reason, session_id, evidence
 """
-# The first number that may be new enough: found from the end, without an index of times.
+# The first number that may be new enough: found from the end, without an index of instants.
 SELECT_FIRST = """
 SELECT coalesce(max(number), 0) FROM event WHERE number > 0 AND stored_at_us < :since_us
 """
@@ -45,7 +52,7 @@ SELECT_END = "SELECT coalesce(max(number), 0) FROM event WHERE number > 0"
 SELECT_END_OF_PIECE = """
 SELECT number, stored_at_us FROM event WHERE number > :after ORDER BY number LIMIT 1 OFFSET :limit
 """
-# Tombstones stay, and so does the newest event, from whose number on events are counted.
+# Tombstones stay, and so does the newest event, from whose number the count continues.
 _KEPT = """
 ((kind = 'memory' AND action = 'forgotten' AND reason IS NULL) OR number = (SELECT max(number) FROM event))
 """
@@ -53,66 +60,70 @@ _OLD = "number > :after AND number <= :last AND stored_at_us < :before_us"
 UNNAME_EVENTS = f"UPDATE event SET who = '', who_user = '' WHERE {_OLD} AND who <> '' AND {_KEPT}"
 DELETE_EVENTS = f"DELETE FROM event WHERE {_OLD} AND NOT {_KEPT}"
 
+DELETE_EARLIER_ITEMS = "DELETE FROM item_version WHERE ended_at_us < :before_us"
+
 MOST_AT_ONCE: Final = 10_000
-"""Events that one transaction removes, in 20 ms: nobody who writes waits for longer."""
+"""How many events one transaction removes, in 20 ms, so that no writer waits for longer."""
 NS_PER_US: Final = 1000
 CLOCK_SLACK_US: Final = 24 * 60 * 60 * 1_000_000
-"""How far a clock may have been set back without hiding from a query what was stored before that."""
+"""How far a clock may have been set back without hiding earlier events from a query."""
 
 
 @final
 @define(eq=False)
 class NotedRows:
-    """The events of a transaction, whichever of its writes they come from; they are written together."""
+    """The events of all writes of a transaction, which are written together."""
 
     rows: list[tuple[object, ...]] = field(factory=list[tuple[object, ...]])
     has_tombstones: bool = False
 
     def save(self, transaction: Transaction) -> None:
-        """Write them."""
-        if self.rows:
-            transaction.executemany(INSERT_EVENT, self.rows)
-            self.rows.clear()
+        """Write the events."""
+        transaction.cursor.executemany(INSERT_EVENT, self.rows)
 
 
 def note(transaction: Transaction, changes: Iterable[Change]) -> None:
-    """Write an event for each of *changes* in *transaction*, by whoever acts."""
-    noted = transaction.held.get((NotedRows, ""))
-    if not isinstance(noted, NotedRows):
-        noted = transaction.held[NotedRows, ""] = NotedRows()
-    who = principal()
+    """Add an event for each of *changes* to *transaction*, in the name of the current principal.
+
+    Args:
+        transaction: the transaction of the write.
+        changes: what the write changes, in order.
+    """
+    noted = transaction.waiting_as(NotedRows)
+    who, reason = principal(), current_reason()
     at_us = time.time_ns() // NS_PER_US
     acting = (at_us, who.name, who.namespace.user)
     by_itself = (at_us, "", "")
-    changes = tuple(changes)
-    noted.has_tombstones |= any(change.action == "forgotten" for change in changes)
-    noted.rows += [(*(by_itself if change.is_by_itself else acting), *_said(change)) for change in changes]
+    for change in changes:
+        action, kind, target, owner, version, reach, said_at, by, why, session_id, evidence, is_by_itself = (
+            change
+        )
+        if action == "forgotten":
+            noted.has_tombstones = True
+        noted.rows.append(
+            (
+                *(by_itself if is_by_itself else acting),
+                action,
+                kind,
+                target,
+                owner.user,
+                owner.app,
+                version,
+                reach,
+                None if said_at is None else (said_at - EPOCH) // MICROSECOND,
+                by,
+                why or reason,
+                session_id,
+                json.dumps(evidence, ensure_ascii=False) if evidence else None,
+            )
+        )
 
 
 def write_noted(transaction: Transaction) -> None:
-    """Write what was noted in *transaction*, if it tells of what was forgotten: the next write looks for that."""
-    noted = transaction.held.get((NotedRows, ""))
+    """Write the noted events of *transaction* if one of them says that something was forgotten: the next write reads those."""
+    noted = transaction.waiting
     if isinstance(noted, NotedRows) and noted.has_tombstones:
-        noted.save(transaction)
-        noted.has_tombstones = False
-
-
-def _said(change: Change) -> tuple[object, ...]:
-    action, kind, target, owner, version, reach, said_at, by, _, session_id, evidence, _ = change
-    return (
-        action,
-        kind,
-        target,
-        owner.user,
-        owner.app,
-        version,
-        reach,
-        None if said_at is None else (said_at - EPOCH) // MICROSECOND,
-        by,
-        change.why,
-        session_id,
-        json.dumps(evidence, ensure_ascii=False) if evidence else None,
-    )
+        transaction.write_waiting()
 
 
 def _acted(connection: sqlite3.Connection, query: AuditQuery, /) -> tuple[Event, ...]:
@@ -151,7 +162,7 @@ def _end(connection: sqlite3.Connection) -> str:
 
 
 def event_of(row: tuple[Any, ...]) -> Event:
-    """Read an event."""
+    """Return the event of a row."""
     (
         number,
         stored_at_us,
@@ -193,20 +204,21 @@ def event_of(row: tuple[Any, ...]) -> Event:
 def _prune_some(
     transaction: Transaction, before: datetime, after: int
 ) -> Outcome[tuple[int, int | None], Never]:
-    """Prune a piece of the log behind *after*; return how many events went, and where the next piece begins."""
+    """Prune a part of the log after *after*; return how many events were removed, and where the next part begins."""
     piece = {"after": after, "limit": MOST_AT_ONCE - 1}
     last, stored_at_us = transaction.execute(SELECT_END_OF_PIECE, piece).fetchone() or (END_US, END_US)
     before_us = to_us(before)
     old = {"after": after, "last": last, "before_us": before_us}
     pruned = transaction.execute(UNNAME_EVENTS, old).rowcount
     pruned += transaction.execute(DELETE_EVENTS, old).rowcount
+    transaction.execute(DELETE_EARLIER_ITEMS, old)
     return Success((pruned, last if stored_at_us < before_us else None))
 
 
 @final
 @frozen
 class SqliteEventLog:
-    """The events in the file of *database*."""
+    """Reads and prunes the events in the file of *database*."""
 
     database: Database
 

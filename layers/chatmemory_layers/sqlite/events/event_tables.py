@@ -1,9 +1,9 @@
-"""The table of the log, and that of the audit trail, whose place it takes."""
+"""The table of events, and the table of the audit trail, which it replaces."""
 
 from typing import Final
 
-# In the order of time, and without an index besides: what somebody did, or what was done to one target, is sought among
-# what is new enough, and each entry touches one page.  seq tells entries of one instant apart.
+# In the order of time, and without a further index: a query for an actor or a target reads the entries that are new enough,
+# and each new entry writes to one page.  seq orders the entries of one instant.
 CREATE_ENTRY = """
 CREATE TABLE audit_entry (
     at_us INTEGER NOT NULL,
@@ -21,8 +21,8 @@ CREATE TABLE audit_entry (
 
 AUDIT: Final = (CREATE_ENTRY,)
 
-# One writer: the number is the order of the commits.  An append writes to the end of this one tree; one more that it
-# touched would cost it 40 %, so the indexes leave out what is added.
+# One writer: the number is the order of the commits.  An append writes to the end of this one tree; writing to one more
+# would cost it 40 %, so the indexes leave out added messages.
 CREATE_EVENT = """
 CREATE TABLE event (
     number INTEGER PRIMARY KEY,
@@ -44,7 +44,7 @@ CREATE TABLE event (
 )
 """
 CREATE_TARGET = "CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added'"
-# For what must not come back: of a user, and of the conversation that it came from.
+# Finds what must not be stored again: for a user, and for the conversation that it came from.
 CREATE_FORGOTTEN = "CREATE INDEX event_forgotten ON event (owner_user, session_id) WHERE action = 'forgotten'"
 
 CARRY_OVER = """

@@ -1,4 +1,4 @@
-"""``narrowed``: conditions on values of items as SQL, as far as SQLite can be asked; see ``item_narrowing.py``."""
+"""``narrowed``: conditions on the values of items as SQL, as far as SQLite can check them; see ``item_narrowing.py``."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
@@ -8,14 +8,14 @@ from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
 
 Parameters: TypeAlias = dict[str, Any]
 
-# NaN and Infinity are no JSON to SQLite; and it may not know a name of another script again that is escaped.
+# SQLite reads neither NaN nor Infinity as JSON, and may not find an escaped name that is not ASCII.
 _NARROWED: Final = """
 CASE WHEN NOT json_valid(value) OR (:has_other_script AND instr(value, '\\u')) THEN 1 ELSE {} END
 """
 
 
 def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
-    """Return SQL about ``value`` for a WHERE clause, and its parameters."""
+    """Return an SQL condition on ``value`` for a WHERE clause, and its parameters."""
     parameters: Parameters = {}
     parts = [
         _condition(stretch, number, parameters)

@@ -1,7 +1,7 @@
 """``SqliteItemRepository``: ``ItemRepository`` in one file, beside conversations and memories.
 
-A search looks through the items below its prefix: their words or vectors are compared exactly; conditions are narrowed by
-SQL, and then compared value by value until there are enough.
+A search reads the items below its prefix: it compares their words or vectors exactly; SQL narrows conditions on values,
+then each value is compared until there are enough items.
 """
 
 import json
@@ -13,8 +13,10 @@ from typing import Any, Never, TypeVar, final
 
 from attrs import frozen
 
-from chatmemory.effect import Effect, Layer, Outcome, Success
-from chatmemory.errors import RepositoryError
+from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
+from chatmemory.errors import NotUndoableError, RepositoryError
+from chatmemory.events.event import UNDO, because
+from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     ItemChange,
@@ -24,6 +26,8 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    Wanted,
+    change_of_forgetting,
     change_of_put,
     change_of_sweep,
     last_of_each,
@@ -39,57 +43,65 @@ from chatmemory_layers.sql.item_columns import (
     vector_column,
 )
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
-from chatmemory_layers.sqlite.engine.jobs import Database, Transaction, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
+from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
 from chatmemory_layers.sqlite.items.item_filters import Parameters, narrowed
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
-# What is gone at :now_us counts as new.
+# An item that has expired at :now_us counts as new.
 PUT_ITEM = """
-INSERT INTO stored_item (namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us)
-VALUES (:namespace, :key, :value, :terms, :now_us, :now_us, :lifetime_us, :now_us + :lifetime_us)
+INSERT INTO item (namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us, expires_at_us, version)
+VALUES (:namespace, :key, :value, :terms, :now_us, :now_us, :lifetime_us, :now_us + :lifetime_us,
+    1 + coalesce((SELECT max(version) FROM item_version WHERE namespace = :namespace AND key = :key), 0))
 ON CONFLICT (namespace, key) DO UPDATE SET
     value = excluded.value, search_terms = excluded.search_terms, updated_at_us = excluded.updated_at_us,
     created_at_us = CASE WHEN expires_at_us <= excluded.updated_at_us THEN excluded.created_at_us ELSE created_at_us END,
-    lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us
+    lifetime_us = excluded.lifetime_us, expires_at_us = excluded.expires_at_us,
+    version = CASE
+        WHEN expires_at_us <= excluded.updated_at_us THEN excluded.version
+        WHEN updated_at_us = excluded.updated_at_us THEN version
+        ELSE version + 1
+    END
 """
-DELETE_ITEM = "DELETE FROM stored_item WHERE namespace = :namespace AND key = :key"
+DELETE_ITEM = "DELETE FROM item WHERE namespace = :namespace AND key = :key"
 INSERT_PASSAGE = """
 INSERT INTO item_passage (item_key, number, model, vector)
-SELECT item_key, :number, :model, :vector FROM stored_item WHERE namespace = :namespace AND key = :key
+SELECT item_key, :number, :model, :vector FROM item WHERE namespace = :namespace AND key = :key
 """
 REFRESH_ITEM = """
-UPDATE stored_item SET expires_at_us = :now_us + lifetime_us
+UPDATE item SET expires_at_us = :now_us + lifetime_us
 WHERE namespace = :namespace AND key = :key AND expires_at_us > :now_us
 """
-SWEEP = "DELETE FROM stored_item WHERE expires_at_us <= :now_us RETURNING namespace, key"
+SWEEP = "DELETE FROM item WHERE expires_at_us <= :now_us RETURNING namespace, key"
 
-_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us"
+_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
 _ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
 _BELOW = f"namespace >= :first AND (:behind IS NULL OR namespace < :behind) AND {_ALIVE}"
-SELECT_ITEM = f"SELECT {_COLUMNS} FROM stored_item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
-# CROSS: the names first, and the item of each by the index.
+SELECT_ITEM = f"SELECT {_COLUMNS} FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
+# CROSS: reads the names first, then the item of each by the index.
 SELECT_ITEMS = f"""
-SELECT namespace, stored_item.key, stored_item.value, created_at_us, updated_at_us, lifetime_us
-FROM json_each(:names) AS name CROSS JOIN stored_item
-    ON namespace = json_extract(name.value, '$[0]') AND stored_item.key = json_extract(name.value, '$[1]')
+SELECT namespace, item.key, item.value, created_at_us, updated_at_us, lifetime_us, version
+FROM json_each(:names) AS name CROSS JOIN item
+    ON namespace = json_extract(name.value, '$[0]') AND item.key = json_extract(name.value, '$[1]')
 WHERE {_ALIVE}
 """
-# {} is what conditions on the value come to, see item_filters.py.
+# {} is replaced by the conditions on the value, see item_filters.py.
 SELECT_NEWEST = f"""
-SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
+SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT :limit OFFSET :offset
 """
-SELECT_RANKABLE = f"SELECT item_key, updated_at_us, search_terms, NULL FROM stored_item WHERE {_BELOW}"
+SELECT_RANKABLE = f"SELECT item_key, updated_at_us, search_terms, NULL FROM item WHERE {_BELOW}"
 SELECT_RANKABLE_VALUES = (
-    f"SELECT item_key, updated_at_us, search_terms, value FROM stored_item WHERE {_BELOW} AND {{}}"
+    f"SELECT item_key, updated_at_us, search_terms, value FROM item WHERE {_BELOW} AND {{}}"
 )
 SELECT_PASSAGES = f"""
-SELECT item_key, vector, updated_at_us FROM stored_item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
+SELECT item_key, vector, updated_at_us FROM item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
 """
-SELECT_FOUND = f"SELECT {_COLUMNS} FROM stored_item WHERE item_key = ?"
-SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
+SELECT_FOUND = f"SELECT {_COLUMNS} FROM item WHERE item_key = ?"
+SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
 A = TypeVar("A")
 
@@ -100,19 +112,23 @@ def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime
     stored: list[Parameters] = []
     passages: list[Parameters] = []
     kept: list[ItemPut] = []
+    keeping: list[Parameters] = []
+    forgetting: list[Parameters] = []
     for put in last_of_each(puts):
-        name: Parameters = {"namespace": to_text(put.name.namespace), "key": put.name.key}
+        name: Parameters = {**_named(put.name), "now_us": now_us}
+        (keeping if put.keeps else forgetting).append(name)
         if put.value is None:
             removed.append((put, name))
             continue
         kept.append(put)
         lifetime = lifetime_us(put.lifetime)
-        stored.append(
-            {**name, "value": put.value, "terms": put.terms, "now_us": now_us, "lifetime_us": lifetime}
-        )
+        stored.append({**name, "value": put.value, "terms": put.terms, "lifetime_us": lifetime})
         for number, vector in enumerate(put.vectors):
             column = vector_column(vector)
             passages.append({**name, "number": number, "model": put.model, "vector": column})
+    keep_items(transaction, keeping)
+    if forgetting:
+        transaction.executemany(FORGET_PAST, forgetting)
     gone = [put for put, name in removed if transaction.execute(DELETE_ITEM, name).rowcount]
     for statement, rows in ((PUT_ITEM, stored), (INSERT_PASSAGE, passages)):
         if rows:
@@ -126,13 +142,41 @@ def _change(
 ) -> Outcome[A, Never]:
     change = steps()
     try:
-        names = next(change)
+        wanted = next(change)
         while True:
-            names = change.send(_read(transaction, names, now=now))
+            wanted = change.send(_answer(transaction, wanted, now=now))
     except StopIteration as end:
         puts, answer = end.value
     _write(transaction, puts, now=now)
     return Success(answer)
+
+
+def _answer(transaction: Transaction, wanted: Wanted, *, now: datetime) -> tuple[StoredItem | None, ...]:
+    if isinstance(wanted, ItemSearch):  # a search closes its cursors, so it needs its own
+        return _search(transaction.cursor.connection, wanted, now=now)
+    return _read(transaction, wanted, now=now)
+
+
+def _undo(
+    transaction: Transaction, name: ItemName, /, *, now: datetime
+) -> Outcome[StoredItem | None, NotUndoableError]:
+    (present,) = _read(transaction, (name,), now=now)
+    put = undoing_put(name, present, earlier_item(transaction, name))
+    if not isinstance(put, ItemPut):
+        return Failure(put)
+    with because(UNDO):
+        _write(transaction, (put,), now=now)
+    return Success(_read(transaction, (name,), now=now)[0])
+
+
+def _forget(transaction: Transaction, names: tuple[ItemName, ...], /) -> Outcome[int, Never]:
+    gone: list[ItemName] = []
+    for name in dict.fromkeys(names):
+        removed = transaction.execute(DELETE_ITEM, _named(name)).rowcount
+        if removed + transaction.execute(FORGET_PAST, _named(name)).rowcount:
+            gone.append(name)
+    note(transaction, map(change_of_forgetting, gone))
+    return Success(len(gone))
 
 
 def _refresh(transaction: Transaction, names: tuple[ItemName, ...], *, now: datetime) -> Outcome[None, Never]:
@@ -149,8 +193,17 @@ def _sweep(transaction: Transaction, *, now: datetime) -> Outcome[int, Never]:
 
 
 def _read(
-    connection: sqlite3.Connection | Transaction, names: tuple[ItemName, ...], *, now: datetime
+    connection: sqlite3.Connection | Transaction,
+    names: tuple[ItemName, ...],
+    *,
+    now: datetime,
+    as_of: int | datetime | None = None,
 ) -> tuple[StoredItem | None, ...]:
+    if as_of is not None:
+        present = _read(connection, names, now=now)
+        return tuple(
+            [_as_of(connection, name, item, as_of) for name, item in zip(names, present, strict=True)]
+        )
     now_us = to_us(now)
     if len(names) == 1:
         (name,) = names
@@ -162,6 +215,16 @@ def _read(
     return tuple(
         [_stored(name, rows[key]) if key in rows else None for name, key in zip(names, columns, strict=True)]
     )
+
+
+def _as_of(
+    connection: sqlite3.Connection | Transaction,
+    name: ItemName,
+    present: StoredItem | None,
+    as_of: int | datetime,
+) -> StoredItem | None:
+    earlier = earlier_item(connection, name, as_of)
+    return as_of_in(present, () if earlier is None else (earlier,), as_of)
 
 
 def _search(
@@ -221,16 +284,16 @@ def _item(row: Any, score: float | None = None) -> StoredItem:
 
 
 def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
-    _, _, value, created_at_us, updated_at_us, lifetime = row
+    _, _, value, created_at_us, updated_at_us, lifetime, version = row
     created_at = from_us(created_at_us)
     updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
-    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score)
+    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score, version)
 
 
 @final
 @frozen
 class SqliteItemRepository:
-    """Items in the file of *database*."""
+    """Keeps items in the file of *database*."""
 
     database: Database
 
@@ -241,6 +304,8 @@ class SqliteItemRepository:
 
     write = writes("store items", _write)
     read = reads("read items", _read)
+    undo = writes("undo a change of an item", _undo)
+    forget = writes("forget items", _forget)
     search = reads("search items", _search)
     namespaces = reads("list namespaces", _namespaces)
     refresh = writes("refresh items", _refresh)

@@ -1,6 +1,6 @@
-"""``back_up``: a copy of a file beside it, complete or absent, that never takes the place of another.
+"""``back_up``: copies a file to a new name beside it, whole or not at all, and never overwrites another copy.
 
-When one is made is decided in ``legacy_file.py``.
+``legacy_file.py`` decides when a copy is made.
 """
 
 import filecmp
@@ -13,18 +13,22 @@ from pathlib import Path
 
 
 def back_up(path: Path, version: int) -> Path:
-    """Copy the database *path* to ``<path>.v<version>.backup`` and return where the copy lies.
+    """Copy the database *path* to ``<path>.v<version>.backup``, and return the path of the copy.
 
-    Expects that nobody else writes to the database, or backs it up, meanwhile.  Where another copy has the name, a
-    number is added; the same copy is not kept twice.
+    No other process may write to the database or back it up meanwhile.  If a different copy has the name, a number is
+    added; the same copy is not stored twice.
+
+    Args:
+        path: the database.
+        version: its schema version, for the name of the copy.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the copy cannot be written.
         sqlite3.Error: likewise, or *path* cannot be read.
     """
     name = f"{path.name}.v{version}.backup"
     unfinished = path.with_name(name + ".unfinished")
-    unfinished.unlink(missing_ok=True)  # of somebody who was killed
+    unfinished.unlink(missing_ok=True)  # left by a process that was killed
     unfinished.touch(mode=0o600, exist_ok=False)
     try:
         _copy(path, unfinished)
@@ -37,11 +41,11 @@ def back_up(path: Path, version: int) -> Path:
         for copy in _names(path, name)
         if not copy.exists() or filecmp.cmp(unfinished, copy, shallow=False)
     )
-    if copy.exists():  # whoever made it was killed before the first change
+    if copy.exists():  # the process that made it was killed before the first change
         unfinished.unlink()
         return copy
     unfinished.rename(copy)
-    with suppress(PermissionError):  # Windows opens no folder
+    with suppress(PermissionError):  # Windows cannot open a folder
         _sync(path.parent)
     return copy
 
@@ -57,7 +61,7 @@ def _copy(path: Path, target: Path) -> None:
         closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
         closing(sqlite3.connect(target)) as writer,
     ):
-        # A journal that outlives its writer would meet the next copy.
+        # A journal that outlives its writer would be applied to the next copy.
         writer.execute("PRAGMA journal_mode = OFF")
         reader.backup(writer)
 

@@ -1,8 +1,8 @@
-"""A file of the desktop application: how it is recognized, and how it becomes a store that keeps all that it holds.
+"""Recognizes a file of the desktop application, and turns it into a store that keeps all its content.
 
-It is taken to version 6 as the application itself would do it (spec 000) and noted as ours; the steps that follow are
-those of any store, see ``migrations.py``.  Its rows become memories in ``legacy_rows.py``; files of versions that are
-not adopted are read by ``legacy_import.py``.
+The file is migrated to version 6 as the application itself would do it (spec 000), and recorded as a store; the steps that
+follow are those of any store, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories; ``legacy_import.py``
+reads files of versions that cannot be adopted.
 """
 
 import logging
@@ -29,7 +29,7 @@ from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, VERSION
 
 log = logging.getLogger(__name__)
 
-# What a file calls its own: tables, indexes, views, triggers, and the columns of the two tables that we share.
+# The names in a file: tables, indexes, views, triggers, and the columns of the two tables that both programs use.
 SELECT_NAMES = """
 SELECT lower(name) FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'
 UNION ALL SELECT 'schema_version.' || lower(name) FROM pragma_table_xinfo('schema_version')
@@ -44,27 +44,27 @@ _MADE_BY_US: Final = tuple(statement for step in MIGRATIONS for statement in ste
 
 
 def is_legacy_file(connection: sqlite3.Connection) -> bool:
-    """Tell whether the desktop application has made this file, of whatever version, and we have not adopted it."""
+    """Return whether the desktop application has made this file, of any version, and it is not adopted yet."""
     return _names(connection) >= _MARKS and not has_ledger(connection)
 
 
 def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSettings) -> None:
-    """Make a file of version 5 or 6 ours, if it is one; processes that do so at once wait for each other.
+    """Adopt the file if it is of version 5 or 6; processes that do so at once wait for each other.
 
     Raises:
-        EffectFailed: with ``foreign_store``: it is one that we must not change; it is untouched.
+        EffectFailed: with ``foreign_store``: the file may not be changed; it is left as it is.
         OSError: the backup cannot be written.
         sqlite3.Error: the file may not be written, or is locked for too long.
     """
     if _adoptable_version(connection, settings) is None:
         return
     with transaction(connection):
-        # Again: another process may have been here while we waited.
+        # Checked again: another process may have adopted the file while this one waited.
         version = _adoptable_version(connection, settings)
         if version is None:
             return
         if settings.legacy_file == "backup":
-            # Under the lock: it is the file as it was before the first change, and there is one of it.
+            # Under the lock: the copy shows the file before the first change, and there is only one copy.
             copy = back_up(path, version)
             log.warning("%s comes from the desktop application, and is copied to %s", path, copy)
         for statement in _TO_VERSION_6[version]:
@@ -74,7 +74,7 @@ def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSetti
 
 
 def _adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
-    """Return the version of a file that may be adopted, None for one that is ours or another program's."""
+    """Return the version of a file that may be adopted; None for a store, or a file of another program."""
     if not is_legacy_file(connection):
         return None
     rows, version = cast("tuple[int, int]", connection.execute(SELECT_VERSION).fetchone())
@@ -96,7 +96,7 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 
 @cache
 def _names_made_by(statements: Sequence[str]) -> frozenset[str]:
-    """Return what a new file would call its own while it goes through *statements*, some of which may drop a name again."""
+    """Return the names in a new file while it goes through *statements*, some of which may drop a name again."""
     names = set[str]()
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         for statement in statements:

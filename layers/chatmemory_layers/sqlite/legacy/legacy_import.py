@@ -1,10 +1,10 @@
-"""The command that reads a file of the desktop application, of any version, into a store of ours.
+"""The command that imports a file of the desktop application, of any version, into a store.
 
     python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW [--user NAME]
 
-OLD is only read.  Running it again stores nothing twice, and goes on where an interruption has stopped it.  What is
-read of such a file is said in ``legacy_reader.py``.  It ends with 0 when it is done, 2 for a wrong call, 3 when OLD
-cannot be read, 4 when NEW cannot be opened or written, and 130 when it is interrupted.
+OLD is only read.  Running the command again stores nothing twice, and continues after an interruption.
+``legacy_reader.py`` says what is read from such a file.  The exit code is 0 on success, 2 for a wrong call, 3 when OLD
+cannot be read, 4 when NEW cannot be opened or written, and 130 when the command is interrupted.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ EXIT_OLD_UNREADABLE: Final = 3
 EXIT_NEW_UNUSABLE: Final = 4
 EXIT_INTERRUPTED: Final = 130
 
-ROWS_AT_ONCE: Final = 100  # in memory, and in one transaction for each app
+ROWS_AT_ONCE: Final = 100  # in memory, and in one transaction per app
 
 
 @final
 @define
 class ImportCounts:
-    """What has become of rows so far."""
+    """How many rows were stored, known already, or left out so far."""
 
     stored: int = 0
     known: int = 0
@@ -62,7 +62,14 @@ async def import_memories(
     user: str,
     progress: Callable[[ImportCounts], object],
 ) -> ImportCounts:
-    """Store the memories of *file* as those of *user*, and report *progress* on the way."""
+    """Store the memories of *file* as those of *user*.
+
+    Args:
+        do: runs a step.
+        file: the open file of the application.
+        user: the user to whom the memories belong in the store.
+        progress: called with the counts so far.
+    """
     memory, counts = do.service(LongTermMemoryService), ImportCounts()
     rows = file.memories()
     while window := list(islice(rows, ROWS_AT_ONCE)):
@@ -127,7 +134,7 @@ def _arguments(arguments: Sequence[str] | None) -> Arguments:
     given = parser.parse_args(arguments)
     if problems := namespace_problems(Namespace(given.user)):
         parser.error(f"--user: {problems[0].message}")
-    with suppress(OSError):  # one of them is not there, or cannot be looked at: opening it will tell
+    with suppress(OSError):  # a file is missing, or cannot be examined: opening it will say so
         if given.old.samefile(given.new):
             parser.error("OLD and NEW are one file")
     return given

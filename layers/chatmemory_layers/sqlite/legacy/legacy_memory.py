@@ -1,7 +1,6 @@
-"""What a row of the desktop application's ``atomic_memory`` says, as a memory: in any version, whatever stands in it.
+"""Reads a row of the desktop application's ``atomic_memory`` as a memory, for any version and any content.
 
-Its rows tell neither who spoke nor whether anybody stated what they hold; so none of them is taken for a statement of
-the user.
+A row says neither who spoke nor whether anybody stated its content; so no row counts as a statement of the user.
 """
 
 import json
@@ -20,19 +19,19 @@ from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.memories.memory_row import tags_of
 
 _END_OF_TIME: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
-_DIGEST_CHARACTERS: Final = 16  # 64 bits: beside the number of the row, no two rows are taken for one
+_DIGEST_CHARACTERS: Final = 16  # 64 bits: together with the number of the row, no two rows get the same id
 
 
 def text_of(stored: bytes) -> str:
-    """Decode a text, as ``Connection.text_factory``; bytes that are no UTF-8 become lone surrogates, not an error."""
+    """Decode a text, as ``Connection.text_factory``; bytes that are not UTF-8 become lone surrogates, not an error."""
     return stored.decode("utf-8", "surrogateescape")
 
 
 def memory_of_row(row: Mapping[str, Any]) -> NewMemory:
-    """Return what *row* says, cleaned; the rules decide whether it is a memory.
+    """Return the memory in *row*, cleaned; the rules decide later whether it is valid.
 
     Args:
-        row: by the names of the columns, those of ``id`` and ``content`` at least.
+        row: the values by column name; at least those of ``id`` and ``content``.
     """
     source_type: Source = row.get("source_type", "inferred")
     memory_type: MemoryType = row.get("memory_type", "short_term")
@@ -50,12 +49,12 @@ def memory_of_row(row: Mapping[str, Any]) -> NewMemory:
 
 
 def app_of_row(row: Mapping[str, Any]) -> str:
-    """Return the app that *row* arose in, as a namespace may name it."""
+    """Return the app that *row* comes from, as a namespace can name it."""
     return _clean(row.get("app_type"))[:MAX_ID_CHARACTERS]
 
 
 def memory_id(row: Mapping[str, Any]) -> str:
-    """Return the id of the memory that *row* is: the same in every copy of the file, another in another file."""
+    """Return the id of the memory in *row*: the same in every copy of the file, different in another file."""
     said = repr((row.get("timestamp"), row.get("create_time"), row["content"]))
     digest = sha256(said.encode()).hexdigest()
     return f"atomic-{row['id']}-{digest[:_DIGEST_CHARACTERS]}"
@@ -73,19 +72,19 @@ def created_at(row: Mapping[str, Any]) -> datetime | None:
 
 
 def _clean(text: object) -> str:
-    """Return *text* as it can be stored; a number is its digits, bytes are read as far as they are text."""
+    """Return *text* as it can be stored; a number becomes its digits, bytes are decoded as far as they are text."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     return "" if text is None else clean_text(str(text))
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    """Return the tags that ours may be, of those that are there."""
+    """Return the tags of *text* that are valid tags."""
     return tuple(tag for tag in dict.fromkeys(tags_of(text)) if id_problem(tag) is None)[:MAX_TAGS]
 
 
 def _embedding(row: Mapping[str, Any]) -> Embedding | None:
-    """Return the vector, if it is one and its model is known: those of unknown models are comparable with nothing."""
+    """Return the vector if it is valid and its model is known: a vector of an unknown model cannot be compared."""
     model: str = row.get("embedding_model", "")
     if id_problem(model) is not None:
         return None

@@ -1,6 +1,6 @@
-"""``LegacyFile``: the memories in a file of the desktop application, of any version, which is only read.
+"""``LegacyFile``: reads the memories in a file of the desktop application, of any version, and writes nothing.
 
-What a row says is read by ``legacy_memory.py``; the other tables of such a file are not memories, and are not read.
+``legacy_memory.py`` reads the content of a row; the other tables of such a file hold no memories, and are not read.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.legacy.legacy_file import is_legacy_file
 from chatmemory_layers.sqlite.legacy.legacy_memory import app_of_row, memory_of_row, text_of
 
-# Read where they are there; versions 1 to 4 have fewer, 7 to 10 more.
+# Read if present; versions 1 to 4 have fewer columns, 7 to 10 more.
 READ_COLUMNS: Final = (
     "timestamp",
     "content",
@@ -38,14 +38,14 @@ SELECT rowid AS id, {columns} FROM atomic_memory WHERE rowid > :after ORDER BY r
 """
 
 _BEFORE_ALL: Final = -(2**63)
-_ROWS_AT_ONCE: Final = 100  # a short read: the application may want to write meanwhile
+_ROWS_AT_ONCE: Final = 100  # a short read, so that the application can write in between
 _BUSY_TIMEOUT_SECONDS: Final = 10.0
 
 
 @final
 @frozen
 class LegacyMemory:
-    """A memory of the application, and the app that it arose in."""
+    """A memory of the application, and the app that it comes from."""
 
     app: str
     memory: NewMemory
@@ -57,8 +57,8 @@ class LegacyFile:
     """An open file of the application.
 
     Attributes:
-        name: that of the file; the provenance of its memories.
-        columns: those of its table of memories.
+        name: the name of the file, which is the provenance of its memories.
+        columns: the columns of its table of memories.
     """
 
     name: str
@@ -67,11 +67,11 @@ class LegacyFile:
 
     @property
     def left_behind(self) -> tuple[str, ...]:
-        """The columns that have no counterpart in a memory: importance, counts of uses, links ..."""
+        """The columns that a memory has no field for: importance, counts of uses, links ..."""
         return tuple(sorted(self.columns - {"id", *READ_COLUMNS}))
 
     def memories(self) -> Iterator[LegacyMemory]:
-        """Read the memories in the order in which they were written, a few at a time; the rules have not seen them.
+        """Yield the memories in the order in which they were written, before the rules check them; reads a few at a time.
 
         Raises:
             sqlite3.Error: the file is damaged, or locked for too long.
@@ -89,11 +89,11 @@ class LegacyFile:
 
 @contextmanager
 def open_legacy_file(path: Path) -> Generator[LegacyFile]:
-    """Open a file of the application for reading only; it may lie in a folder that cannot be written.
+    """Open a file of the application for reading only; its folder may be read-only.
 
     Raises:
-        sqlite3.Error: it is not there, no database, damaged, or locked for too long.
-        EffectFailed: it is not the application's, or has become a store of ours.
+        sqlite3.Error: the file does not exist, is not a database, is damaged, or is locked for too long.
+        EffectFailed: the file is not the application's, or is a store already.
     """
     with closing(connect(path.absolute(), mode="ro", timeout_seconds=_BUSY_TIMEOUT_SECONDS)) as connection:
         connection.text_factory = text_of

@@ -1,9 +1,9 @@
-"""How memories go: forgotten on request, without a trace, or expired.
+"""Deletes memories: forgotten on request, without a trace, or expired.
 
-What hangs on a row goes with it, by the triggers of ``memory_tables.py``.  That no byte of a removed memory stays in
-the file is up to ``secure_delete`` for its pages, to ``merge_words`` for the index of words, where a deletion is only
-a note until then, and to ``Database.empty_log`` after the commit.  The name of the user stays in ``memory_user``, whose
-numbers must not come again: other processes know vectors by them.
+The triggers of ``memory_tables.py`` delete the rows that belong to a memory.  So that no byte of a removed memory stays in
+the file, ``secure_delete`` overwrites it in the pages, ``merge_words`` removes it from the index of words, which until then
+only marks it as deleted, and ``Database.empty_log`` empties the log after the commit.  The name of the user stays in
+``memory_user``, whose numbers must not be used again: other processes identify vectors by them.
 """
 
 import json
@@ -19,10 +19,12 @@ from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
+from chatmemory_layers.sqlite.messages.branches import SELECT_LEVEL_BY_IDS, levels_of
+from chatmemory_layers.sqlite.messages.held_messages import family_of
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -34,13 +36,13 @@ WHERE {SEEN}
     AND (:message_id IS NULL OR :message_id IN (SELECT value FROM json_each(provenance, '$.message_ids')))
 """
 SELECT_FORGOTTEN = _FORGOTTEN.format(source="atomic_memory")
-# A memory, if it is seen, and what it has superseded.  CROSS: SQLite would rather look at all of the user's.
+# A memory, if the reader sees it, and those it has superseded.  CROSS: otherwise SQLite would read all memories of the user.
 SELECT_FORGOTTEN_CHAIN = f"""
 WITH RECURSIVE chain (memory_id) AS (
     SELECT memory_id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN}
     UNION
     SELECT older.memory_id FROM chain CROSS JOIN atomic_memory AS older
-    WHERE older.user_key = (SELECT user_key FROM memory_user WHERE user_id = :user)
+    WHERE older.user_key = (SELECT user_key FROM memory_user WHERE user_name = :user)
         AND older.superseded_by = chain.memory_id
 )
 {_FORGOTTEN.format(source="chain CROSS JOIN atomic_memory USING (memory_id)")}
@@ -55,13 +57,13 @@ SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM jso
 """
 UPDATE_ORPHANS = """
 UPDATE atomic_memory SET superseded_by = NULL
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND superseded_by IN (
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND superseded_by IN (
     SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
 )
 """
 DELETE_MEMORIES = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
 
-# From the messages to the summaries that stand for them, and on to the summaries of those.
+# From the messages to the summaries that cover them, and on to the summaries that cover those.
 SELECT_STALE = """
 WITH RECURSIVE stale (metadata_id, message_id) AS (
     SELECT summary.id, summary.summary_message_id
@@ -69,17 +71,22 @@ WITH RECURSIVE stale (metadata_id, message_id) AS (
         ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
     WHERE coverage.conversation_key = :conversation_key
         AND coverage.message_id IN (SELECT value FROM json_each(:message_ids))
+        AND (made_at_version IS NULL OR made_at_version <= :version)
     UNION
     SELECT summary.id, summary.summary_message_id
     FROM stale JOIN summary_coverage AS coverage
         ON coverage.conversation_key = :conversation_key AND coverage.message_id = stale.message_id
     JOIN summarization_metadata AS summary
         ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
+    WHERE made_at_version IS NULL OR made_at_version <= :version
 )
 SELECT message_id FROM stale
 """
 SELECT_CONVERSATION = """
-SELECT conversation_key, owner_user, owner_app FROM chat_conversation WHERE conversation_id = :conversation_id
+SELECT conversation_key FROM chat_conversation WHERE conversation_id = :conversation_id
+"""
+SELECT_OWNER = """
+SELECT conversation_id, owner_user, owner_app FROM chat_conversation WHERE conversation_key = :conversation_key
 """
 MARK_STALE = """
 UPDATE summarization_metadata SET is_stale = TRUE
@@ -146,7 +153,7 @@ def expire(
 
 
 def _evidence(provenance: str | None) -> list[str]:
-    """Return the messages that a memory came from."""
+    """Return the ids of the messages that a memory came from."""
     messages: list[str] = [] if provenance is None else json.loads(provenance)["message_ids"]
     return messages
 
@@ -158,9 +165,9 @@ def _remove(transaction: Transaction, namespace: Namespace, keys: list[int]) -> 
 
 
 def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
-    """Mark the summaries that stand for messages which memories came from, and return their ids.
+    """Mark the summaries of messages that memories came from as stale; return the ids of those that the caller may see.
 
-    Where a memory came from is what its writer says, so conversations that who forgets may not see are left alone.
+    The writer of a memory says where it came from, so conversations that the caller may not see are not changed.
     """
     sources = defaultdict[str, set[str]](set)
     for *_, session_id, provenance in rows:
@@ -168,16 +175,38 @@ def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tu
             sources[session_id].update(_evidence(provenance))
     stale = set[str]()
     for conversation_id, message_ids in sources.items():
-        conversation = transaction.execute(
-            SELECT_CONVERSATION, {"conversation_id": conversation_id}
-        ).fetchone()
-        if conversation is None:
-            continue
-        key, user, app = conversation
-        if not principal().may("read", Namespace(user, app), conversation_id):
-            continue
-        covered = {"conversation_key": key, "message_ids": json.dumps([*message_ids])}
-        found = [message_id for (message_id,) in transaction.execute(SELECT_STALE, covered).fetchall()]
-        transaction.execute(MARK_STALE, {**covered, "message_ids": json.dumps(found)})
-        stale.update(found)
+        found = transaction.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+        if found is not None and _is_seen(transaction, found[0]):
+            stale |= _mark_in_family(transaction, found[0], message_ids)
     return tuple(sorted(stale))
+
+
+def _mark_in_family(transaction: Transaction, key: int, message_ids: set[str]) -> set[str]:
+    """Mark summaries in a conversation, its parents and its branches, wherever each of the messages is stored."""
+    stale, family = set[str](), family_of(transaction, key)
+    numbers = _numbers(transaction, key, message_ids) if len(family) > 1 else {}
+    for kin, reach in family.items():
+        shared = [id_ for id_ in message_ids if numbers.get(id_, 0) <= reach]
+        is_seen = _is_seen(transaction, kin)
+        for level in levels_of(transaction.execute, kin):
+            covered = {**level.bounds(), "message_ids": json.dumps(shared)}
+            found = [id_ for (id_,) in transaction.execute(SELECT_STALE, covered).fetchall()]
+            if found:
+                transaction.execute(MARK_STALE, {**covered, "message_ids": json.dumps(found)})
+                stale |= set(found) if is_seen else set()
+    return stale
+
+
+def _numbers(transaction: Transaction, key: int, message_ids: set[str]) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for level in levels_of(transaction.execute, key):
+        wanted = {**level.bounds(), "ids": json.dumps([*message_ids])}
+        found = transaction.execute(SELECT_LEVEL_BY_IDS, wanted).fetchall()
+        numbers |= {id_: seq for id_, _, _, _, seq, _ in found}
+    return numbers
+
+
+def _is_seen(transaction: Transaction, key: int) -> bool:
+    owner = transaction.execute(SELECT_OWNER, {"conversation_key": key}).fetchone()
+    conversation_id, user, app = owner
+    return principal().may("read", Namespace(user, app), conversation_id)

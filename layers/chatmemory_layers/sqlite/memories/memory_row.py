@@ -1,21 +1,21 @@
-"""Rows of memories: conditions on them with their parameters, and how a memory becomes columns and comes back.
+"""Rows of memories: SQL conditions on them with their parameters, and the conversion between a memory and its columns.
 
-What the columns of ``atomic_memory`` and of its view ``memory_record`` are is said in ``memory_tables.py``; which rows are
-read and written, in ``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and ``memory_writes.py``.  A condition
-is SQL for a WHERE clause over either.
+``memory_tables.py`` describes the columns of ``atomic_memory`` and of its view ``memory_record``; ``memory_reads.py``,
+``memory_search.py``, ``memory_store.py`` and ``memory_writes.py`` read and write the rows.  A condition is SQL for a WHERE
+clause over the table or the view.
 """
 
 import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
-from chatmemory.longterm.memories import Memory, Provenance
+from chatmemory.longterm.memories import NO_PROVENANCE, Memory, Provenance
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
@@ -25,17 +25,17 @@ Parameters: TypeAlias = dict[str, object]
 Row: TypeAlias = tuple[Any, ...]
 """A row of the view ``memory_record``; the last column is its key."""
 
-_NO_PROVENANCE: Final = Provenance()
-
 # See Namespace.sees.
 SEEN = """
-user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND (:app = '' OR app_type IN ('', :app))
+user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND (:app = '' OR app_type IN ('', :app))
 """
 # Now, unless there is an instant.
 TRUE = """
 (:as_of_us IS NULL OR created_at_us <= :as_of_us) AND (superseded_at_us IS NULL OR superseded_at_us > :as_of_us)
 """
-# What is no JSON array is read as ``tags_of`` reads it: separated by commas.
+# No longer true, now or at a time; what was no longer true then had been true before.
+OVER = "superseded_at_us <= coalesce(:as_of_us, superseded_at_us)"
+# A text that is not a JSON array is read as ``tags_of`` reads it: separated by commas.
 HAS_TAGS = """
 (:tags = '[]' OR NOT EXISTS (
     SELECT 1 FROM json_each(:tags) AS wanted
@@ -48,7 +48,7 @@ HAS_TAGS = """
     )
 ))
 """
-# contained is folded already.  lower() knows ASCII alone, unless somebody has built SQLite with ICU.
+# contained is folded already.  lower() folds ASCII only, unless SQLite is built with ICU.
 CONTAINS = """
 (:contained IS NULL OR instr(lower(content), :contained) OR instr(lower(key), :contained)
     OR instr(lower(CASE WHEN substr(value, 1, 1) = '"' THEN json_extract(value, '$') ELSE value END), :contained))
@@ -58,7 +58,7 @@ RECALLABLE = f"""
 memory_type = 'long_term' AND {SEEN} AND {TRUE} AND (:category IS NULL OR category = :category) AND {HAS_TAGS}
 """
 
-# CROSS: in the order of the keys, and no further than the limit; SQLite would rather walk through all of the user's.
+# CROSS: reads in the order of the keys, and stops at the limit; otherwise SQLite would read all memories of the user.
 SELECT_PASSING = f"""
 SELECT memory_record.* FROM json_each(:keys) AS wanted CROSS JOIN memory_record ON memory_key = wanted.value
 WHERE {RECALLABLE} LIMIT :limit
@@ -86,18 +86,23 @@ def containing(text: str | None) -> Parameters:
 
 
 def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
-    """Return the rows of *keys* that a search may find, in the order of *keys*.
+    """Return those rows of *keys* that a search may find, in the order of *keys*.
 
     Args:
         connection: reads the file.
         keys: the keys of memories, best first.
-        parameters: of ``RECALLABLE``, and ``limit``, the largest number of rows.
+        parameters: those of ``RECALLABLE``, and ``limit``, the largest number of rows.
     """
     return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()
 
 
 def memory_of(row: Row, namespace: Namespace) -> Memory:
-    """Make a memory of a row of the view ``memory_record`` that a reader in *namespace* sees."""
+    """Return the memory of a row of the view ``memory_record`` that a reader in *namespace* sees.
+
+    Args:
+        row: the columns of the view, in order.
+        namespace: the namespace of the reader.
+    """
     (
         memory_id,
         app_type,
@@ -151,7 +156,7 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
 
 
 def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
-    """Return what a correction changes: content, key, value, category, tags, confidence, source, provenance, terms."""
+    """Return the columns that a correction changes: content, key, value, category, tags, confidence, source, provenance, terms."""
     provenance = draft.provenance
     return (
         draft.content,
@@ -161,20 +166,20 @@ def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
         to_json(draft.tags) if draft.tags else None,
         draft.confidence,
         draft.source,
-        None if provenance == _NO_PROVENANCE else _provenance_column(provenance),
+        provenance_column(provenance),
         draft.terms,
     )
 
 
 def vector_blob(vector: Vector) -> bytes:
-    """Return *vector* as the column holds it: float32, little endian."""
+    """Return *vector* as the column stores it: float32, little endian."""
     return vector.astype("<f4", copy=False).tobytes()
 
 
 def tags_of(text: str) -> tuple[str, ...]:
-    """Read tags: ours are a JSON array; the desktop application's may be any text, separated by commas.
+    """Return the tags of a column: a JSON array; or any text of the desktop application, separated by commas.
 
-    ``HAS_TAGS`` reads them alike.
+    ``HAS_TAGS`` reads them in the same way.
     """
     try:
         found: object = json.loads(text)
@@ -184,7 +189,10 @@ def tags_of(text: str) -> tuple[str, ...]:
     return tuple([tag for tag in tags if isinstance(tag, str) and tag])
 
 
-def _provenance_column(provenance: Provenance) -> str | None:
+def provenance_column(provenance: Provenance) -> str | None:
+    """Return where a memory came from as JSON; None: it is unknown."""
+    if provenance == NO_PROVENANCE:
+        return None
     return to_json(
         {
             "message_ids": provenance.message_ids,
@@ -195,8 +203,8 @@ def _provenance_column(provenance: Provenance) -> str | None:
 
 
 def provenance_of(text: str | None) -> Provenance:
-    """Read where a memory came from."""
+    """Return where a memory came from, read from its column."""
     if text is None:
-        return _NO_PROVENANCE
+        return NO_PROVENANCE
     column = json.loads(text)
     return Provenance(tuple(column["message_ids"]), column["extractor"], column["path"])

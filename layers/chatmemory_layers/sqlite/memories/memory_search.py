@@ -1,23 +1,27 @@
-"""What could belong to a query: memories that share its words, lie near its vector, or contain its text.
+"""The candidates for a query: memories that share its words, are near its vector, or contain its text.
 
-Vectors are found by ``vector_search.py``; the filters of the search hold for both, in SQL.  What a candidate is worth is
-decided by the ranking of recall, which needs bm25 alike on every backend; that of FTS5 looks at every match, 80 ms for
-three common words among 100,000 memories.  Here each word tells its newest memories, and those of a rare word, which are
-all of them, count for more.
+``vector_search.py`` finds the vectors; the filters of the search apply to both, in SQL.  The ranking of recall decides how
+much a candidate is worth.  It needs the same bm25 on every backend; that of FTS5 reads every match, which takes 80 ms for
+three common words among 100,000 memories.  Here each word gives its newest memories; a rare word gives all of its memories,
+and these count more.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
 
 from attrs import define, field
 
-from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Effect
+from chatmemory.errors import RepositoryError
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
+from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
+from chatmemory_layers.sql.columns import BEGINNING_US
+from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.memories.memory_row import (
     RECALLABLE,
     SEEN,
@@ -37,18 +41,24 @@ if TYPE_CHECKING:
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 SELECT_PLACE = """
-SELECT memory_user.user_key, next_seq, space_key FROM memory_user LEFT JOIN memory_space
+SELECT memory_user.user_key, next_vector, space_key FROM memory_user LEFT JOIN memory_space
     ON memory_space.user_key = memory_user.user_key AND model = :model AND dim = :dim
-WHERE user_id = :user
+WHERE user_name = :user
 """
 SELECT_BY_TEXT = f"""
-SELECT * FROM memory_record WHERE {RECALLABLE} AND instr(content, :text)
+SELECT * FROM memory_record WHERE {RECALLABLE} AND created_at_us >= :since_us AND instr(content, :text)
 ORDER BY created_at_us DESC, memory_id DESC LIMIT :limit
 """
-# Answered by atomic_memory_recallable alone.
+# When the oldest of the newest TEXT_READ memories that can be recalled now was created; it uses the index of those.
+_OLDEST_READ: Final = f"""
+SELECT created_at_us FROM atomic_memory WHERE {SEEN} AND memory_type = 'long_term' AND {{true}}
+ORDER BY created_at_us DESC LIMIT 1 OFFSET {TEXT_READ - 1}
+"""
+SELECT_OLDEST_READ = _OLDEST_READ.format(true="superseded_at_us IS NULL")
+SELECT_OLDEST_READ_THEN = _OLDEST_READ.format(true=TRUE)
 COUNT_RECALLABLE = f"""
-SELECT count(*), count(space_key = :space_key OR NULL) FROM atomic_memory
-WHERE {SEEN} AND memory_type = 'long_term' AND superseded_at_us IS NULL
+SELECT coalesce(sum(memories), 0), coalesce(sum(CASE WHEN space_key = :space_key THEN memories END), 0)
+FROM memory_coverage WHERE {SEEN}
 """
 COUNT_RECALLABLE_THEN = f"""
 SELECT count(*), count(space_key = :space_key OR NULL) FROM atomic_memory
@@ -62,25 +72,38 @@ WHERE memory_fts MATCH :match AND {RECALLABLE}
 ORDER BY memory_fts.rowid DESC LIMIT :limit
 """
 
+# The keys of the memory before and after each given one; the index of sessions holds long-term memories only.
+_NEXT_TO: Final = f"""(
+    SELECT id FROM atomic_memory
+    WHERE memory_type = 'long_term' AND session_id = found.session_id AND {SEEN} AND {TRUE}
+        AND (created_at_us, memory_id) {{side}} (found.created_at_us, found.memory_id)
+    ORDER BY created_at_us {{order}}, memory_id {{order}} LIMIT 1
+)"""
+SELECT_BESIDE: Final = f"""
+SELECT {_NEXT_TO.format(side="<", order="DESC")}, {_NEXT_TO.format(side=">", order="ASC")}
+FROM json_each(:keys) AS wanted CROSS JOIN atomic_memory AS found ON found.id = wanted.value
+"""
+SESSION_COLUMN: Final = 10  # of memory_record
+
 MEMORIES_PER_WORD: Final = 500
-"""A word that more memories have is common: a quarter of a millisecond is spent on it."""
+"""A word that more memories contain is common: a quarter of a millisecond is spent on it."""
 
 _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 
 
-@final
 @define(eq=False)
 class MemorySearcher:
-    """Searches on the reading connection, and keeps beside it what the next search can use."""
+    """Searches the memories in the file of *database*, and caches what the next search can use."""
 
-    vectors: VectorSearch | None = None
-    data_version: int = 0
-    coverages: dict[tuple[Namespace, int | None], Coverage] = field(
-        factory=dict[tuple[Namespace, int | None], Coverage]
-    )
+    database: Database
+    vectors: VectorSearch | None = field(default=None, init=False, repr=False)
 
-    def search(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
+    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
+        return Effect.from_outcome(lambda: self.database.read("search memories", self.candidates, search))
+
+    def candidates(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
+        """Return the candidates of *search*, read on the *connection* of all searches."""
         space = search.space
         asked = {
             "user": search.namespace.user,
@@ -103,9 +126,10 @@ class MemorySearcher:
         rows = rows_by_words(connection, words, parameters, limit=search.limit)
         matched_text = False
         if not rows:
-            rows = connection.execute(SELECT_BY_TEXT, {**parameters, "text": search.text}).fetchall()
+            rows = _rows_by_text(connection, search, parameters)
             matched_text = bool(rows)
         found = {row[-1]: row for row in rows}
+        best = rows[: search.beside]
         similarity: dict[int, float] = {}
         if search.vector is not None and space_key is not None:
             from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
@@ -116,6 +140,12 @@ class MemorySearcher:
                 connection, space_now, search.vector, parameters, limit=search.limit, also=found
             )
             found |= {row[-1]: row for row in nearest}
+            best += nearest[: search.beside]
+        beside = _rows_beside(connection, best, found, parameters)
+        if self.vectors is not None and search.vector is not None and space_key is not None:
+            more = [key for key in beside if key not in similarity]
+            similarity |= self.vectors.cosines(connection, space_key, search.vector, more)
+        found |= beside
         return Candidates(
             tuple(
                 [
@@ -124,27 +154,30 @@ class MemorySearcher:
                 ]
             ),
             matched_text,
-            self._coverage(connection, search, parameters, space_key),
+            _counted(
+                connection, COUNT_RECALLABLE if search.as_of is None else COUNT_RECALLABLE_THEN, parameters
+            ),
         )
 
-    def _coverage(
-        self,
-        connection: sqlite3.Connection,
-        search: MemorySearch,
-        parameters: Parameters,
-        space_key: int | None,
-    ) -> Coverage:
-        """Count what can be recalled; what can be now, once until somebody writes."""
-        if search.as_of is not None:
-            return _counted(connection, COUNT_RECALLABLE_THEN, parameters)
-        (data_version,) = connection.execute("PRAGMA data_version").fetchone()
-        if data_version != self.data_version:
-            self.data_version = data_version
-            self.coverages.clear()
-        scope = search.namespace, space_key
-        if scope not in self.coverages:
-            self.coverages[scope] = _counted(connection, COUNT_RECALLABLE, parameters)
-        return self.coverages[scope]
+
+def _rows_beside(
+    connection: sqlite3.Connection, best: Sequence[Row], found: Collection[int], parameters: Parameters
+) -> dict[int, Row]:
+    """Return the memories before and after each of *best* in its session whose keys are not among *found*, by their keys."""
+    keys = [*{row[-1] for row in best if row[SESSION_COLUMN] is not None}]
+    if not keys:
+        return {}
+    pairs = connection.execute(SELECT_BESIDE, {**parameters, "keys": json.dumps(keys)}).fetchall()
+    beside = dict.fromkeys(key for pair in pairs for key in pair if key is not None and key not in found)
+    rows = passing(connection, [*beside], {**parameters, "limit": len(beside)})
+    return {row[-1]: row for row in rows}
+
+
+def _rows_by_text(connection: sqlite3.Connection, search: MemorySearch, parameters: Parameters) -> list[Row]:
+    statement = SELECT_OLDEST_READ if search.as_of is None else SELECT_OLDEST_READ_THEN
+    oldest = connection.execute(statement, parameters).fetchone()
+    asked = {**parameters, "text": search.text, "since_us": BEGINNING_US if oldest is None else oldest[0]}
+    return connection.execute(SELECT_BY_TEXT, asked).fetchall()
 
 
 def _counted(connection: sqlite3.Connection, statement: str, parameters: Parameters) -> Coverage:
@@ -153,14 +186,14 @@ def _counted(connection: sqlite3.Connection, statement: str, parameters: Paramet
 
 
 def words_of(user_key: int, terms: Sequence[str]) -> list[str]:
-    """Return *terms* as words of the index, each a string of FTS5: nothing in them is syntax."""
+    """Return *terms* as words of the index, each as a string of FTS5, so that nothing in it is read as syntax."""
     return [f'"{user_key}u{term.replace(chr(34), "")}"' for term in terms]
 
 
 def rows_by_words(
     connection: sqlite3.Connection, words: Sequence[str], parameters: Parameters, *, limit: int
 ) -> list[Row]:
-    """Return at most *limit* memories that have one of *words*; *parameters* are those of ``RECALLABLE``."""
+    """Return at most *limit* memories that contain one of *words*; *parameters* are those of ``RECALLABLE``."""
     worth = defaultdict[int, float](float)
     common: list[str] = []
     for word in words:

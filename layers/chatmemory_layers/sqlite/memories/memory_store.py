@@ -1,7 +1,7 @@
-"""``store``: a batch of memories, all or none, in a transaction that others may share.
+"""``store``: stores a batch of memories, all or none, in a transaction that other writes may share.
 
-What becomes of a batch is decided in ``chatmemory.longterm.changes``, at first as if nothing of it were stored.  When a
-unique index refuses a draft, the store reads what it knows of the batch and decides again.
+``chatmemory.longterm.changes`` decides what happens to a batch, at first as if none of it were stored.  When a unique
+index refuses a draft, ``store`` reads what is stored under the names of the batch and decides again.
 """
 
 import json
@@ -23,18 +23,19 @@ from chatmemory.longterm.changes import (
     decide_store,
     name_of,
 )
-from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName, Source, sources
 from chatmemory.longterm.memories import SaveOutcome, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.events.event_log import note
-from chatmemory_layers.sqlite.memories.forgotten_memories import forgotten_of
+from chatmemory_layers.sqlite.engine.transaction import Transaction
+from chatmemory_layers.sqlite.events.event_log import note, write_noted
+from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, keep_codes
 from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
+from chatmemory_layers.sqlite.memories.whole_memories import keep_past
 
-SELECT_USER = "SELECT user_key, next_seq FROM memory_user WHERE user_id = :user_id"
-INSERT_USER = "INSERT INTO memory_user (user_id) VALUES (:user_id) RETURNING user_key, next_seq"
-UPDATE_USER = "UPDATE memory_user SET next_seq = :next_seq WHERE user_key = :user_key"
+SELECT_USER = "SELECT user_key, next_vector FROM memory_user WHERE user_name = :user_id"
+INSERT_USER = "INSERT INTO memory_user (user_name) VALUES (:user_id) RETURNING user_key, next_vector"
+UPDATE_USER = "UPDATE memory_user SET next_vector = :next_seq WHERE user_key = :user_key"
 
 SELECT_SPACE = """
 SELECT space_key FROM memory_space WHERE user_key = :user_key AND model = :model AND dim = :dim
@@ -51,10 +52,22 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
 """
 INSERT_EMBEDDING = "INSERT INTO memory_embedding (memory_key, space_key, seq, vector) VALUES (?, ?, ?, ?)"
+SELECT_ANY_FORGOTTEN = "SELECT 1 FROM event WHERE action = 'forgotten' AND owner_user = :user LIMIT 1"
+_COLUMNS = "target_id, session_id, evidence FROM event"
+_TOMBSTONE = "action = 'forgotten' AND kind = 'memory' AND reason IS NULL"
+SELECT_FORGOTTEN_OF_ID = f"""
+SELECT {_COLUMNS}
+WHERE target_id = :memory_id AND action <> 'added' AND owner_user = :user AND {_TOMBSTONE}
+"""
+SELECT_FORGOTTEN_OF_SESSION = f"""
+SELECT {_COLUMNS} INDEXED BY event_forgotten
+WHERE owner_user = :user AND session_id IS :session_id AND evidence IS NOT NULL AND {_TOMBSTONE}
+"""
+
 SELECT_OF_ID = """
 SELECT app_type, content, key, value FROM atomic_memory WHERE user_key = :user_key AND memory_id = :memory_id
 """
-# The memories, true now, that a draft may repeat or replace.
+# The memories, valid now, that a draft may repeat or replace.
 _STANDING = """
 SELECT memory_id, app_type, key, dedup_key, created_at_us, attribute, role, source, json_extract(provenance, '$.path'), pinned
 FROM atomic_memory
@@ -74,11 +87,11 @@ DELETE_INSERTED = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json
 @final
 @define(eq=False)
 class UserRow:
-    """A user of memories while a transaction writes to them; read once and written once for all of it.
+    """A user of memories while a transaction writes to them; read once and written once per transaction.
 
     Attributes:
         next_seq: the number of the next vector that becomes searchable.
-        spaces: the keys of the spaces that were met.
+        spaces: the keys of the embedding spaces used so far.
     """
 
     key: int
@@ -87,12 +100,17 @@ class UserRow:
     spaces: dict[EmbeddingSpace, int] = field(factory=dict[EmbeddingSpace, int])
 
     def take_seq(self) -> int:
-        """Return the number of a vector that becomes searchable."""
+        """Return the next number for a vector that becomes searchable."""
         self.next_seq += 1
         return self.next_seq - 1
 
     def space_key(self, transaction: Transaction, space: EmbeddingSpace) -> int:
-        """Return the key of *space*, inserting it when it is new."""
+        """Return the key of *space*, inserting it when it is new.
+
+        Args:
+            transaction: the transaction of the write.
+            space: the model and the dimension of vectors.
+        """
         key = self.spaces.get(space)
         if key is None:
             columns = {"user_key": self.key, "model": space.model, "dim": space.dim}
@@ -104,19 +122,37 @@ class UserRow:
     def save(self, transaction: Transaction) -> None:
         """Write the row back if it changed."""
         if self.next_seq != self.saved_seq:
+            if self.next_seq // BLOCK != self.saved_seq // BLOCK:
+                keep_codes(
+                    transaction.execute,
+                    self.key,
+                    next_seq=self.next_seq,
+                    taken=self.next_seq - self.saved_seq,
+                )
             transaction.execute(UPDATE_USER, {"user_key": self.key, "next_seq": self.next_seq})
 
 
 def user_row(transaction: Transaction, user_id: str) -> UserRow:
-    """Return the row, the same for every write of *transaction*."""
+    """Return the row of the user, the same object for every write of *transaction*.
+
+    Args:
+        transaction: the transaction of the write.
+        user_id: the name of the user.
+    """
     held = transaction.held.get((UserRow, user_id))
     if not isinstance(held, UserRow):
         held = transaction.held[UserRow, user_id] = load_user(transaction, user_id)
+        transaction.changed[held] = None
     return held
 
 
 def load_user(transaction: Transaction, user_id: str) -> UserRow:
-    """Read the row, inserting it when the user is new."""
+    """Read the row of the user, and insert it when the user is new.
+
+    Args:
+        transaction: the transaction of the write.
+        user_id: the name of the user.
+    """
     user = {"user_id": user_id}
     row = transaction.execute(SELECT_USER, user).fetchone()
     key, next_seq = row or transaction.execute(INSERT_USER, user).fetchone()
@@ -127,9 +163,9 @@ def store(
     transaction: Transaction, drafts: Sequence[MemoryDraft]
 ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
     """See ``MemoryRepository.store``."""
-    # Most batches are new and replace nothing; the indexes tell when one is not new.
+    # Most batches are new and replace nothing; a unique index refuses the others.
     decision = decide_store(drafts, {}, ())
-    forgotten = forgotten_of(transaction, drafts)
+    forgotten = _forgotten(transaction, drafts)
     needs_facts = any(map(forgotten.concerns, drafts)) or any(
         draft.replaces is not None or draft.replaces_key or draft.attribute is not None for draft in drafts
     )
@@ -144,7 +180,7 @@ def store(
 
 
 def _execute(transaction: Transaction, steps: Sequence[Step]) -> bool:
-    """Do *steps* and return True; undo them and return False when an id or a dedup key is taken already."""
+    """Execute *steps* and return True; undo them and return False when an id or a dedup key exists already."""
     inserted: list[int] = []
     for step in steps:
         user = user_row(transaction, step.draft.namespace.user)
@@ -171,7 +207,7 @@ def _end(transaction: Transaction, user: UserRow, end: End) -> None:
 
 
 def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[tuple[MemoryName, Words]]:
-    """Read what is stored under the names of *drafts*."""
+    """Yield what is stored under the names of *drafts*."""
     for draft in drafts:
         user_id, memory_id = name_of(draft)
         asked = {"user_key": user_row(transaction, user_id).key, "memory_id": memory_id}
@@ -182,7 +218,7 @@ def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[
 
 
 def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[StandingMemory]:
-    """Read the memories, true now, that *drafts* may repeat or replace."""
+    """Yield the memories, valid now, that *drafts* may repeat or replace."""
     for draft in drafts:
         user = user_row(transaction, draft.namespace.user)
         asked = {
@@ -209,7 +245,7 @@ def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterat
 
 
 def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int | None:
-    """Store the row and its vector, unless its id or its dedup key is taken; return its key."""
+    """Store the row and its vector and return its key; None when its id or its dedup key exists already."""
     created_at_us = to_us(draft.created_at)
     space_key = None if draft.space is None else user.space_key(transaction, draft.space)
     columns = (
@@ -231,7 +267,34 @@ def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int 
     if cursor.rowcount != 1:
         return None
     key = cursor.lastrowid
+    if draft.past is not None and key is not None:
+        keep_past(transaction, key, draft.past)
     if space_key is not None and draft.vector is not None:
         seq = user.take_seq() if draft.memory_type == "long_term" else None
         transaction.execute(INSERT_EMBEDDING, (key, space_key, seq, vector_blob(draft.vector)))
     return key
+
+
+def _forgotten(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Forgotten:
+    """Return the tombstones, from the log, for the names of *drafts* and for the conversations that they come from."""
+    write_noted(transaction)  # includes what an earlier write of this transaction has forgotten
+    names: set[MemoryName] = set()
+    gone: set[Source] = set()
+    for user in {draft.namespace.user for draft in drafts}:
+        if transaction.execute(SELECT_ANY_FORGOTTEN, {"user": user}).fetchone() is None:
+            continue
+        own = [draft for draft in drafts if draft.namespace.user == user]
+        rows = [
+            row
+            for memory_id in {draft.id for draft in own}
+            for row in transaction.execute(
+                SELECT_FORGOTTEN_OF_ID, {"user": user, "memory_id": memory_id}
+            ).fetchall()
+        ]
+        for session_id in {draft.session_id for draft in own if draft.provenance.message_ids}:
+            asked = {"user": user, "session_id": session_id}
+            rows += transaction.execute(SELECT_FORGOTTEN_OF_SESSION, asked).fetchall()
+        for memory_id, session_id, evidence in rows:
+            names.add((user, memory_id))
+            gone |= sources(user, session_id, json.loads(evidence) if evidence else ())
+    return Forgotten(names, gone) if names else NOTHING

@@ -1,24 +1,24 @@
-"""The tables of long-term memory: what is added to the desktop application's ``atomic_memory``, and what stands beside it.
+"""The tables of long-term memory: the columns added to the desktop application's ``atomic_memory``, and further tables.
 
-Statements only; ``migrations.py`` takes the step, and makes or adopts the table that they extend.  Every column that is
-added may be NULL or has a default, so that the application's own INSERTs go on working, and none has a name that its
-later versions use (``importance``, ``access_count``, ``last_access``, ``source_type``, ``linked_memories`` ...).
+This module holds statements only; ``migrations.py`` executes the step, and creates or adopts the table that they extend.
+Every added column may be NULL or has a default, so that the application's own INSERTs continue to work, and none has a name
+that its later versions use (``importance``, ``access_count``, ``last_access``, ``source_type``, ``linked_memories`` ...).
 
-A row is a memory once it has a ``memory_id``.  It has then, besides:
-    ``user_key``        of its user, from ``memory_user``
+A row is a memory once it has a ``memory_id``.  It then also has:
+    ``user_key``        the key of its user in ``memory_user``
     ``app_type``        ``''`` instead of NULL
     ``memory_type``     ``short_term`` or ``long_term``
     ``role``, ``source``, ``confidence``
-    ``created_at_us``   microseconds since 1970; ``timestamp`` is its second
-    ``search_terms``    what ``search_terms.py`` makes of it
-    ``tags``            a JSON array; also read: the application's own text, separated by commas
+    ``created_at_us``   microseconds since 1970; ``timestamp`` is the same in whole seconds
+    ``search_terms``    the terms that ``search_terms.py`` makes of its text
+    ``tags``            a JSON array; the application's own text, separated by commas, is read as well
     ``value``           JSON, NULL for none
     ``provenance``      JSON, NULL for none
-    ``space_key``       of the space of its vector, NULL while it has none
-The triggers keep the index of words true, whoever writes; only long-term memories are in it.
+    ``space_key``       the key of the space of its vector, NULL while it has none
+The triggers keep the index of words correct, whichever program writes; the index holds only long-term memories.
 
-A file of ours comes to version 6 of the application by the same road as one of the application's, so that the two cannot
-differ.
+A new file goes through the same steps to version 6 of the application as one of the application's, so that the two
+cannot differ.
 """
 
 from typing import Final
@@ -45,8 +45,8 @@ ADD_MEMORY_TYPE = "ALTER TABLE atomic_memory ADD COLUMN memory_type TEXT DEFAULT
 SET_VERSION_6 = "UPDATE schema_version SET version = 6"
 FROM_5_TO_6: Final = (ADD_MEMORY_TYPE, SET_VERSION_6)
 
-# A small number in the place of a name: in every index, and before every word.
-# next_seq is that of the user's next vector, and only ever grows.
+# A small number in the place of a name: it is in every index, and before every word.
+# next_seq is the number of the user's next vector, and only grows.  Renamed to next_vector and user_name in steps 17 and 18.
 CREATE_USER = """
 CREATE TABLE memory_user (
     user_key INTEGER PRIMARY KEY,
@@ -78,7 +78,7 @@ ADDED_COLUMNS: Final = (
     "search_terms TEXT",
 )
 
-# Rows that wait for adoption are found in it as well: NULLs come first.
+# This index also finds the rows that wait for adoption: NULLs come first.
 CREATE_MEMORY_ID = "CREATE UNIQUE INDEX atomic_memory_id ON atomic_memory (memory_id)"
 CREATE_TIMELINE = "CREATE INDEX atomic_memory_timeline ON atomic_memory (user_key, created_at_us, memory_id)"
 CREATE_SESSION = """
@@ -87,14 +87,14 @@ CREATE INDEX atomic_memory_session ON atomic_memory (user_key, session_id) WHERE
 CREATE_KEY = """
 CREATE INDEX atomic_memory_key ON atomic_memory (user_key, key, superseded_at_us) WHERE key IS NOT NULL
 """
-# A turn may have to look for what is too old; among all memories that would take ever longer.
+# A write may have to find the oldest memories; searching among all memories would take longer the more there are.
 CREATE_SHORT_TERM = """
 CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us) WHERE memory_type = 'short_term'
 """
 CREATE_SUCCESSOR = """
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
 """
-# Covers the count of what can be recalled, and of what of it has a vector.
+# Covers the count of the memories that can be recalled, and of those of them that have a vector.
 CREATE_RECALLABLE = """
 CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
 WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
@@ -104,7 +104,7 @@ CREATE UNIQUE INDEX atomic_memory_dedup ON atomic_memory (user_key, app_type, de
 WHERE dedup_key IS NOT NULL AND superseded_at_us IS NULL
 """
 
-# A user's vectors of one model and dimension.
+# Finds a user's vectors of one model and dimension.
 CREATE_SPACE = """
 CREATE TABLE memory_space (
     space_key INTEGER PRIMARY KEY,
@@ -114,8 +114,9 @@ CREATE TABLE memory_space (
     UNIQUE (user_key, model, dim)
 )
 """
-# Apart from the rows, so that lists stay quick.  A vector gets the next seq whenever its memory becomes searchable, and
-# has none while it is not: who has seen the space up to a seq reads on from there.  vector: float32, little endian.
+# Apart from the memory rows, so that lists stay quick.  A vector gets the next seq whenever its memory becomes searchable,
+# and has none while it is not: a reader that has seen the space up to a seq continues from there.  vector: float32, little
+# endian.
 CREATE_EMBEDDING = """
 CREATE TABLE memory_embedding (
     memory_key INTEGER PRIMARY KEY,
@@ -134,7 +135,7 @@ CREATE TABLE memory_use (
 ) WITHOUT ROWID
 """
 
-# In the order in which ``memory_row.py`` reads it.
+# In the order in which ``memory_row.py`` reads them.
 CREATE_RECORD = """
 CREATE VIEW memory_record AS
 SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type, pinned,
@@ -142,15 +143,15 @@ SELECT memory_id, app_type, content, key, value, category, tags, confidence, sou
     row.user_key, search_terms, row.id AS memory_key
 FROM atomic_memory AS row LEFT JOIN memory_space USING (space_key)
 """
-# Each word bears the key of its user, 17uhello, so that no search ever walks through the memories of others.
+# Each word begins with the key of its user, 17uhello, so that no search reads the memories of other users.
 CREATE_SEARCHABLE = """
 CREATE VIEW memory_searchable AS
 SELECT id, replace(' ' || search_terms, ' ', ' ' || user_key || 'u') AS words FROM atomic_memory
 WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
 """
-# The terms come ready: "ascii" takes whatever is not ASCII for a letter, so that each stays one word in any SQLite, whose
-# Unicode tables differ.  The index says which memory has a word and no more: two fifths of the size, and all that
-# memory_search.py asks.
+# The terms are ready for the index: "ascii" takes every character that is not ASCII as a letter, so that each term stays one
+# word in any version of SQLite, whose Unicode tables differ.  The index says only which memories have a word: it needs two
+# fifths of the size, and memory_search.py asks for no more.
 CREATE_FTS = """
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
     words, content="memory_searchable", content_rowid="id", tokenize="ascii", detail=none, columnsize=0
@@ -182,7 +183,7 @@ BEGIN
     SELECT 'delete', id, words FROM memory_searchable WHERE id = old.id;
 END
 """
-# Whoever deletes a memory deletes what hangs on it.
+# Deleting a memory deletes the rows that belong to it.
 CREATE_REMAINS = """
 CREATE TRIGGER atomic_memory_remains AFTER DELETE ON atomic_memory
 BEGIN
@@ -191,12 +192,12 @@ BEGIN
 END
 """
 
-# An id is unique for its user alone.  The id comes first: rows that wait for adoption are found in it as well, and nobody
-# walks through all of a user's memories by it.
+# An id is unique within its user.  The id comes first: the index also finds the rows that wait for adoption, and no query
+# uses it to read all memories of a user.
 CREATE_ID_OF_USER = "CREATE UNIQUE INDEX atomic_memory_id_of_user ON atomic_memory (memory_id, user_key)"
 IDS_OF_USERS: Final = ("DROP INDEX atomic_memory_id", CREATE_ID_OF_USER)
 
-# What of the user a memory states or ends: a newer one about the same attribute ends it.
+# The attribute of the user that a memory states or ends: a newer memory about the same attribute ends this one.
 ADD_ATTRIBUTE = "ALTER TABLE atomic_memory ADD COLUMN attribute TEXT"
 CREATE_ATTRIBUTE = """
 CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attribute)
@@ -233,7 +234,7 @@ MEMORY_STATEMENTS: Final = (
     CREATE_REMAINS,
     ADD_STALE,
 )
-"""What takes a store with the table ``atomic_memory`` of schema version 6 to long-term memory."""
+"""The statements that add long-term memory to a store with the table ``atomic_memory`` of schema version 6."""
 
 CREATE_VERSION = """
 CREATE TABLE memory_version (
@@ -251,7 +252,7 @@ CREATE TABLE memory_version (
     PRIMARY KEY (memory_key, version)
 ) WITHOUT ROWID
 """
-# Whoever deletes a memory deletes what it said before.
+# Deleting a memory deletes its earlier contents.
 CREATE_VERSION_REMAINS = """
 CREATE TRIGGER memory_version_remains AFTER DELETE ON atomic_memory
 BEGIN
@@ -259,4 +260,113 @@ BEGIN
 END
 """
 CONTENTS: Final = (CREATE_VERSION, CREATE_VERSION_REMAINS)
-"""What a memory said before each correction."""
+"""The content of a memory before each correction."""
+
+# How many memories a user can recall now, by app and space (0: without a vector): a recall reads it after every write.
+# _COUNTED is the condition with which COUNT_RECALLABLE of memory_search.py once counted row by row.
+_COUNTED: Final = (
+    "{row}.memory_type = 'long_term' AND {row}.superseded_at_us IS NULL AND {row}.user_key IS NOT NULL"
+)
+CREATE_COVERAGE = """
+CREATE TABLE memory_coverage (
+    user_key INTEGER NOT NULL,
+    app_type TEXT NOT NULL,
+    space_key INTEGER NOT NULL,
+    memories INTEGER NOT NULL,
+    PRIMARY KEY (user_key, app_type, space_key)
+) WITHOUT ROWID
+"""
+FILL_COVERAGE = f"""
+INSERT INTO memory_coverage (user_key, app_type, space_key, memories)
+SELECT user_key, coalesce(app_type, ''), coalesce(space_key, 0), count(*) FROM atomic_memory AS row
+WHERE {_COUNTED.format(row="row")} GROUP BY 1, 2, 3
+"""  # noqa: S608  a condition of this module, no value
+_COUNT_ONE: Final = """
+    INSERT INTO memory_coverage (user_key, app_type, space_key, memories)
+    VALUES (new.user_key, coalesce(new.app_type, ''), coalesce(new.space_key, 0), 1)
+    ON CONFLICT (user_key, app_type, space_key) DO UPDATE SET memories = memories + 1;
+"""
+# A count of 0 is deleted: the name of an app is not kept longer than its memories.
+_COUNT_ONE_LESS: Final = """
+    UPDATE memory_coverage SET memories = memories - 1
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0);
+    DELETE FROM memory_coverage
+    WHERE user_key = old.user_key AND app_type = coalesce(old.app_type, '') AND space_key = coalesce(old.space_key, 0)
+        AND memories = 0;
+"""
+_COUNTING: Final = "UPDATE OF memory_type, superseded_at_us, user_key, app_type, space_key"
+CREATE_COVERAGE_INSERT = f"""
+CREATE TRIGGER memory_coverage_insert AFTER INSERT ON atomic_memory WHEN {_COUNTED.format(row="new")}
+BEGIN{_COUNT_ONE}END
+"""
+CREATE_COVERAGE_LEAVE = f"""
+CREATE TRIGGER memory_coverage_leave BEFORE {_COUNTING} ON atomic_memory WHEN {_COUNTED.format(row="old")}
+BEGIN{_COUNT_ONE_LESS}END
+"""
+CREATE_COVERAGE_ENTER = f"""
+CREATE TRIGGER memory_coverage_enter AFTER {_COUNTING} ON atomic_memory WHEN {_COUNTED.format(row="new")}
+BEGIN{_COUNT_ONE}END
+"""
+CREATE_COVERAGE_DELETE = f"""
+CREATE TRIGGER memory_coverage_delete AFTER DELETE ON atomic_memory WHEN {_COUNTED.format(row="old")}
+BEGIN{_COUNT_ONE_LESS}END
+"""
+# memory_coverage replaces what this index was for; the new index finds the newest memories that can be recalled.
+MOVE_RECALLABLE: Final = (
+    "DROP INDEX atomic_memory_recallable",
+    """
+CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, created_at_us)
+WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
+""",
+)
+COVERAGE: Final = (
+    CREATE_COVERAGE,
+    FILL_COVERAGE,
+    CREATE_COVERAGE_INSERT,
+    CREATE_COVERAGE_LEAVE,
+    CREATE_COVERAGE_ENTER,
+    CREATE_COVERAGE_DELETE,
+    *MOVE_RECALLABLE,
+)
+"""Counts what a user can recall at each write."""
+
+# The codes of 256 successive vectors of a space, see code_blocks.py; key 0: no vector.  All searchable vectors of a space
+# with a number below coded_seq are in blocks; mean: float32, little endian.
+ADD_MEAN = "ALTER TABLE memory_space ADD COLUMN mean BLOB"
+ADD_CODED_SEQ = "ALTER TABLE memory_space ADD COLUMN coded_seq INTEGER NOT NULL DEFAULT 0"
+CREATE_CODE_BLOCK = """
+CREATE TABLE memory_code_block (
+    space_key INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    keys BLOB NOT NULL,
+    codes BLOB NOT NULL,
+    UNIQUE (space_key, block)
+)
+"""
+# Written in place, so that a removal writes 13 pages, and not the codes of 255 others.
+_EMPTY_PLACE: Final = """
+    UPDATE memory_code_block SET
+        keys = CAST(substr(keys, 1, (old.seq & 255) * 8) || zeroblob(8) || substr(keys, (old.seq & 255) * 8 + 9) AS BLOB),
+        codes = CAST(
+            substr(codes, 1, (old.seq & 255) * (length(codes) >> 8)) || zeroblob(length(codes) >> 8)
+            || substr(codes, ((old.seq & 255) + 1) * (length(codes) >> 8) + 1) AS BLOB
+        )
+    WHERE space_key = old.space_key AND block = old.seq >> 8;
+"""
+CREATE_CODE_DELETE = f"""
+CREATE TRIGGER memory_code_delete AFTER DELETE ON memory_embedding WHEN old.seq IS NOT NULL
+BEGIN{_EMPTY_PLACE}END
+"""
+CREATE_CODE_REPLACE = f"""
+CREATE TRIGGER memory_code_replace AFTER UPDATE OF seq ON memory_embedding WHEN old.seq IS NOT NULL
+BEGIN{_EMPTY_PLACE}END
+"""
+CODES: Final = (ADD_MEAN, ADD_CODED_SEQ, CREATE_CODE_BLOCK, CREATE_CODE_DELETE, CREATE_CODE_REPLACE)
+"""Codes of vectors, for the first search after opening."""
+
+CREATE_BESIDE = """
+CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, session_id, created_at_us, memory_id)
+WHERE session_id IS NOT NULL AND memory_type = 'long_term'
+"""
+BESIDE: Final = (CREATE_BESIDE,)
+"""Finds the memories before and after a memory in its session, however long the session is."""

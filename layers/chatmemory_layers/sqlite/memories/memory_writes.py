@@ -1,6 +1,6 @@
-"""What changes a memory that is stored: retire, rewrite, mark, use, attach.  Each runs in a transaction that others may share.
+"""Changes a stored memory: retire, rewrite, mark, use, attach.  Each runs in a transaction that other writes may share.
 
-How memories come in and go is said in ``memory_store.py`` and ``memory_removal.py``.
+``memory_store.py`` adds memories, ``memory_removal.py`` deletes them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
 from chatmemory_layers.sql.columns import from_us, to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_history import keep_content
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
@@ -26,10 +26,10 @@ from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
-# Like a memory that is replaced, none ends before it became true.
+# As with a memory that is replaced, none ends before it became valid.
 END_KEY = """
 UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us)
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_id = :user) AND key = :key AND app_type = :app
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND key = :key AND app_type = :app
     AND superseded_at_us IS NULL
 RETURNING memory_id, superseded_at_us
 """
@@ -39,7 +39,7 @@ UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), supersed
 WHERE id = :memory_key AND superseded_at_us IS NULL
 RETURNING memory_id, app_type
 """
-# Two that are true never have one dedup key: it says that they are the same.
+# Two memories that are valid at once never have the same dedup key, which says that they are the same.
 RESTORE = """
 UPDATE atomic_memory SET superseded_at_us = NULL, superseded_by = NULL, dedup_key = CASE WHEN EXISTS (
     SELECT 1 FROM atomic_memory AS twin
@@ -203,7 +203,7 @@ def _set_marks(
     memory_type: MemoryType | None = None,
     pinned: bool | None = None,
 ) -> None:
-    """Mark the memory of *key*, and make its vector searchable, or no longer."""
+    """Mark the memory *key*, and make its vector searchable or not, to match its type."""
     changes = {"memory_key": key, "memory_type": memory_type, "pinned": pinned}
     transaction.execute(UPDATE_MARKS, changes)
     if memory_type is not None:
@@ -238,7 +238,7 @@ def _set_vector(
     space: EmbeddingSpace | None,
     vector: Vector | None,
 ) -> None:
-    """Give the memory of *key* this vector, or none."""
+    """Store this vector for the memory *key*; None deletes its vector."""
     space_key = None
     if space is None or vector is None:
         transaction.execute(DELETE_EMBEDDING, {"memory_key": key})

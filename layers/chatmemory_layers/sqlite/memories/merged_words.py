@@ -1,7 +1,7 @@
-"""``merge_words``: removed words leave an index of FTS5 at once; until then a removal is only a note in it.
+"""``merge_words``: removes deleted words from an index of FTS5 at once; until then FTS5 only marks them as deleted.
 
-'optimize' does it, but in SQLite before 3.42 each one puts the index a level higher, and at 2,000 levels SQLite takes its own
-index for damaged.  So from time to time the index is built anew instead, of the table whose words it holds.
+'optimize' does it, but in SQLite before 3.42 each one adds a level to the index, and at 2,000 levels SQLite reports its own
+index as damaged.  So from time to time the index is rebuilt instead, from the table whose words it holds.
 """
 
 import sqlite3
@@ -13,7 +13,7 @@ from chatmemory_layers.sqlite.engine.migrations import transaction
 # ruff: noqa: S608  names of our own tables are put into statements, never values
 
 MOST_LEVELS: Final = 500
-"""An index higher than this is built anew, which takes about a second for 100,000 memories."""
+"""An index with more levels than this is rebuilt, which takes about a second for 100,000 memories."""
 
 STRUCTURE_ROW: Final = 10
 EMPTY_STRUCTURE: Final = bytes(7)
@@ -22,11 +22,16 @@ CONTINUED: Final = 0x80
 
 
 Execute: TypeAlias = Callable[..., sqlite3.Cursor]
-"""The method of a connection, or of a cursor, within a transaction."""
+"""``execute`` of a connection or a cursor, within a transaction."""
 
 
 def merge_words(execute: Execute, table: str) -> None:
-    """Leave no trace of removed words in the index *table*, an FTS5 table with external content."""
+    """Remove every trace of deleted words from the index *table*, an FTS5 table with external content.
+
+    Args:
+        execute: executes a statement within a transaction.
+        table: the name of the index.
+    """
     if levels(execute, table) > MOST_LEVELS:
         build_anew(execute, table)
     else:
@@ -34,8 +39,13 @@ def merge_words(execute: Execute, table: str) -> None:
 
 
 def build_anew(execute: Execute, table: str) -> None:
-    """Build the index *table* anew from the rows that it indexes, even if SQLite takes the index for damaged."""
-    # Below FTS5, which reads the structure before anything else.
+    """Rebuild the index *table* from the rows that it indexes, even if SQLite reports the index as damaged.
+
+    Args:
+        execute: executes a statement within a transaction.
+        table: the name of the index.
+    """
+    # Written below FTS5, which reads the structure before anything else.
     execute(f"DELETE FROM {table}_data WHERE id NOT IN (1, {STRUCTURE_ROW})")
     execute(f"DELETE FROM {table}_idx")
     execute(f"UPDATE {table}_data SET block = x'' WHERE id = 1")
@@ -44,16 +54,26 @@ def build_anew(execute: Execute, table: str) -> None:
 
 
 def mend_words(connection: sqlite3.Connection, table: str) -> None:
-    """Build the index *table* anew if it has too many levels, as an earlier version of this program may have left it."""
+    """Rebuild the index *table* if it has too many levels, as an earlier version of this program may have left it.
+
+    Args:
+        connection: the connection to the file.
+        table: the name of the index.
+    """
     if levels(connection.execute, table) > MOST_LEVELS:
         with transaction(connection):
             build_anew(connection.execute, table)
 
 
 def levels(execute: Execute, table: str) -> int:
-    """Return how many levels the index *table* has: its structure record is a cookie, then this number in one or two bytes."""
+    """Return how many levels the index *table* has; its structure record is a cookie, then this number in one or two bytes.
+
+    Args:
+        execute: executes a statement.
+        table: the name of the index.
+    """
     row = execute(f"SELECT block FROM {table}_data WHERE id = {STRUCTURE_ROW}").fetchone()
     if row is None:
-        return 0  # no index that FTS5 would open: it says so itself
+        return 0  # FTS5 cannot open such an index, and reports it itself
     first, second = row[0][COOKIE_BYTES : COOKIE_BYTES + 2]
     return (first & ~CONTINUED) << 7 | second if first & CONTINUED else int(first)

@@ -1,16 +1,15 @@
-"""``VectorSearch``: the memories most similar to a vector, exactly compared, from codes that are kept in memory.
+"""``VectorSearch``: finds the memories most similar to a vector; compares exactly, guided by codes kept in memory.
 
-It lives beside the reading connection and is used on its thread only.  ``VectorPartition`` is the codes of every long-term
-vector of one space of one user, superseded ones too; what a reader may see of them is decided by SQL, at the very
-snapshot that it reads.  So codes can be out of date without harm: those of removed memories are let go when they are
-met, and a vector that became searchable has a new number, behind all that the partition has seen.
+It belongs to the reading connection and is used on its thread only.  A ``VectorPartition`` holds the codes of every
+long-term vector of one space of one user, superseded ones too; SQL decides what a reader may see of them, on the same
+snapshot that it reads.  So codes may be out of date without harm: those of removed memories are dropped when a search
+meets them, and a vector that becomes searchable has a new number, after all numbers that the partition has seen.
 
-A code has a bit per dimension.  It says on which side of the mean a vector lies, seen from a random direction, so that
-100,000 vectors of 768 dimensions are compared in a millisecond; the real vectors of those that come first are compared
-exactly.  Of the 10 nearest among 30,000 lines of English by the bundled embedder, 99 % are among the first 400; seen along
-the axes it would be 94 %, for its hashed dimensions are mostly zero.
+A code has one bit per dimension (``embedding/code_index.py``), so that 100,000 vectors of 768 dimensions are compared in
+a millisecond; the real vectors of the nearest ones are then compared exactly.  Most codes are stored in the file
+(``code_blocks.py``).
 
-``memory_search.py`` imports this module, and numpy with it, when the first vector is looked for.
+``memory_search.py`` imports this module, and numpy with it, at the first search by a vector.
 """
 
 from __future__ import annotations
@@ -25,35 +24,40 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 from attrs import frozen
 
-from chatmemory.embedding.embedder import Matrix, Vector
-from chatmemory_layers.embedding.code_index import BITS_PER_WORD, CodeIndex
+from chatmemory.embedding.embedder import Vector
+from chatmemory_layers.embedding.code_index import (
+    SETTLED_COUNT,
+    CodeIndex,
+    VectorCodes,
+    rows_of,
+    sound,
+    words_of,
+)
+from chatmemory_layers.sqlite.memories.code_blocks import count_room, read_once, stored_codes, stored_mean
 from chatmemory_layers.sqlite.memories.memory_row import Parameters, Row, passing
 
 if TYPE_CHECKING:
-    from chatmemory_layers.embedding.code_index import Words
+    from chatmemory_layers.embedding.code_index import Integers, Words
 
 SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
 """
-# NOT INDEXED but by key: SQLite would rather walk through all vectors of the space.
+# NOT INDEXED except by key: otherwise SQLite would read all vectors of the space.
 SELECT_VECTORS = """
 SELECT memory_key, vector FROM memory_embedding NOT INDEXED
 WHERE memory_key IN (SELECT value FROM json_each(:keys)) AND space_key = :space_key AND seq IS NOT NULL
 """
 
 COMPARED: Final = 400
-"""Vectors that are compared exactly at least; how many of the nearest are among them is said above."""
+"""The least number of vectors that are compared exactly; the measurement above says how many of the nearest they hold."""
 
 MAX_BYTES: Final = 128 * 1024 * 1024
-"""Of codes in memory, besides the partition in use: a million memories of 768 dimensions."""
+"""Bytes of codes in memory, besides the partition in use: a million memories of 768 dimensions."""
 
 READ_AT_ONCE: Final = 4096
-"""Vectors, 12 MB of 768 dimensions; and enough for a mean that stays good, see ``SETTLED_COUNT``."""
+"""Vectors per read, 12 MB of 768 dimensions; enough for a mean that stays good, see ``SETTLED_COUNT``."""
 
 _COMPARED_PER_HIT: Final = 2
-
-SETTLED_COUNT: Final = 4096
-"""So many vectors have a mean that stays good, however many follow."""
 
 _GROWTH_OF_MEAN: Final = 2  # a mean of fewer is made anew when there are twice as many
 
@@ -61,7 +65,7 @@ _GROWTH_OF_MEAN: Final = 2  # a mean of fewer is made anew when there are twice 
 @final
 @frozen
 class Space:
-    """The space of a query, at the snapshot that is read; *next_seq* is that of its next vector."""
+    """The space of a query, at the snapshot that is read; *next_seq* is the number of its next vector."""
 
     key: int
     next_seq: int
@@ -69,10 +73,10 @@ class Space:
 
 @final
 class VectorSearch:
-    """The partitions that were used last."""
+    """Keeps the partitions that were used last, and searches in them."""
 
     def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
-        """Have none."""
+        """Start without a partition; those not in use may take *max_bytes* of memory."""
         self._partitions: OrderedDict[int, VectorPartition] = OrderedDict()
         self._max_bytes = max_bytes
 
@@ -86,16 +90,14 @@ class VectorSearch:
         limit: int,
         also: Collection[int],
     ) -> tuple[list[Row], dict[int, float]]:
-        """Return the nearest *limit* memories, and the cosines of them, of *also*, and of others, by their keys.
+        """Return the nearest *limit* memories, and the cosines of these, of *also* and of others, by key.
 
-        *parameters* are those of ``RECALLABLE``; what has no vector of *space* has no cosine.
+        *parameters* are those of ``RECALLABLE``; a memory without a vector of *space* has no cosine.
         """
         partition = self._refreshed(connection, space, vector.size)
 
         def compared(keys: Collection[int]) -> dict[int, float]:
-            wanted = {"space_key": space.key, "keys": json.dumps([*keys])}
-            found = connection.execute(SELECT_VECTORS, wanted).fetchall()
-            return partition.cosines(dict(found), vector)
+            return self.cosines(connection, space.key, vector, keys)
 
         nearest: dict[int, Row] = {}
         cosines: dict[int, float] = {}
@@ -113,11 +115,28 @@ class VectorSearch:
         cosines |= compared([key for key in also if key not in cosines])
         return nlargest(limit, nearest.values(), key=lambda row: cosines[row[-1]]), cosines
 
+    def cosines(
+        self, connection: sqlite3.Connection, space_key: int, vector: Vector, keys: Collection[int]
+    ) -> dict[int, float]:
+        """Return the cosine of *vector* and each memory of *keys* that has a vector of the space, by key.
+
+        Args:
+            connection: reads the file.
+            space_key: the key of the space of *vector*, in which a search was made before.
+            vector: shape ``(dim,)``, of length 1.
+            keys: the keys of memories.
+        """
+        if not keys:
+            return {}
+        wanted = {"space_key": space_key, "keys": json.dumps([*keys])}
+        found = connection.execute(SELECT_VECTORS, wanted).fetchall()
+        return self._partitions[space_key].cosines(dict(found), vector)
+
     def _refreshed(self, connection: sqlite3.Connection, space: Space, dim: int) -> VectorPartition:
-        """Return the partition of *space* with all that the snapshot holds; others go when memory is short."""
+        """Return the partition of *space* with all vectors of the snapshot; drop other partitions when memory is short."""
         partition = self._partitions.pop(space.key, None)
         if partition is None or partition.is_outgrown:
-            partition = VectorPartition(dim)
+            partition = _stored_partition(connection, space.key, dim)
         if partition.next_seq < space.next_seq:
             new = {"space_key": space.key, "next_seq": partition.next_seq}
             cursor = connection.execute(SELECT_NEW, new)
@@ -133,56 +152,68 @@ class VectorSearch:
         return sum(partition.size_bytes for partition in self._partitions.values())
 
 
+def _stored_partition(connection: sqlite3.Connection, space_key: int, dim: int) -> VectorPartition:
+    """Return a partition with the codes that the blocks of the file hold."""
+    mean, coded_seq = stored_mean(connection, space_key)
+    if mean is None:
+        return VectorPartition(dim)
+    partition = VectorPartition(dim, mean=np.frombuffer(mean, "<f4"))
+    partition.reserve(count_room(connection, space_key))
+    with read_once(connection):
+        for keys, codes in stored_codes(connection, space_key):
+            partition.add_codes(keys, codes)
+    partition.next_seq = coded_seq
+    return partition
+
+
 @final
 class VectorPartition:
     """The codes of one space of one user.
 
-    A key that is added again is there twice, once with its former vector; who looks at the real one loses nothing.
+    A key that is added again is present twice, once with its former vector; comparing the real vectors corrects that.
 
     Attributes:
-        next_seq: the number of the first vector that it has not met.
+        next_seq: the number of the first vector that the partition has not read.
     """
 
-    def __init__(self, dim: int) -> None:
-        """Be empty, for vectors of *dim* dimensions."""
+    def __init__(self, dim: int, *, mean: Vector | None = None) -> None:
+        """Create an empty partition for vectors of *dim* dimensions; without a *mean*, it uses that of the first vectors."""
         self.next_seq = 0
-        self._mean = np.zeros(dim, np.float32)
-        self._mean_count = 0
-        words = -(-dim // BITS_PER_WORD)
-        random = np.random.default_rng(0)
-        self._order = random.permutation(words * BITS_PER_WORD)
-        rotation, _ = np.linalg.qr(random.standard_normal((BITS_PER_WORD, BITS_PER_WORD)))
-        self._rotation: Matrix = rotation.astype(np.float32)
-        self._index = CodeIndex(words)
+        self._dim = dim
+        self._codes = None if mean is None else VectorCodes(mean)
+        self._mean_count = 0 if mean is None else SETTLED_COUNT
+        self._index = CodeIndex(words_of(dim))
 
     @property
     def count(self) -> int:
-        """How many vectors it holds."""
+        """The number of vectors that the partition holds."""
         return self._index.count
 
     @property
     def size_bytes(self) -> int:
-        """The memory that it occupies."""
+        """The memory that the partition uses, in bytes."""
         return self._index.size_bytes
 
     @property
     def is_outgrown(self) -> bool:
-        """Whether its mean stems from too few vectors, so that it had better be made anew."""
+        """Whether the mean comes from too few vectors, so that it should be computed again."""
         return self._mean_count < SETTLED_COUNT and self.count >= _GROWTH_OF_MEAN * self._mean_count > 0
 
     def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Take in keys with their vectors, float32, little endian; the mean is that of the first ones."""
-        keys = [key for key, _ in rows]
-        vectors = self._matrix([blob for _, blob in rows])
-        # A page of the file that is damaged would spoil the mean, and by it the codes of all the others.
-        with np.errstate(invalid="ignore", over="ignore"):
-            is_sound = np.isfinite(vectors.sum())
-        if not is_sound:
-            vectors = np.where(np.isfinite(vectors), vectors, 0)
-        if self._mean_count == 0:
-            self._mean = vectors.mean(axis=0)
-            self._mean_count = len(keys)
-        self._index.append(keys, self._encode(vectors))
+        """Add keys with their vectors, float32, little endian."""
+        vectors = sound(rows_of([blob for _, blob in rows], self._dim))
+        if self._codes is None:
+            self._codes = VectorCodes(vectors.mean(axis=0))
+            self._mean_count = len(rows)
+        self._index.append([key for key, _ in rows], self._codes.encode(vectors))
+
+    def reserve(self, count: int) -> None:
+        """Reserve memory for *count* vectors, so that adding them moves nothing."""
+        self._index.reserve(count)
+
+    def add_codes(self, keys: Integers, codes: Words) -> None:
+        """Add keys with codes made with the partition's mean, shape ``(count, words)``."""
+        self._index.append(keys, codes)
 
     def evict(self, keys: Sequence[int]) -> None:
         """Remove the vectors of *keys* from memory."""
@@ -190,27 +221,17 @@ class VectorPartition:
 
     def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
         """Yield all keys in portions: those of at least *portion* nearest vectors first, then ever larger ones."""
-        distances = self._index.distances(self._encode(vector[np.newaxis])[0])
+        if self._codes is None:
+            return iter(())
+        distances = self._index.distances(self._codes.encode(vector[np.newaxis])[0])
         return self._index.nearest_first(distances, portion=portion, has_ties=True)
 
     def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
-        """Return the cosine of *vector*, of length 1 as all are, and each stored one, by their keys; 0 for a damaged one."""
+        """Return the cosine of *vector* and each stored vector, all of length 1, by key; 0 for a damaged one."""
         with np.errstate(invalid="ignore", over="ignore"):
-            found = self._matrix(blobs.values()) @ vector
+            found = rows_of(blobs.values(), self._dim) @ vector
             is_sound = np.isfinite(found.sum())
         similarities: list[float] = (
             found if is_sound else np.nan_to_num(found, nan=0, posinf=0, neginf=0)
         ).tolist()
         return dict(zip(blobs, similarities, strict=True))
-
-    def _matrix(self, blobs: Collection[bytes]) -> Matrix:
-        return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), self._mean.size)
-
-    def _encode(self, vectors: Matrix) -> Words:
-        """Return a code per row, shape ``(count, words)``; each word turns 64 dimensions that chance has put together."""
-        spare = self._order.size - self._mean.size
-        padded = np.pad(vectors - self._mean, ((0, 0), (0, spare)))
-        # Row by row: indexing would leave columns, and everything takes four times as long.
-        mixed = np.take(padded, self._order, axis=1)
-        turned = mixed.reshape(len(vectors), -1, BITS_PER_WORD) @ self._rotation
-        return np.packbits(turned > 0, axis=-1).reshape(len(vectors), -1).view(np.uint64)

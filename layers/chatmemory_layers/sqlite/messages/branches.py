@@ -1,7 +1,7 @@
-"""How a branch, and an earlier version of any conversation, is read: by levels.
+"""Reads a branch, or an earlier version of any conversation, by levels.
 
-A branch shows its own messages, then those of its parents, each up to the point where the branch parted.  The present of
-a conversation that is no branch is read by the quicker statements of ``message_reads.py``.
+A branch shows its own messages after those of its parents, each up to the point of the fork.  The present version of
+a conversation that is not a branch is read by the quicker statements of ``message_reads.py``.
 """
 
 import sqlite3
@@ -16,13 +16,13 @@ Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 
 
 class Level(NamedTuple):
-    """What a conversation shows of the messages that are kept under one key.
+    """The messages stored under one key that a conversation shows.
 
     Attributes:
-        key: of a conversation.
-        floor: only messages with a greater number; those up to it are its parent's.
+        key: the key of a conversation.
+        floor: only messages with a greater number; those up to it belong to its parent.
         reach: only messages up to this number.
-        version: only what was stored and covered by then.
+        version: only what was stored and covered by this version.
     """
 
     key: int
@@ -31,7 +31,7 @@ class Level(NamedTuple):
     version: int
 
     def bounds(self) -> dict[str, int]:
-        """Return it as parameters of statements."""
+        """Return the level as parameters of statements."""
         return {
             "conversation_key": self.key,
             "floor": self.floor,
@@ -44,7 +44,7 @@ SELECT_PARENT = """
 SELECT parent_key, shared_seq, shared_version FROM chat_conversation WHERE conversation_key = :conversation_key
 """
 
-# A message of an earlier edition does not say which version covered it: the number of its summary does.
+# A message of an earlier edition has no version that covered it: the number of its summary is used instead.
 _STORED: Final = """\
 conversation_key = :conversation_key AND seq > :floor AND seq <= :reach
     AND (version IS NULL OR version <= :version)"""
@@ -55,7 +55,7 @@ AND (covered_by IS NULL OR covered_at_version > :version OR (covered_at_version 
             AND summary.seq > :reach
     )))"""
 
-# Messages stand at their seq and come out of its index in order; summaries, which are few, stand elsewhere.
+# Messages have their seq as position and are read in order from its index; summaries, which are few, have other positions.
 _FULL: Final = """
 SELECT id, role, content, sent_at_us, metadata,
     CASE WHEN covered_at_version > :version THEN NULL ELSE covered_by END, seq
@@ -108,7 +108,7 @@ SELECT_LEVEL_IN_VIEW: Final = f"""
 SELECT coalesce(place, seq), role, tokens FROM chat_message
 WHERE {_STORED} AND id IN (SELECT value FROM json_each(:ids)) {_IN_VIEW}
 """  # noqa: S608  made of constants
-# A copy says its place, since it stands in the part that may be summarized.
+# A copy has a place, since it is in the part that may be summarized.
 COPY_MESSAGES: Final = f"""
 INSERT INTO chat_message (conversation_key, seq, place, id, role, sent_at_us, tokens, covered_by, covered_at_version,
     metadata, content, version, stored_at_us, message_count, view_count, view_tokens, open_count)
@@ -158,7 +158,13 @@ class Past(NamedTuple):
 
 
 def levels_of(execute: Execute, key: int, version: int = END_US) -> list[Level]:
-    """Return what makes up the conversation of *key* at *version*: itself first, then its parents."""
+    """Return the levels of the conversation *key* at *version*: itself first, then its parents.
+
+    Args:
+        execute: executes a statement.
+        key: the key of the conversation.
+        version: the version; the default is later than every version.
+    """
     levels: list[Level] = []
     reach = END_US
     while True:
@@ -172,7 +178,12 @@ def levels_of(execute: Execute, key: int, version: int = END_US) -> list[Level]:
 def reach_of(execute: Execute, level: Level, version: int) -> int:
     """Return a number up to which the messages of *level* are those that were stored by *version*.
 
-    Numbers and versions grow together, so it is found by halving, without reading what came later.
+    Numbers and versions grow together, so a binary search finds it without reading later messages.
+
+    Args:
+        execute: executes a statement.
+        level: the messages to search.
+        version: the version.
     """
     (last,) = execute(SELECT_LAST, level.bounds()).fetchone()
     low, high = level.floor, (level.floor if last is None else last) + 1
@@ -187,13 +198,19 @@ def reach_of(execute: Execute, level: Level, version: int) -> int:
 
 
 def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
-    """Return the version that *as_of* names, at most the present one."""
+    """Return the version that *as_of* names, at most the present one.
+
+    Args:
+        execute: executes a statement.
+        key: the key of the conversation.
+        as_of: a version, or an instant.
+    """
     present, kept_since_version, kept_since_us = execute(SELECT_KEPT, {"conversation_key": key}).fetchone()
     if isinstance(as_of, int):
         version = min(as_of, present)
     else:
         at_us = to_us(as_of)
-        # Of a change that has destroyed content nothing is stored but its version and its instant.
+        # A change that has destroyed content has left nothing but its version and its instant.
         version = kept_since_version if kept_since_us is not None and kept_since_us <= at_us else 0
         for level in levels_of(execute, key):
             stored = execute(SELECT_LEVEL_VERSION, {**level.bounds(), "at_us": at_us}).fetchone()
@@ -206,14 +223,14 @@ def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
 def older_rows(
     execute: Execute, levels: Sequence[Level], view: View, *, end: int, before_us: int, limit: int
 ) -> list[tuple[Any, ...]]:
-    """Return the newest rows before *end*, the newest first; the last column is where each stands.
+    """Return the newest rows before *end*, the newest first; the last column is the position of each.
 
     Args:
         execute: runs a statement.
-        levels: what makes up the conversation.
+        levels: the levels of the conversation.
         view: which messages.
-        end: the cursor.
-        before_us: only messages that were said earlier.
+        end: the cursor; only rows before it.
+        before_us: only messages that were said earlier, in microseconds since 1970.
         limit: the largest number of rows.
     """
     rows: list[tuple[Any, ...]] = []
@@ -227,14 +244,14 @@ def older_rows(
 def newer_rows(
     execute: Execute, levels: Sequence[Level], view: View, *, start: int, before_us: int, limit: int
 ) -> list[tuple[Any, ...]]:
-    """Return the oldest rows behind *start*, the oldest first; the last column is where each stands.
+    """Return the oldest rows after *start*, the oldest first; the last column is the position of each.
 
     Args:
         execute: runs a statement.
-        levels: what makes up the conversation.
+        levels: the levels of the conversation.
         view: which messages.
-        start: the cursor.
-        before_us: only messages that were said earlier.
+        start: the cursor; only rows after it.
+        before_us: only messages that were said earlier, in microseconds since 1970.
         limit: the largest number of rows.
     """
     rows: list[tuple[Any, ...]] = []

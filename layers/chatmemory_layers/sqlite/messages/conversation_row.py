@@ -1,4 +1,4 @@
-"""``ConversationRow``: the row of one conversation, as the writes of a transaction share it."""
+"""``ConversationRow``: the row of one conversation, which the writes of a transaction share."""
 
 from typing import final
 
@@ -8,10 +8,10 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, new_conversation
 from chatmemory.conversation.messages import Conversation, ForkOrigin
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 SELECT_CONVERSATION = """
-SELECT conversation_key, summarized_seq, version, message_count, view_count, view_tokens, open_count, created_at_us,
+SELECT conversation_key, summarized_place, version, message_count, view_count, view_tokens, open_count, created_at_us,
     updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, parent_key, forked_from,
     forked_at_version, forked_at_seq, owner_user, owner_app,
     EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
@@ -19,18 +19,18 @@ FROM chat_conversation
 WHERE conversation_id = :conversation_id
 """
 INSERT_CONVERSATION = """
-INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_seq,
+INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_place,
     message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
 VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)
 RETURNING conversation_key
 """
 UPDATE_CONVERSATION = """
 UPDATE chat_conversation
-SET summarized_seq = ?, version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, created_at_us = ?,
+SET summarized_place = ?, version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, created_at_us = ?,
     updated_at_us = ?, next_seq = ?, rewritten_at_version = ?, deleted_count = ?, kept_since_version = ?, kept_since_us = ?
 WHERE conversation_key = ?
 """
-# Work that waits after a failure goes on waiting: an add must not bring a failing model back before its time.
+# Work that waits after a failure continues to wait: an add must not call a failing model before its time.
 INSERT_WORK = """
 INSERT INTO history_work (conversation_key, due_at_us, attempts) VALUES (:conversation_key, :due_at_us, 0)
 ON CONFLICT (conversation_key) DO NOTHING
@@ -46,80 +46,102 @@ WHERE conversation_key = :conversation_key
 @final
 @define(eq=False)
 class ConversationRow:
-    """The row of one conversation, or what it will be.
+    """The row of one conversation, stored or not yet.
 
     Attributes:
-        state: what the next change begins with.
+        state: the state with which the next change begins.
         key: 0 until the row is inserted.
-        summarized_seq: the last place that a summary has taken; behind it each message stands at its seq.
-        is_branch: whether it shows messages of a parent.
-        is_changed: whether the row has to be written.
+        summarized_seq: the last place that a summary has taken; after it, the position of each message is its seq.
+        is_branch: whether the conversation shows messages of a parent.
     """
 
     state: ConversationState
     key: int = 0
     summarized_seq: int = 0
     is_branch: bool = False
-    is_changed: bool = False
 
     def inserted_key(self, transaction: Transaction, owner: Namespace) -> int:
-        """Return the key, inserting the row when the conversation is new; then it is *owner*'s."""
+        """Return the key; a new conversation is inserted first, and belongs to *owner*.
+
+        Args:
+            transaction: the transaction of the write.
+            owner: the namespace to which a new conversation belongs.
+        """
         if self.key == 0:
             row = (self.state.conversation.conversation_id, owner.user, owner.app)
-            (self.key,) = transaction.execute(INSERT_CONVERSATION, row).fetchone()
+            (self.key,) = transaction.cursor.execute(INSERT_CONVERSATION, row).fetchone()
         return self.key
 
     def become(self, transaction: Transaction, state: ConversationState) -> None:
-        """Take on what was decided, and queue history work or take it out of the queue, whoever holds it."""
+        """Set the decided state, and queue history work or remove it from the queue, even if it is leased.
+
+        Args:
+            transaction: the transaction of the write.
+            state: the state after the change.
+        """
         if state.has_work and not self.state.has_work:
             due_at_us = (state.conversation.updated_at - EPOCH) // MICROSECOND
-            transaction.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
+            transaction.cursor.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
         elif self.state.has_work and not state.has_work:
-            transaction.execute(DELETE_WORK, {"conversation_key": self.key})
+            transaction.cursor.execute(DELETE_WORK, {"conversation_key": self.key})
         self.state = state
-        self.is_changed = True
+        transaction.changed[self] = None
 
     def leave_parent(self, transaction: Transaction) -> None:
-        """Show the messages of a parent no more."""
+        """Stop showing the messages of a parent."""
         if self.is_branch:
             transaction.execute(LEAVE_PARENT, {"conversation_key": self.key})
             self.is_branch = False
 
     def save(self, transaction: Transaction) -> None:
-        """Write the row back if it changed."""
-        if self.is_changed:
-            state, conversation = self.state, self.state.conversation
-            row = (
-                self.summarized_seq,
-                conversation.version,
-                conversation.message_count,
-                conversation.view_count,
-                conversation.view_tokens,
-                conversation.open_count,
-                (conversation.created_at - EPOCH) // MICROSECOND,
-                (conversation.updated_at - EPOCH) // MICROSECOND,
-                state.next_seq,
-                state.rewritten_at_version,
-                state.deleted_count,
-                state.kept_since_version,
-                None if state.kept_since is None else to_us(state.kept_since),
-                self.key,
-            )
-            transaction.execute(UPDATE_CONVERSATION, row)
+        """Write the row."""
+        state, conversation = self.state, self.state.conversation
+        row = (
+            self.summarized_seq,
+            conversation.version,
+            conversation.message_count,
+            conversation.view_count,
+            conversation.view_tokens,
+            conversation.open_count,
+            (conversation.created_at - EPOCH) // MICROSECOND,
+            (conversation.updated_at - EPOCH) // MICROSECOND,
+            state.next_seq,
+            state.rewritten_at_version,
+            state.deleted_count,
+            state.kept_since_version,
+            None if state.kept_since is None else to_us(state.kept_since),
+            self.key,
+        )
+        transaction.cursor.execute(UPDATE_CONVERSATION, row)
 
 
 def conversation_row(transaction: Transaction, conversation_id: str) -> ConversationRow:
-    """Return the row, the same for every write of *transaction*."""
+    """Return the row, the same for every write of *transaction*; earlier appends are in the tables.
+
+    Args:
+        transaction: the transaction of the write.
+        conversation_id: the id of the conversation.
+    """
+    transaction.write_waiting()
     held = transaction.held.get((ConversationRow, conversation_id))
-    if not isinstance(held, ConversationRow):
-        held = _load_conversation(transaction, conversation_id)
-        transaction.held[ConversationRow, conversation_id] = held
+    return held if isinstance(held, ConversationRow) else load_conversation(transaction, conversation_id)
+
+
+def load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    """Read the row and hold it; a conversation without a row gets one that is not stored yet.
+
+    Args:
+        transaction: the transaction of the write.
+        conversation_id: the id of the conversation.
+    """
+    held = transaction.held[ConversationRow, conversation_id] = _read_conversation(
+        transaction, conversation_id
+    )
     return held
 
 
-def _load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
-    """Read the row; a conversation that nobody has written to has one that is not stored yet."""
-    row = transaction.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+def _read_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
+    row = transaction.cursor.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
         return ConversationRow(new_conversation(conversation_id, EPOCH))
     (

@@ -1,4 +1,4 @@
-"""The queue of history work: rows written in the transaction of the messages that made them due, leased, settled."""
+"""The queue of history work: rows are written in the transaction of the messages that made them due, leased, and settled."""
 
 from datetime import datetime
 from typing import Never
@@ -9,7 +9,7 @@ from chatmemory.conversation.changes import is_due
 from chatmemory.conversation.message_repository import HistoryWork, WorkThreshold, latest_end
 from chatmemory.effect import Outcome, Success
 from chatmemory_layers.sql.columns import END_US, to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
 
 CLAIM_WORK = """
@@ -44,7 +44,7 @@ def claim_work(
     lease_until: datetime,
     conversation_id: str | None = None,
 ) -> Outcome[HistoryWork | None, Never]:
-    """Lease the work that waits longest; see ``MessageRepository.claim_work``."""
+    """Lease the work that has waited longest; see ``MessageRepository.claim_work``."""
     wanted = {
         "now_us": to_us(now),
         "lease_id": lease_id,
@@ -52,7 +52,7 @@ def claim_work(
         "latest_us": to_us(latest_end(now, lease_until)),
         "conversation_id": conversation_id,
     }
-    # One by one: of both at once, SQLite would read the whole queue.
+    # One query after the other: with both conditions at once, SQLite would read the whole queue.
     for after_us, until_us in ((-END_US, wanted["now_us"]), (wanted["latest_us"], END_US)):
         within = {"after_us": after_us, "until_us": until_us}
         claimed = transaction.execute(CLAIM_WORK, {**wanted, **within}).fetchall()

@@ -1,7 +1,7 @@
-"""How a branch begins, and how one that shares messages gets a copy of its own before they change.
+"""Creates branches, and copies the messages that a branch shares before they change.
 
-A branch copies nothing while it is only read and appended to.  What rewrites shared messages - a summary over them, a
-removal, a clear - first gives each conversation that must not notice it rows of its own.
+A branch copies nothing while it is only read and appended to.  A change that rewrites shared messages - a summary over
+them, a removal, a clear - first gives rows of its own to each conversation that must not be affected.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from chatmemory.conversation.message_repository import Fork
 from chatmemory.conversation.messages import Forked
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import ForkRefusal
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.branches import (
     COPY_COVERAGE,
@@ -26,6 +26,7 @@ from chatmemory_layers.sqlite.messages.branches import (
     reach_of,
 )
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
+from chatmemory_layers.sqlite.messages.held_messages import note_branch
 
 SELECT_MESSAGE_POINT = """
 SELECT seq, coalesce(version, 1), message_count, view_count, view_tokens, open_count FROM chat_message
@@ -63,7 +64,7 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
     if not isinstance(decision, ConversationState):
         return Failure(decision)
     existing.inserted_key(transaction, decision.owner)
-    branch = {
+    branch: dict[str, Any] = {
         "conversation_key": existing.key,
         "parent_key": key,
         "seq": decision.next_seq - 1,
@@ -71,6 +72,7 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
         "forked_from": fork.conversation_id,
     }
     transaction.execute(SET_PARENT, branch)
+    note_branch(transaction, parent.key, existing.key, seq=branch["seq"], version=branch["version"])
     existing.is_branch = True
     existing.become(transaction, decision)
     note(transaction, [decision.made_by_fork(fork)])
@@ -80,7 +82,7 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
 def _point(
     transaction: Transaction, parent: ConversationRow, at: str | int | None
 ) -> tuple[int, ForkPoint | None]:
-    """Return the key under which the last shared message is kept, and the point that *at* names."""
+    """Return the key under which the last shared message is stored, and the point that *at* names."""
     present = parent.state.conversation
     if at is None or at == present.version:
         size = (present.message_count, present.view_count, present.view_tokens, present.open_count)
@@ -104,7 +106,7 @@ def _point(
 def _size(
     transaction: Transaction, level: Level, seq: int, version: int, size: list[Any]
 ) -> tuple[int, int, int, int]:
-    """Return how much there was up to a message: as it says, unless something was deleted since."""
+    """Return the size up to a message: the size stored with it, unless something was deleted since."""
     if None not in size and _kept_since(transaction, level.key) <= version:
         return size[0], size[1], size[2], size[3]
     levels = levels_of(transaction.execute, level.key, version)
@@ -118,9 +120,8 @@ def _size(
 
 
 def _kept_since(transaction: Transaction, key: int) -> int:
-    for (
-        held
-    ) in transaction.held.values():  # what an earlier write of the transaction has changed is not saved yet
+    # An earlier write of the transaction may have changed the row, which is not saved yet.
+    for held in transaction.held.values():
         if isinstance(held, ConversationRow) and held.key == key:
             return held.state.kept_since_version
     (kept_since,) = transaction.execute(SELECT_KEPT_VERSION, {"conversation_key": key}).fetchone()
@@ -128,14 +129,25 @@ def _kept_since(transaction: Transaction, key: int) -> int:
 
 
 def detach_branches(transaction: Transaction, key: int, *, from_seq: int) -> None:
-    """Give rows of their own to the branches that share messages of *key* from number *from_seq* on."""
+    """Copy the shared messages into the branches that share messages of *key* from number *from_seq* on.
+
+    Args:
+        transaction: the transaction of the write.
+        key: the key of the conversation whose messages will change.
+        from_seq: the number of the first message that will change.
+    """
     asked = {"conversation_key": key, "from_seq": from_seq}
     for (branch_id,) in transaction.execute(SELECT_BRANCHES, asked).fetchall():
         detach(transaction, conversation_row(transaction, branch_id))
 
 
 def detach(transaction: Transaction, row: ConversationRow) -> None:
-    """Give the branch of *row* rows of its own for all that it shares with its parents."""
+    """Copy all messages that the branch of *row* shares with its parents into rows of its own.
+
+    Args:
+        transaction: the transaction of the write.
+        row: the row of the branch.
+    """
     if not row.is_branch:
         return
     levels = levels_of(transaction.execute, row.key)
@@ -144,5 +156,5 @@ def detach(transaction: Transaction, row: ConversationRow) -> None:
         for statement in (COPY_MESSAGES, COPY_SUMMARIZATIONS, COPY_COVERAGE):
             transaction.execute(statement, copying)
     row.summarized_seq = max(row.summarized_seq, levels[0].floor)
-    row.is_changed = True
+    transaction.changed[row] = None
     row.leave_parent(transaction)

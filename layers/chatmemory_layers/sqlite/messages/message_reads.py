@@ -1,20 +1,14 @@
-"""What is read of conversations.  Each function runs on one snapshot and fetches all that it needs."""
+"""Reads conversations.  Each function runs on one snapshot and fetches all that it needs."""
 
-import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import ANYBODY, principal
-from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
-    Conversation,
-    ConversationOrder,
-    ForkOrigin,
     MessagePage,
     SummarizationMetadata,
     TimestampRange,
@@ -22,7 +16,6 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sql.granted import granted_as_json
 from chatmemory_layers.sqlite.messages.branches import (
     Level,
     Past,
@@ -34,11 +27,11 @@ from chatmemory_layers.sqlite.messages.branches import (
 )
 
 SELECT_VERSION = """
-SELECT conversation_key, summarized_seq, version, parent_key, owner_user, owner_app FROM chat_conversation
+SELECT conversation_key, summarized_place, version, parent_key, owner_user, owner_app FROM chat_conversation
 WHERE conversation_id = ? AND message_count > 0
 """
 
-# Newest first so that LIMIT keeps the tail.  The last column is where a message stands in the view.
+# Newest first so that LIMIT keeps the tail.  The last column is the position of the message in the view.
 SELECT_FULL_OLDER = """
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND seq < :end AND sent_at_us < :before_us
@@ -49,7 +42,7 @@ SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_messag
 WHERE conversation_key = :conversation_key AND seq > :start AND sent_at_us < :before_us
 ORDER BY seq LIMIT :limit
 """
-# The part that summaries have changed, by place, and what came after it, by seq: SQLite merges the two as they come.
+# The part that summaries have changed, by place, and the part after it, by seq: SQLite merges the two as it reads them.
 SELECT_MODEL_OLDER = """
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq, place AS position FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by IS NULL
@@ -73,70 +66,6 @@ ORDER BY position LIMIT :limit
 SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
-# Ids that begin alike stand together: from the prefix on, those that have it come first.
-SELECT_CONVERSATIONS_BY_ID = """
-SELECT * FROM (
-    SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
-        updated_at_us, forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-    FROM chat_conversation
-    WHERE conversation_id >= max(:prefix, :after_id) AND conversation_id <> :after_id AND message_count > 0
-    ORDER BY conversation_id LIMIT :limit
-) AS from_prefix
-WHERE substr(conversation_id, 1, length(:prefix)) = :prefix
-ORDER BY conversation_id
-"""
-# Reads every conversation (100,000 in 17 ms): an index by updated_at_us would have to be written by every append.
-SELECT_RECENT_CONVERSATIONS = """
-SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-FROM chat_conversation
-WHERE substr(conversation_id, 1, length(:prefix)) = :prefix
-    AND (updated_at_us, conversation_id) < (:after_us, :after_id) AND message_count > 0
-ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
-"""
-# Reads the conversations of the owners that are granted, each once however often it is granted.
-SELECT_GRANTED_BY_ID = """
-SELECT DISTINCT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-FROM json_each(:granted) AS one CROSS JOIN chat_conversation
-    ON owner_user = json_extract(one.value, '$.user')
-    AND (json_extract(one.value, '$.app') = '' OR owner_app IN ('', json_extract(one.value, '$.app')))
-    AND substr(conversation_id, 1, length(json_extract(one.value, '$.prefix'))) = json_extract(one.value, '$.prefix')
-WHERE substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
-    AND conversation_id > :after_id
-ORDER BY conversation_id LIMIT :limit
-"""
-SELECT_GRANTED_RECENT = """
-SELECT DISTINCT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-FROM json_each(:granted) AS one CROSS JOIN chat_conversation
-    ON owner_user = json_extract(one.value, '$.user')
-    AND (json_extract(one.value, '$.app') = '' OR owner_app IN ('', json_extract(one.value, '$.app')))
-    AND substr(conversation_id, 1, length(json_extract(one.value, '$.prefix'))) = json_extract(one.value, '$.prefix')
-WHERE substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
-    AND (updated_at_us, conversation_id) < (:after_us, :after_id)
-ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
-"""
-SELECT_CONVERSATIONS: Final[dict[ConversationOrder, str]] = {
-    "id": SELECT_CONVERSATIONS_BY_ID,
-    "recent": SELECT_RECENT_CONVERSATIONS,
-}
-SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
-    "id": SELECT_GRANTED_BY_ID,
-    "recent": SELECT_GRANTED_RECENT,
-}
-SELECT_CONVERSATION = """
-SELECT conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-FROM chat_conversation
-WHERE conversation_id = :conversation_id AND message_count > 0
-"""
-
-SELECT_OWNERS = """
-SELECT conversation_id, owner_user, owner_app FROM chat_conversation
-WHERE conversation_id IN (SELECT value FROM json_each(?))
-"""
-
 SELECT_SUMMARIZATION = """
 SELECT id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale
 FROM summarization_metadata
@@ -156,9 +85,9 @@ WHERE summary_coverage.conversation_key = :conversation_key AND message_id = :me
     AND (made_at_version IS NULL OR made_at_version <= :version)
 """
 
-_END: Final = 2**63 - 1  # behind every place and every instant
+_END: Final = 2**63 - 1  # after every place and every instant
 Rows: TypeAlias = Callable[[int, int], list[tuple[Any, ...]]]
-"""Reads rows from a cursor on, at most so many."""
+"""Reads rows from a cursor on; the arguments are the cursor and the largest number of rows."""
 
 
 def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None:
@@ -171,7 +100,7 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     if query.as_of is not None or parent_key is not None:
         return _page_of_levels(connection, query, key, version, before_us)
     bounds = {"conversation_key": key, "summarized_seq": summarized_seq, "before_us": before_us}
-    # Before the first summary the two views are one, and the statement of the full one is quicker.
+    # Before the first summary the two views are the same, and the statement of the full one is quicker.
     view: View = query.view if summarized_seq else "full"
 
     def older(end: int, limit: int) -> list[tuple[Any, ...]]:
@@ -207,12 +136,12 @@ def _page_of_levels(
 
 
 def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
-    """Return the page, and the place before it.
+    """Return the page, with the cursor of the page before it.
 
     Args:
-        query: what is asked for.
+        query: what the caller asks for.
         older: reads rows before a cursor, the newest first.
-        newer: reads rows behind a cursor, the oldest first.
+        newer: reads rows after a cursor, the oldest first.
         at: the version that the page shows.
     """
     if query.newer_than is not None:
@@ -221,7 +150,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
         newest = rows[-1][-1] if rows else before[0][-1] if before else 0
         cursor = before[0][-1] + 1 if before else None
         return MessagePage(_messages(rows), at.version, cursor, newest, is_whole=at.is_whole)
-    # One row more than is asked for tells whether there are older ones.
+    # One row more than asked for shows whether there are older ones.
     rows = older(
         _END if query.older_than is None else query.older_than,
         _END if query.limit is None else query.limit + 1,
@@ -236,7 +165,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
 
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
-    """Return whether who acts may see the conversation, of whose owner the last two columns of *row* tell."""
+    """Return whether the current principal may see the conversation; the last two columns of *row* are its owner."""
     who = principal()
     return who is ANYBODY or who.may("read", Namespace(*row[-2:]), conversation_id)
 
@@ -261,84 +190,16 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
 def newest_in_view(
     execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_seq: int
 ) -> ChatMessage | None:
-    """Return the newest message in view that is kept under *key*, for a transaction that will change it."""
+    """Return the newest message in view stored under *key*, for a transaction that will change it.
+
+    Args:
+        execute: executes a statement.
+        key: the key of the conversation.
+        summarized_seq: the last place that a summary has taken.
+    """
     bounds = {"conversation_key": key, "summarized_seq": summarized_seq, "before_us": _END, "end": _END}
     newest = _messages(execute(SELECT_MODEL_OLDER, {**bounds, "limit": 1}).fetchall())
     return newest[0] if newest else None
-
-
-def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
-    """See ``MessageRepository.conversation``."""
-    row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
-    if row is None or not _is_shown(conversation_id, row):
-        return None
-    return _with_seen_parents(connection, [_conversation(row)])[0]
-
-
-def conversations(
-    connection: sqlite3.Connection, listing: ConversationListing, /
-) -> tuple[Conversation, ...]:
-    """See ``MessageRepository.conversations``; SQLite compares text as UTF-8, which is the order of code points."""
-    after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
-    asked = {
-        "prefix": listing.prefix,
-        "after_us": after_us,
-        "after_id": after_id,
-        "limit": listing.limit,
-    }
-    if (granted := granted_as_json(principal())) is None:
-        rows = connection.execute(SELECT_CONVERSATIONS[listing.order], asked).fetchall()
-    else:
-        rows = connection.execute(SELECT_GRANTED[listing.order], {**asked, "granted": granted}).fetchall()
-    return _with_seen_parents(connection, list(map(_conversation, rows)))
-
-
-def _with_seen_parents(
-    connection: sqlite3.Connection, conversations: Sequence[Conversation]
-) -> tuple[Conversation, ...]:
-    """Take from each branch the name of a parent that who acts may not see."""
-    who = principal()
-    parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
-    if who is ANYBODY or not parents:
-        return tuple(conversations)
-    owners = connection.execute(SELECT_OWNERS, (json.dumps([*parents]),)).fetchall()
-    seen = {id_ for id_, *owner in owners if who.may("read", Namespace(*owner), id_)}
-    return tuple(
-        one
-        if one.forked_from is None or one.forked_from.conversation_id in seen
-        else evolve(one, forked_from=None)
-        for one in conversations
-    )
-
-
-def _conversation(row: tuple[Any, ...]) -> Conversation:
-    (
-        conversation_id,
-        version,
-        message_count,
-        view_count,
-        view_tokens,
-        open_count,
-        created_at_us,
-        updated_at_us,
-        forked_from,
-        forked_at_version,
-        forked_at_seq,
-        *_,
-    ) = row
-    return Conversation(
-        conversation_id,
-        version=version,
-        message_count=message_count,
-        view_count=view_count,
-        view_tokens=view_tokens,
-        open_count=open_count,
-        created_at=from_us(created_at_us),
-        updated_at=from_us(updated_at_us),
-        forked_from=None
-        if forked_from is None
-        else ForkOrigin(forked_from, forked_at_version, forked_at_seq),
-    )
 
 
 def summarization(
@@ -351,7 +212,7 @@ def summarization(
 
 
 def _levels(connection: sqlite3.Connection, conversation_id: str) -> list[Level]:
-    """Return what makes up the conversation, as far as who acts may see it."""
+    """Return the levels of the conversation, without those that the current principal may not see."""
     known = connection.execute(SELECT_VERSION, (conversation_id,)).fetchone()
     if known is None or not _is_shown(conversation_id, known):
         return []

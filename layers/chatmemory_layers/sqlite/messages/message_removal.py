@@ -1,4 +1,4 @@
-"""How the newest message goes, and the summaries that stand in its way.  Runs inside a transaction that others may share."""
+"""Removes the newest message, and the summaries that cover it.  Runs inside a transaction that other writes may share."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
 from chatmemory_layers.sqlite.messages.message_forks import detach, detach_branches
@@ -23,7 +23,7 @@ DELETE_SUMMARIZATION = """
 DELETE FROM summarization_metadata WHERE conversation_key = :conversation_key AND summary_message_id = :summary_id
 RETURNING id, messages_deleted
 """
-# What stood in the summarized part says its place from now on, as everything there does.
+# A message that was in the summarized part gets a place, as every message there has.
 UNCOVER_MESSAGES = """
 UPDATE chat_message SET covered_by = NULL, covered_at_version = NULL, place = coalesce(place, seq)
 WHERE conversation_key = :conversation_key AND covered_by = :summary_id AND id IN (
@@ -34,6 +34,11 @@ RETURNING place, role, tokens
 """
 DELETE_COVERAGE = """
 DELETE FROM summary_coverage WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
+"""
+SELECT_COVERED_SUMMARIES = """
+SELECT covered.message_id FROM summary_coverage AS covered JOIN summarization_metadata AS made
+    ON made.conversation_key = covered.conversation_key AND made.summary_message_id = covered.message_id
+WHERE covered.conversation_key = :conversation_key AND covered.metadata_id = :metadata_id
 """
 
 
@@ -59,7 +64,7 @@ def remove_newest(
         detach_branches(transaction, row.key, from_seq=last.seq)
         deleted = {"conversation_key": row.key, "seq": last.seq}
         removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
-        back, ids = _uncover(transaction, row.key, last.id)
+        back, ids = uncover(transaction, row.key, last.id)
         restored += back
         freed += ids
         newest = newest_in_view(transaction.execute, row.key, row.summarized_seq) if back else None
@@ -69,8 +74,17 @@ def remove_newest(
     return Success(last)
 
 
-def _uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
-    """Undo a summary that is gone; return what came back into view, and how many ids are free again."""
+def uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
+    """Undo a deleted summary, and the summaries that it has deleted.
+
+    Args:
+        transaction: the transaction of the change.
+        key: the key of the conversation.
+        summary_id: the id of the summary.
+
+    Returns:
+        the messages that are in view again, and how many ids are free again.
+    """
     summary: dict[str, object] = {"conversation_key": key, "summary_id": summary_id}
     undone = transaction.execute(DELETE_SUMMARIZATION, summary).fetchall()
     if not undone:
@@ -78,5 +92,11 @@ def _uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Seque
     ((metadata_id, messages_deleted),) = undone
     covers = {**summary, "metadata_id": metadata_id}
     back = [InView(*message) for message in transaction.execute(UNCOVER_MESSAGES, covers).fetchall()]
+    deleted = transaction.execute(SELECT_COVERED_SUMMARIES, covers).fetchall() if messages_deleted else ()
     known = transaction.execute(DELETE_COVERAGE, covers).rowcount
-    return back, known if messages_deleted else 0
+    freed = known if messages_deleted else 0
+    for (deleted_id,) in deleted:
+        more, ids = uncover(transaction, key, deleted_id)
+        back += more
+        freed += ids
+    return back, freed

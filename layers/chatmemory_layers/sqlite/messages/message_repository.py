@@ -1,7 +1,7 @@
 """``SqliteMessageRepository``: ``MessageRepository`` in one file.
 
-What its methods do stands in ``message_writes.py``, ``message_forks.py``, ``message_summaries.py``, ``message_removal.py``, ``message_reads.py``
-and ``history_work.py``, how they get to the disk in ``engine/jobs.py``.
+Its methods are implemented in ``message_writes.py``, ``message_forks.py``, ``message_summaries.py``, ``message_removal.py``,
+``message_replacing.py``, ``message_reads.py`` and ``history_work.py``; ``engine/jobs.py`` runs them.
 """
 
 from typing import final
@@ -14,11 +14,14 @@ from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.messages import (
+    conversation_lists,
     history_work,
     message_forks,
     message_reads,
     message_removal,
+    message_replacing,
     message_summaries,
+    message_undoing,
     message_writes,
 )
 
@@ -26,7 +29,7 @@ from chatmemory_layers.sqlite.messages import (
 @final
 @frozen
 class SqliteMessageRepository:
-    """Conversations and their queued work in the file of *database*."""
+    """Keeps conversations and their queued work in the file of *database*."""
 
     database: Database
 
@@ -40,8 +43,11 @@ class SqliteMessageRepository:
     fork = writes("fork a conversation", message_forks.fork)
     clear = writes("clear messages", message_writes.clear)
     remove_newest = writes("remove the newest message", message_removal.remove_newest)
-    conversation = reads("read conversation", message_reads.conversation)
-    conversations = reads("list conversations", message_reads.conversations)
+    replace = writes("replace the newest messages", message_replacing.replace)
+    undo = writes("undo a change of a conversation", message_undoing.undo)
+    conversation = reads("read conversation", conversation_lists.conversation)
+    owner = reads("read the owner of a conversation", conversation_lists.owner)
+    conversations = reads("list conversations", conversation_lists.conversations)
     summarize = writes("summarize", message_summaries.summarize)
     summarization = reads("read summarization", message_reads.summarization)
     summarizations_of = reads("read summarizations", message_reads.summarizations_of)

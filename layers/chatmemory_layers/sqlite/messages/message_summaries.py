@@ -1,6 +1,6 @@
-"""How a summary takes the place of messages: message, metadata, coverage and deletion in one transaction.
+"""Replaces messages by a summary: message, metadata, coverage and deletion in one transaction.
 
-What it comes to is decided in ``chatmemory.conversation.changes``.
+``chatmemory.conversation.changes`` decides what a summary does.
 """
 
 import json
@@ -11,7 +11,7 @@ from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory_layers.sql.columns import to_us
-from chatmemory_layers.sqlite.engine.jobs import Transaction
+from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.branches import SELECT_LEVEL_BY_IDS, SELECT_LEVEL_IN_VIEW, levels_of
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
@@ -26,7 +26,7 @@ DELETE_MESSAGES = """
 DELETE FROM chat_message
 WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
 """
-# What is not covered, yet stands before a summary, has to say its place from now on.
+# Messages before a summary that it does not cover get a place.
 KEEP_PLACES = """
 UPDATE chat_message SET place = seq
 WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summarized_seq
@@ -34,9 +34,9 @@ WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summar
 """
 INSERT_SUMMARIZATION = """
 INSERT INTO summarization_metadata (conversation_key, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
-    messages_deleted, created_at_us, made_at_version)
+    messages_deleted, created_at_us, made_at_version, is_stale)
 VALUES (:conversation_key, :id, :summary_message_id, :starts_at_us, :ends_at_us, :skill_id, :messages_deleted,
-    :created_at_us, :made_at_version)
+    :created_at_us, :made_at_version, :is_stale)
 """
 INSERT_COVERAGE = """
 INSERT INTO summary_coverage (conversation_key, message_id, metadata_id, ordinal)
@@ -78,7 +78,7 @@ def summarize(
 def _cover(
     transaction: Transaction, row: ConversationRow, summary: Summary, covers: dict[str, object]
 ) -> None:
-    """Record what *summary* stands for and take it out of the view."""
+    """Record what *summary* covers, and remove it from the view."""
     origin = {
         "conversation_key": row.key,
         "id": summary.metadata_id,
@@ -89,6 +89,7 @@ def _cover(
         "messages_deleted": summary.delete_covered,
         "created_at_us": to_us(summary.now),
         "made_at_version": covers["version"],
+        "is_stale": summary.is_stale,
     }
     transaction.execute(INSERT_SUMMARIZATION, origin)
     transaction.execute(INSERT_COVERAGE, {**covers, "metadata_id": summary.metadata_id})
@@ -99,7 +100,7 @@ def _cover(
 
 
 def _keep_places(transaction: Transaction, row: ConversationRow, place: int) -> None:
-    """Move the end of the summarized part to *place*, if that lies behind it."""
+    """Move the end of the summarized part to *place*, if *place* is after it."""
     if place > row.summarized_seq:
         span = {"conversation_key": row.key, "old_seq": row.summarized_seq, "summarized_seq": place}
         transaction.execute(KEEP_PLACES, span)

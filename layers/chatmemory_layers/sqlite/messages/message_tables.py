@@ -1,12 +1,12 @@
 """The tables of conversations, and of the work that is queued for them.
 
-They come into being by the first step of ``migrations.py``.
+The first step of ``migrations.py`` creates them, later steps change them.
 """
 
 from typing import Final
 
-# A cleared conversation keeps its row: version and next_seq only ever grow.
-# In quotes, because RENAME_CONVERSATION leaves it so: renamed or fresh, the schema is the same to the letter.
+# A cleared conversation keeps its row: version and next_seq only grow.
+# In quotes, because RENAME_CONVERSATION leaves it so: the schema is the same text whether renamed or newly created.
 CREATE_CONVERSATION = """
 CREATE TABLE "chat_conversation" (
     conversation_key INTEGER PRIMARY KEY,
@@ -25,11 +25,11 @@ CREATE TABLE "chat_conversation" (
 )
 """
 
-# A rowid table: rows of all conversations share the page that is written next (clustered by conversation, an append over
+# A rowid table: rows of all conversations share the page that is written next (clustered by conversation, an append to
 # 1,000 of them costs half as much again).  For the same reason the id comes first in its index: ids that grow with time
 # share a page, too.
-# seq orders the full view.  place orders the model's where a summary has changed it, and is NULL behind that, where
-# each message stands at its seq; so an append touches no third index.
+# seq orders the full view.  place orders the model's view where a summary has changed it, and is NULL after that part, where
+# the position of each message is its seq; so an append writes to no third index.
 CREATE_MESSAGE = """
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,
@@ -67,7 +67,7 @@ CREATE TABLE summarization_metadata (
 ) WITHOUT ROWID
 """
 
-# The key itself forbids that two summaries cover one message.
+# The primary key ensures that no two summaries cover one message.
 CREATE_COVERAGE = """
 CREATE TABLE summary_coverage (
     conversation_key INTEGER NOT NULL,
@@ -103,7 +103,7 @@ CONVERSATIONS: Final = (
     CREATE_WORK_QUEUE,
 )
 
-# Of the user, so that who sees few conversations is not shown them by way of all; written when a conversation begins.
+# Of the user, so that listing a user's few conversations does not read all others; written when a conversation begins.
 OWNERS: Final = (
     "ALTER TABLE chat_conversation ADD COLUMN owner_user TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE chat_conversation ADD COLUMN owner_app TEXT NOT NULL DEFAULT ''",
@@ -111,7 +111,7 @@ OWNERS: Final = (
 )
 
 # Which version stored a message and which covered it, so that the view of an earlier version can be read.  Without an index:
-# an append must not touch another b-tree.  NULL: an earlier edition stored it, and it counts as there from the beginning.
+# an append must not write to another b-tree.  NULL: an earlier edition stored it, and it counts as present from the beginning.
 PAST: Final = (
     "ALTER TABLE chat_message ADD COLUMN version INTEGER",
     "ALTER TABLE chat_message ADD COLUMN stored_at_us INTEGER",
@@ -122,8 +122,8 @@ PAST: Final = (
 )
 
 # A branch is a row of chat_conversation: it shows the messages of parent_key up to shared_seq, as they were at
-# shared_version, before its own; forked_from is what its readers are told, and stays when it shares no more.
-# A message says how large the conversation was with it, so that a branch that parts there need not count.
+# shared_version, before its own; forked_from is what its readers see, and stays when the branch shares nothing any more.
+# A message stores how large the conversation was with it, so that a branch that starts there need not count.
 BRANCHES: Final = (
     "ALTER TABLE chat_conversation ADD COLUMN parent_key INTEGER",
     "ALTER TABLE chat_conversation ADD COLUMN shared_seq INTEGER",
@@ -139,5 +139,44 @@ BRANCHES: Final = (
     "ALTER TABLE summarization_metadata ADD COLUMN made_at_version INTEGER",
 )
 
-# The desktop application has a table of the former name in its files.
+# Conversations in the order of their last change, to about a second: recency is updated_at_us >> 20, and -1 for one without
+# messages.  Every append would write to an index by updated_at_us; to this one, a conversation with constant appends writes
+# once a second.
+_RECENCY: Final = "CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END"
+_SET_RECENCY: Final = f"""
+WHEN new.recency <> {_RECENCY}
+BEGIN
+    UPDATE chat_conversation SET recency = {_RECENCY} WHERE conversation_key = new.conversation_key;
+END
+"""  # noqa: S608  an expression of this module, no value
+RECENCY: Final = (
+    "ALTER TABLE chat_conversation ADD COLUMN recency INTEGER NOT NULL DEFAULT -1",
+    "UPDATE chat_conversation SET recency = updated_at_us >> 20 WHERE message_count > 0",
+    f"CREATE TRIGGER chat_conversation_begun AFTER INSERT ON chat_conversation {_SET_RECENCY}",
+    f"CREATE TRIGGER chat_conversation_moved AFTER UPDATE OF updated_at_us, message_count ON chat_conversation {_SET_RECENCY}",
+    "CREATE INDEX chat_conversation_recency ON chat_conversation (recency)",
+    "CREATE INDEX chat_conversation_owner_recency ON chat_conversation (owner_user, recency)",
+    "DROP INDEX chat_conversation_owner",
+    "CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user, conversation_id)",
+)
+
+# Which conversation began as a branch of which, and where: the messages that a branch may hold of a conversation, even when
+# it has rows of its own for them, or when the conversation that it was forked from was cleared.
+CREATE_BRANCH = """
+CREATE TABLE chat_branch (
+    conversation_key INTEGER NOT NULL,
+    branch_key INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (conversation_key, branch_key)
+) WITHOUT ROWID
+"""
+FIND_BRANCHES = """
+INSERT INTO chat_branch (conversation_key, branch_key, seq, version)
+SELECT parent.conversation_key, branch.conversation_key, branch.forked_at_seq, branch.forked_at_version
+FROM chat_conversation AS branch JOIN chat_conversation AS parent ON parent.conversation_id = branch.forked_from
+"""
+TREES: Final = (CREATE_BRANCH, FIND_BRANCHES)
+
+# The desktop application's files have a table with the former name.
 RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"

@@ -1,31 +1,43 @@
-"""What changes a conversation at its end, or all of it: append and clear.
+"""Appends to a conversation, and clears it.
 
-Each runs inside a transaction that others may share.  The store executes what a change is; what it comes to is decided in
-``chatmemory.conversation.changes``.  Summaries stand in ``message_summaries.py``.
+Each function runs inside a transaction that other writes may share.  ``chatmemory.conversation.changes`` decides what a
+change does; this module executes it.  ``message_summaries.py`` stores summaries.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, final
 
-from chatmemory.access.principal import principal
+from attrs import define, evolve, field
+
+from chatmemory.access.principal import Principal, principal
 from chatmemory.conversation.changes import (
     AppendDecision,
+    ClearDecision,
+    ConversationState,
     Words,
     decide_append,
     decide_clear,
 )
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.conversation.messages import OPEN_ROLES, ClearReport
+from chatmemory.conversation.undoing import branches_of
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
+from chatmemory.events.event import current_reason
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND
-from chatmemory_layers.sqlite.engine.jobs import Transaction
-from chatmemory_layers.sqlite.events.event_log import note
+from chatmemory_layers.sqlite.engine.transaction import RowTakenError, Transaction
+from chatmemory_layers.sqlite.events.event_log import INSERT_ADDED, NS_PER_US, note
 from chatmemory_layers.sqlite.messages.branches import COUNT_LEVEL, SELECT_LEVEL_BY_IDS, levels_of
-from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
+from chatmemory_layers.sqlite.messages.conversation_row import (
+    ConversationRow,
+    conversation_row,
+    load_conversation,
+)
+from chatmemory_layers.sqlite.messages.held_messages import branches_holding
 from chatmemory_layers.sqlite.messages.message_forks import detach_branches
 
 # Positional, because a dictionary per message costs a tenth of the append.
@@ -41,7 +53,12 @@ SELECT message_id FROM summary_coverage JOIN summarization_metadata
 WHERE summary_coverage.conversation_key = :conversation_key AND message_id IN (SELECT value FROM json_each(:ids))
     AND (made_at_version IS NULL OR made_at_version <= :version)
 """
-DELETE_FROM_SEQ = "DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq >= :seq"
+# The columns that an append changes, if the conversation has messages and stays what it is.
+UPDATE_COUNTS = """
+UPDATE chat_conversation
+SET version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, updated_at_us = ?, next_seq = ?
+WHERE conversation_key = ?
+"""
 
 FORGET_ORIGIN = """
 UPDATE chat_conversation SET forked_from = NULL, forked_at_version = NULL, forked_at_seq = NULL
@@ -54,51 +71,143 @@ CLEAR_STATEMENTS: Final = (
 )
 
 
+NOTHING: Final[Mapping[str, Words | None]] = {}
+
 Size: TypeAlias = tuple[int, int, int, int]
-"""What ``Conversation`` counts: messages, those in view, their tokens, the open ones."""
+"""The counts of ``Conversation``: messages, those in view, their tokens, the open ones."""
+
+
+@final
+@define(eq=False)
+class AppendedRows:
+    """The rows that the appends of a transaction store, with one statement per table."""
+
+    messages: list[tuple[object, ...]] = field(factory=list[tuple[object, ...]])
+    events: list[tuple[object, ...]] = field(factory=list[tuple[object, ...]])
+    conversations: dict[int, ConversationRow] = field(factory=dict[int, ConversationRow])
+
+    def save(self, transaction: Transaction) -> None:
+        """Write the rows.
+
+        Raises:
+            RowTakenError: the id of a message exists already.
+        """
+        write = transaction.cursor.executemany
+        if write(INSERT_MESSAGE, self.messages).rowcount < len(self.messages):
+            raise RowTakenError
+        if self.events:  # a benchmark leaves them out
+            write(INSERT_ADDED, self.events)
+        counts = [
+            (row.state.next_seq, row.state.conversation, key) for key, row in self.conversations.items()
+        ]
+        write(
+            UPDATE_COUNTS,
+            [
+                (
+                    now.version,
+                    now.message_count,
+                    now.view_count,
+                    now.view_tokens,
+                    now.open_count,
+                    (now.updated_at - EPOCH) // MICROSECOND,
+                    next_seq,
+                    key,
+                )
+                for next_seq, now, key in counts
+            ],
+        )
 
 
 def append(
     transaction: Transaction, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
     """See ``MessageRepository.append``."""
-    row = conversation_row(transaction, batch.conversation_id)
-    # As a rule all of a batch is new, and the index tells when it is not: nobody has to look first.
-    who = principal()
-    decision = decide_append(row.state, {}, batch, who)
-    if (
-        row.state.deleted_count
-        or row.is_branch
-        or not isinstance(decision, AppendDecision)
-        or not _store(transaction, row, decision)
-    ):
-        decision = decide_append(row.state, _known(transaction, row, batch), batch, who)
+    id_, who = batch.conversation_id, principal()
+    row = transaction.held.get((ConversationRow, id_))
+    if not isinstance(row, ConversationRow):
+        row = load_conversation(transaction, id_)
+    before = row.state
+    # Most batches are entirely new, and the unique index refuses the others: no need to look first.
+    is_known = transaction.looks_first or row.is_branch or before.deleted_count > 0
+    decision = decide_append(before, known_of(transaction, row, batch) if is_known else NOTHING, batch, who)
+    if not isinstance(decision, AppendDecision):
+        # The caller may be repeating what is stored.
+        if not is_known:
+            decision = decide_append(before, known_of(transaction, row, batch), batch, who)
         if not isinstance(decision, AppendDecision):
             return Failure(decision)
-        _store(transaction, row, decision)
     if decision.new:
-        row.become(transaction, decision.state)
-        note(transaction, (decision.state.made_by_append(decision.new),))
+        _store(transaction, row, decision, who)
     return Success(decision.answer)
 
 
-def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecision) -> bool:
-    """Store what is new at the end; or nothing, when the id of one message is taken."""
-    key, first = row.inserted_key(transaction, decision.state.owner), row.state.next_seq
-    before, after = row.state.conversation, decision.state.conversation
-    version, stored_at_us = after.version, (after.updated_at - EPOCH) // MICROSECOND
-    messages, in_view = before.message_count, before.view_count
-    view_tokens, open_count = before.view_tokens, before.open_count
-    for seq, draft in enumerate(decision.new, first):
+def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecision, who: Principal) -> None:
+    """Store the new messages at the end of the conversation."""
+    rows = transaction.waiting
+    if not isinstance(rows, AppendedRows):
+        if rows is not None:
+            transaction.write_waiting()
+        rows = transaction.waiting = AppendedRows()
+    before, state = row.state, decision.state
+    size, now, owner = before.conversation, state.conversation, state.owner
+    key = row.key or row.inserted_key(transaction, owner)
+    messages, in_view, tokens, open_count = (
+        size.message_count,
+        size.view_count,
+        size.view_tokens,
+        size.open_count,
+    )
+    version, stored_at_us = now.version, (now.updated_at - EPOCH) // MICROSECOND
+    said_at_us = stored_at_us
+    for seq, draft in enumerate(decision.new, before.next_seq):
         messages += 1
         in_view += 1
-        view_tokens += draft.tokens
+        tokens += draft.tokens
         open_count += draft.role in OPEN_ROLES
-        size = (messages, in_view, view_tokens, open_count)
-        if not insert_message(transaction, key, seq, draft, version, stored_at_us, size):
-            transaction.execute(DELETE_FROM_SEQ, {"conversation_key": key, "seq": first})
-            return False
-    return True
+        said_at_us = (draft.timestamp - EPOCH) // MICROSECOND
+        rows.messages.append(
+            (
+                key,
+                seq,
+                None,
+                draft.id,
+                draft.role,
+                said_at_us,
+                draft.tokens,
+                None if draft.metadata is None else to_json(draft.metadata),
+                draft.content,
+                version,
+                stored_at_us,
+                messages,
+                in_view,
+                tokens,
+                open_count,
+            )
+        )
+    _note(rows, state, who, said_at_us)
+    if state.has_work is before.has_work and size.message_count:
+        row.state = state
+        rows.conversations[key] = row
+    else:  # an append to an empty conversation starts it again
+        row.become(transaction, state)
+
+
+def _note(rows: AppendedRows, state: ConversationState, who: Principal, said_at_us: int) -> None:
+    """Record for the log that an append has made *state*, as ``event_log.note`` does for other changes."""
+    rows.events.append(
+        (
+            time.time_ns() // NS_PER_US,
+            who.name,
+            who.namespace.user,
+            state.conversation.conversation_id,
+            state.owner.user,
+            state.owner.app,
+            state.conversation.version,
+            state.next_seq - 1,
+            said_at_us,
+            current_reason(),
+        )
+    )
 
 
 def insert_message(
@@ -110,8 +219,8 @@ def insert_message(
     stored_at_us: int,
     size: Size,
     place: int | None = None,
-) -> bool:
-    """Store *draft* unless its id is taken.
+) -> None:
+    """Store *draft*, whose id must not exist yet.
 
     Args:
         transaction: the transaction of the change.
@@ -120,11 +229,8 @@ def insert_message(
         draft: the message.
         version: the version that the change makes.
         stored_at_us: the instant of the change.
-        size: of the conversation with the message.
-        place: where a summary stands in the model's view; None: at *seq*.
-
-    Returns:
-        whether it was stored.
+        size: the size of the conversation including the message.
+        place: the position of a summary in the model's view; None: at *seq*.
     """
     metadata = draft.metadata
     columns = (
@@ -141,28 +247,36 @@ def insert_message(
         stored_at_us,
         *size,
     )
-    return transaction.execute(INSERT_MESSAGE, columns).rowcount == 1
+    transaction.execute(INSERT_MESSAGE, columns)
 
 
-def _known(transaction: Transaction, row: ConversationRow, batch: Append) -> Mapping[str, Words | None]:
-    """Return what is stored under the ids of *batch*; a message that is stored is compared, covered or not."""
+def known_of(transaction: Transaction, row: ConversationRow, batch: Append) -> Mapping[str, Words | None]:
+    """Return what is stored under the ids of *batch*; covered messages are included.
+
+    Args:
+        transaction: the transaction of the write.
+        row: the row of the conversation.
+        batch: the messages to append.
+    """
     known: dict[str, Words | None] = {}
     if row.key == 0:
         return known
-    levels = levels_of(transaction.execute, row.key)
+    transaction.write_waiting()
+    execute = transaction.cursor.execute
+    levels = levels_of(execute, row.key)
     ids = json.dumps([draft.id for draft in batch.drafts])
     for level in levels:
         wanted = {**level.bounds(), "ids": ids}
-        known |= dict.fromkeys(id_ for (id_,) in transaction.execute(SELECT_COVERED, wanted).fetchall())
+        known |= dict.fromkeys(id_ for (id_,) in execute(SELECT_COVERED, wanted).fetchall())
     for level in levels:
         wanted = {**level.bounds(), "ids": ids}
-        for id_, *words in transaction.execute(SELECT_LEVEL_BY_IDS, wanted).fetchall():
+        for id_, *words in execute(SELECT_LEVEL_BY_IDS, wanted).fetchall():
             known[id_] = (words[0], words[1], words[2])
     return known
 
 
 def clear(
-    transaction: Transaction, conversation_id: str, *, now: datetime
+    transaction: Transaction, conversation_id: str, *, now: datetime, with_branches: bool = False
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
     """See ``MessageRepository.clear``."""
     row = conversation_row(transaction, conversation_id)
@@ -170,6 +284,30 @@ def clear(
         return Success(None)
     if (refusal := row.state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
+    cleared_too: list[str] = []
+    still_shared_by: list[str] = []
+    for branch_id in branches_of(branches_holding(transaction, row.key)):
+        branch = conversation_row(transaction, branch_id)
+        if with_branches and branch.state.refuses_deletion_by(principal()) is None:
+            cleared = clear_row(transaction, branch, now=now)
+            note(transaction, [cleared.state.made_by("cleared")])
+            cleared_too.append(branch_id)
+        else:
+            still_shared_by.append(branch_id)
+    decision = clear_row(transaction, row, now=now)
+    note(transaction, [decision.state.made_by("cleared")])
+    told = evolve(decision.answer, cleared_too=tuple(cleared_too), still_shared_by=tuple(still_shared_by))
+    return Success(told)
+
+
+def clear_row(transaction: Transaction, row: ConversationRow, *, now: datetime) -> ClearDecision:
+    """Delete everything of a conversation that holds messages; the caller writes the log.
+
+    Args:
+        transaction: the transaction of the write.
+        row: the row of the conversation.
+        now: the instant of the change.
+    """
     detach_branches(transaction, row.key, from_seq=0)
     key = {"conversation_key": row.key}
     summaries = sum(
@@ -182,5 +320,4 @@ def clear(
         transaction.execute(statement, key)
     decision = decide_clear(row.state, summaries=summaries, now=now)
     row.become(transaction, decision.state)
-    note(transaction, [decision.state.made_by("cleared")])
-    return Success(decision.answer)
+    return decision

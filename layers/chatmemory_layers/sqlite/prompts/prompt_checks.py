@@ -3,16 +3,16 @@
 ==== ======================================================================
 code what is checked
 ==== ======================================================================
-D001 SQLite's version, and what is known of it
+D001 SQLite's version, and its known defects
 D002 the file itself, page by page
 D003 the index of words against the turns
 D004 every turn has one whole vector and one code, and no vector is without a turn
-D005 rows that refer to rows that are not there
+D005 rows that refer to missing rows
 D006 vectors of other models than the present one
-D007 the log: writers and readers that do not wait for each other
+D007 the log: whether writers and readers can work at the same time
 D008 who may read the file
 D009 sources that are gone, and turns that their sources no longer hold
-D010 room on the disk
+D010 free space on the disk
 D011 texts against their hashes: SQLite itself does not notice a changed letter
 ==== ======================================================================
 
@@ -33,23 +33,23 @@ from attrs import frozen
 
 from chatmemory.pastchats.past_chats import Finding, Severity
 from chatmemory_layers.sqlite.engine.file_connection import connect
-from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk
+from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk, torn
 from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import NO_MODEL
 
 FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
-"""Before it, two connections that write or empty the log at the same moment could damage the file (since 3.7.0)."""
+"""Before this version, two connections that write or empty the log at the same moment could damage the file (since 3.7.0)."""
 
 MOST_COMPLAINTS: Final = 3
 LOCK_SECONDS: Final = 2.0
 PRIVATE: Final = 0o077
 ROOM_OF_FILE: Final = 0.5
-"""So much of its own size a file may need at once: a log, or an index of words that is merged."""
+"""The part of its own size that a file may need in addition: for a log, or an index of words that is merged."""
 
 LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
 GIB: Final = 2**30
 
 QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
-# Of rank 1: against the rows.  Without it, an index that has lost rows passes.
+# With rank 1, FTS5 compares the index with the rows.  Without it, an index that has lost rows passes.
 CHECK_WORDS = "INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('integrity-check', 1)"
 COUNT_WORDS = """
 SELECT count(*) FROM prompts_fts_docsize AS entry
@@ -60,25 +60,28 @@ SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompts_fts_docsize
 COUNT_ROWS = """
 SELECT
     (SELECT count(*) FROM prompts),
-    (SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)),
+    (SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompt_vectors WHERE prompt_id = id)),
     (SELECT count(*) FROM prompts WHERE NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)),
-    (SELECT count(*) FROM prompt_embeddings WHERE length(vector) <> dim),
-    (SELECT count(*) FROM prompt_embeddings WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE id = prompt_id))
+    (SELECT count(*) FROM prompt_vectors WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE id = prompt_id))
     + (SELECT count(*) FROM prompt_codes WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE id = prompt_id))
 """
 CHECK_REFERENCES = "PRAGMA foreign_key_check"
-COUNT_MODELS = (
-    "SELECT model, count(*) FROM prompt_embeddings WHERE model <> :model GROUP BY model ORDER BY model"
-)
+COUNT_MODELS = """
+SELECT model, count(*) FROM prompt_vectors JOIN prompt_models USING (model_key)
+WHERE model <> :model GROUP BY model ORDER BY model
+"""
+# Counted as prune counts them.
 COUNT_ABANDONED = """
 SELECT
-    (SELECT count(*) FROM prompt_sources WHERE status = 'missing'),
+    (SELECT count(DISTINCT source_path) FROM prompts CROSS JOIN prompt_sources USING (source_path) WHERE status = 'missing'),
+    (SELECT count(*) FROM prompts CROSS JOIN prompt_sources USING (source_path)
+     WHERE status = 'missing' AND superseded_at IS NULL),
     (SELECT count(*) FROM prompts WHERE superseded_at IS NOT NULL)
 """
 SELECT_TEXTS = "SELECT id, content, text_hash FROM prompts"
 
 _CORRUPT: Final = 11
-_PRIMARY_CODE: Final = 0xFF  # the low byte; the rest of an extended code only refines it
+_PRIMARY_CODE: Final = 0xFF  # the low byte; the other bytes of an extended code only add detail
 
 
 @final
@@ -87,9 +90,9 @@ class Examined:
     """An index under examination.
 
     Attributes:
-        path: None: it is in memory.
-        model: that of the present embedder.
-        native: the driver that *connection* is of.
+        path: the path of the file; None: it is in memory.
+        model: the name of the present embedder's model.
+        native: the driver of *connection*.
     """
 
     connection: sqlite3.Connection
@@ -98,20 +101,20 @@ class Examined:
     native: ModuleType
 
     def counts(self, statement: str) -> list[int]:
-        """Return the numbers that a statement gives, row by row."""
+        """Return the numbers that a statement selects, row by row."""
         return [count for row in self.connection.execute(statement).fetchall() for count in row]
 
 
 def check(
     connection: sqlite3.Connection, *, path: Path | None, model: str, native: ModuleType
 ) -> tuple[Finding, ...]:
-    """Look at everything in the table above; one finding at least for each code that applies."""
+    """Make all checks of the table above; return at least one finding for each code that applies."""
     examined = Examined(connection, path, model, native)
     return tuple(finding for code, look in _CHECKS.items() for finding in _looked(code, look, examined))
 
 
 def _looked(code: str, look: "Check", examined: Examined) -> Iterator[Finding]:
-    """Look; what is too damaged to be looked at is a finding too."""
+    """Make one check; a file that is too damaged for it is a finding too."""
     try:
         for severity, message, repair in look(examined):
             yield Finding(code=code, severity=severity, message=message, repair=repair)
@@ -131,7 +134,7 @@ _RE_EMBED: Final = "pastchats-memory re-embed"
 
 def _version(examined: Examined) -> Iterator[Seen]:
     version = f"SQLite {examined.native.sqlite_version}"
-    # No warning: nearly every machine has an older one, and who is always warned reads no warnings.
+    # No warning: nearly every machine has an older version, and a warning that always appears is not read.
     if examined.native.sqlite_version_info < FIRST_WITHOUT_RESET_BUG:
         version += (
             " (before 3.51.3, two processes that write at the same moment might, very rarely, damage a file)"
@@ -164,9 +167,10 @@ def _words(examined: Examined) -> Iterator[Seen]:
 
 
 def _words_are_true(examined: Examined) -> bool | None:
-    """Compare the index of words with the rows, word by word; None: nobody lets us.
+    """Return whether the index of words agrees with the rows, word by word; None: the file cannot be locked.
 
-    SQLite takes the comparison for a write, though it writes nothing: so it needs a connection that may, and is undone.
+    SQLite treats the comparison as a write, though it writes nothing: so it needs a connection that may write, and is rolled
+    back.
     """
     if examined.path is None:
         return _compared(examined.connection, examined.native)
@@ -200,9 +204,10 @@ def _compared(connection: sqlite3.Connection, native: ModuleType) -> bool | None
 
 
 def _vectors(examined: Examined) -> Iterator[Seen]:
-    prompts, without_vector, without_code, torn, orphans = examined.counts(COUNT_ROWS)
-    if without_vector or without_code or torn:
-        message = f"of {prompts} turns, {without_vector} have no vector, {torn} a broken one, and {without_code} no code"
+    prompts, without_vector, without_code, orphans = examined.counts(COUNT_ROWS)
+    broken = len(torn(examined.connection))
+    if without_vector or without_code or broken:
+        message = f"of {prompts} turns, {without_vector} have no vector, {broken} a broken one, and {without_code} no code"
         yield "error", message, _RE_EMBED
     elif not orphans:
         yield "ok", f"{prompts} turns, each with one vector", ""
@@ -214,9 +219,9 @@ def _references(examined: Examined) -> Iterator[Seen]:
     complaints = examined.connection.execute(CHECK_REFERENCES).fetchall()
     if complaints:
         tables = ", ".join(sorted({table for table, *_ in complaints}))
-        yield "error", f"{len(complaints)} rows of {tables} refer to rows that are not there", _START_ANEW
+        yield "error", f"{len(complaints)} rows of {tables} refer to missing rows", _START_ANEW
     else:
-        yield "ok", "all references lead somewhere", ""
+        yield "ok", "all references are valid", ""
 
 
 def _models(examined: Examined) -> Iterator[Seen]:
@@ -240,7 +245,7 @@ def _journal(examined: Examined) -> Iterator[Seen]:
     if mode in {"wal", "memory"}:
         yield "ok", f"journal mode {mode}", ""
     else:
-        message = f"journal mode {mode}: who searches waits for who indexes"
+        message = f"journal mode {mode}: searches wait while an index run writes"
         yield "warning", message, "keep the file on a local disk, then run pastchats-memory index"
 
 
@@ -259,9 +264,12 @@ def _privacy(examined: Examined) -> Iterator[Seen]:
 
 
 def _abandoned(examined: Examined) -> Iterator[Seen]:
-    missing, superseded = examined.counts(COUNT_ABANDONED)
-    if missing or superseded:
-        message = f"{missing} sources are gone, {superseded} turns are no longer in their sources; all of it is still found"
+    missing, alone, superseded = examined.counts(COUNT_ABANDONED)
+    if alone or superseded:
+        message = (
+            f"{missing} sources are gone with {alone} turns, {superseded} turns are no longer in their sources; "
+            "all of it is still found"
+        )
         yield "ok", message, "pastchats-memory prune deletes these turns, if you want that"
     else:
         yield "ok", "every turn is still in its source", ""

@@ -1,13 +1,13 @@
-"""``commit_source``: the turns that were put aside become rows, in one transaction.
+"""``commit_source``: turns the staged turns of a source into rows, in one transaction.
 
-First each staged turn learns its fate, then every fate is one statement over all of its turns; rows that stay as they are
+First the fate of each staged turn is decided, then each fate is one statement over all of its turns; rows that stay the same
 are not written.  The fates:
 
-``new``        nobody has brought this identity yet
-``kept``       it is there as it is, from this source; or the turns come from elsewhere than their source, and it is there
-``updated``    this source brought it, and now says something else
-``moved``      another source brought a shorter text, or holds it no more: it becomes this source's
-``same``       another source brought it: this one is noted beside it
+``new``        the identity is not stored yet
+``kept``       it is stored unchanged, from this source; or the turns are imported from elsewhere, and it is stored
+``updated``    it is stored from this source, which now has another text
+``moved``      it is stored from a source with a shorter text, or one that no longer holds it: it now belongs to this source
+``same``       it is stored from another source: this source is recorded as a further one
 """
 
 import json
@@ -25,14 +25,14 @@ from chatmemory_layers.sqlite.prompts.prompt_row import plain
 from chatmemory_layers.sqlite.prompts.prompt_staging import discard
 
 WRITTEN_AT_ONCE: Final = (
-    2_000  # turns; what a statement with triggers writes is copied first, by some builds in memory
+    2_000  # turns; SQLite first copies what a statement with triggers writes, in some builds in memory
 )
 
-# Turns whose source was not read itself, as those of an import: they add to what is there and change nothing of it.
+# Turns whose source was not read itself, as those of an import: they are added, and change nothing that is stored.
 FORGET_FORGETTING = """
 DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM staging.staged_prompts)
 """
-# Ids are known before rows are written, so that nothing has to look for them again; gaps do no harm.
+# Ids are chosen before rows are written, so that they need not be looked up afterwards; gaps do no harm.
 FIND_FATES = """
 INSERT INTO staging.staged_fates (place, prompt_id, fate, needs_vector)
 SELECT place, prompt_id, fate, fate IN ('new', 'updated', 'moved') AND is_another_text
@@ -121,7 +121,7 @@ INSERT OR IGNORE INTO prompt_models (model, dim)
 SELECT DISTINCT model, dim FROM staging.staged_vectors UNION SELECT 'none', 0
 """
 DELETE_FORMER_VECTORS = """
-DELETE FROM prompt_embeddings WHERE prompt_id IN (
+DELETE FROM prompt_vectors WHERE prompt_id IN (
     SELECT prompt_id FROM staging.staged_fates WHERE needs_vector AND fate <> 'new'
 )
 """
@@ -131,10 +131,13 @@ DELETE FROM prompt_codes WHERE prompt_id IN (
 )
 """
 INSERT_VECTORS = """
-INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT staged.prompt_id, made.model, made.dim, made.vector, made.vector_json
+INSERT INTO prompt_vectors (prompt_id, model_key, dense, squares, vector, made_at)
+SELECT
+    staged.prompt_id, prompt_models.model_key, made.dense, made.squares, made.vector,
+    CASE WHEN staged.fate <> 'new' THEN CAST(strftime('%s', 'now') AS INTEGER) END
 FROM staging.staged_turns AS staged
 CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash AND made.model = staged.model
+CROSS JOIN prompt_models ON prompt_models.model = made.model AND prompt_models.dim = made.dim
 WHERE staged.needs_vector ORDER BY staged.place
 """
 INSERT_CODES = """
@@ -145,39 +148,45 @@ CROSS JOIN staging.staged_vectors AS made ON made.text_hash = staged.text_hash A
 CROSS JOIN prompt_models ON prompt_models.model = made.model AND prompt_models.dim = made.dim
 WHERE staged.needs_vector ORDER BY staged.place
 """
-# Those for which no vector was made, because the same text has one somewhere.
+# Turns for which no vector was made, because the same text has one elsewhere.
 LEAVE_TO_COPY = """
 UPDATE staging.staged_fates SET needs_vector = 0
-WHERE needs_vector AND EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged_fates.prompt_id)
+WHERE needs_vector AND EXISTS (SELECT 1 FROM prompt_vectors WHERE prompt_id = staged_fates.prompt_id)
 """
 COPY_VECTORS = """
-INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT staged.prompt_id, copied.model, copied.dim, copied.vector, copied.vector_json
+INSERT INTO prompt_vectors (prompt_id, model_key, dense, squares, vector, made_at)
+SELECT
+    staged.prompt_id, copied.model_key, copied.dense, copied.squares, copied.vector,
+    CASE WHEN staged.fate <> 'new' THEN CAST(strftime('%s', 'now') AS INTEGER) END
 FROM staging.staged_turns AS staged
-CROSS JOIN prompt_embeddings AS copied ON copied.prompt_id = (
-    SELECT prompts.id FROM prompts CROSS JOIN prompt_embeddings AS theirs ON theirs.prompt_id = prompts.id
-    WHERE prompts.text_hash = staged.text_hash AND theirs.model = staged.model LIMIT 1
+CROSS JOIN prompt_vectors AS copied ON copied.prompt_id = (
+    SELECT prompts.id FROM prompts
+    CROSS JOIN prompt_vectors AS theirs ON theirs.prompt_id = prompts.id
+    CROSS JOIN prompt_models ON prompt_models.model_key = theirs.model_key
+    WHERE substr(prompts.text_hash, 1, 12) = substr(staged.text_hash, 1, 12)
+        AND prompts.text_hash = staged.text_hash AND prompt_models.model = staged.model LIMIT 1
 )
 WHERE staged.needs_vector
 """
 INSERT_NO_VECTORS = """
-INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT prompt_id, 'none', 0, x'', '[]' FROM staging.staged_fates AS staged
-WHERE needs_vector AND NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = staged.prompt_id)
+INSERT INTO prompt_vectors (prompt_id, model_key, dense, squares, vector)
+SELECT prompt_id, (SELECT model_key FROM prompt_models WHERE model = 'none' AND dim = 0), 0, 0, x''
+FROM staging.staged_fates AS staged
+WHERE needs_vector AND NOT EXISTS (SELECT 1 FROM prompt_vectors WHERE prompt_id = staged.prompt_id)
 """
 COPY_CODES = """
 INSERT INTO prompt_codes (prompt_id, model_key, code)
-SELECT staged.prompt_id, prompt_models.model_key, coalesce((
+SELECT staged.prompt_id, own.model_key, coalesce((
     SELECT prompt_codes.code FROM prompts CROSS JOIN prompt_codes ON prompt_codes.prompt_id = prompts.id
-    WHERE prompts.text_hash = staged.text_hash AND prompt_codes.model_key = prompt_models.model_key LIMIT 1
+    WHERE substr(prompts.text_hash, 1, 12) = substr(staged.text_hash, 1, 12)
+        AND prompts.text_hash = staged.text_hash AND prompt_codes.model_key = own.model_key LIMIT 1
 ), x'')
 FROM staging.staged_turns AS staged
-CROSS JOIN prompt_embeddings AS own ON own.prompt_id = staged.prompt_id
-CROSS JOIN prompt_models ON prompt_models.model = own.model AND prompt_models.dim = own.dim
+CROSS JOIN prompt_vectors AS own ON own.prompt_id = staged.prompt_id
 WHERE staged.needs_vector
 """
 
-# Turns that it held and was asked for, and that it does not bring any more.
+# Stored turns of the source that were asked for, and that it no longer holds.
 CHOOSE_LOST = """
 INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
@@ -193,7 +202,7 @@ DELETE_LOST_ALIASES = """
 DELETE FROM prompt_aliases
 WHERE source_path = :source AND prompt_id IN (SELECT prompt_id FROM staging.chosen_prompts)
 """
-# Another source still holds them.
+# Turns that another source still holds.
 HAND_OVER = """
 UPDATE prompts SET
     source_path = (SELECT min(source_path) FROM prompt_aliases WHERE prompt_id = prompts.id), superseded_at = NULL
@@ -240,7 +249,7 @@ def commit_source(
     """See ``PromptRepository.commit_source``."""
     with transaction(connection):
         changes = _take_in(connection, state)
-        if state.status == "indexed":  # only of what was read whole is it known what it does not hold
+        if state.status == "indexed":  # a source read in part may still hold the other turns
             changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
             if not keeps_superseded:
                 connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
@@ -279,7 +288,7 @@ def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChange
 
 
 def _write(connection: sqlite3.Connection, statement: str) -> None:
-    """Write all turns that *statement* chooses, a portion at a time."""
+    """Write all turns that *statement* selects, in portions."""
     (last,) = connection.execute(SELECT_LAST_PLACE).fetchone()
     for first in range(1, last + 1, WRITTEN_AT_ONCE):
         connection.execute(statement, {"first": first, "last": first + WRITTEN_AT_ONCE - 1})

@@ -1,6 +1,6 @@
-"""What is read of past chats page by page: the list of conversations, and one of them from its start.
+"""Reads past chats by pages: the list of conversations, and one conversation from its start.
 
-Turns that were superseded are in neither.
+Neither contains superseded turns.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter
 
 OPENING_CHARACTERS: Final = 120
-READ_CHARACTERS: Final = 4 * OPENING_CHARACTERS  # of which white space and fences may go
+READ_CHARACTERS: Final = 4 * OPENING_CHARACTERS  # white space and fences are removed from them
 GREATEST_INDEX: Final = 2**63 - 1
 
-# All of it stands in the index; only the rows of those that are shown are read.
+# The index holds all of it; only the rows of the conversations on the page are read.
 SELECT_CONVERSATIONS = f"""
 WITH listed AS (
     SELECT conversation_id, count(*) AS turns, min(timestamp) AS first_at, max(timestamp) AS last_at,
@@ -57,9 +57,9 @@ FROM listed CROSS JOIN prompts AS opening ON opening.id = (
     ORDER BY turn_index, id LIMIT 1
 )
 ORDER BY listed.place DESC, listed.conversation_id DESC
-"""  # noqa: S608  the condition is ours
+"""  # noqa: S608  the condition is a constant
 
-# Turns of one index stay together: the next page begins behind it.
+# Turns with the same index stay on one page: the next page begins after that index.
 SELECT_TURNS_BEHIND = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE conversation_id = :conversation_id AND superseded_at IS NULL AND turn_index > :newer_than
@@ -70,7 +70,7 @@ WHERE conversation_id = :conversation_id AND superseded_at IS NULL AND turn_inde
         :greatest
     )
 ORDER BY turn_index, id
-"""  # noqa: S608  the columns are ours
+"""  # noqa: S608  the columns are a constant
 SELECT_IS_THERE = """
 SELECT EXISTS (
     SELECT 1 FROM prompts
@@ -82,7 +82,14 @@ SELECT EXISTS (
 def conversations(
     connection: sqlite3.Connection, which: PromptFilter, *, limit: int, after: str | None
 ) -> PastConversationPage:
-    """Return conversations that hold turns which are meant, last said first."""
+    """Return a page of conversations with turns that the filter selects, the most recent first.
+
+    Args:
+        connection: the connection to the file.
+        which: selects turns.
+        limit: the largest number of conversations.
+        after: the cursor of the previous page; None: the first page.
+    """
     after_at, after_id = (None, None) if after is None else read_cursor(after) or ("", "")
     asked = {
         **filter_parameters(which),
@@ -103,7 +110,14 @@ def conversations(
 def conversation_turns(
     connection: sqlite3.Connection, conversation_id: str, *, newer_than: int, limit: int
 ) -> PastTurnPage | None:
-    """Return turns behind an index in their order; None: of this conversation there are none at all."""
+    """Return the turns after an index, in order; None: the conversation does not exist.
+
+    Args:
+        connection: the connection to the file.
+        conversation_id: the id of the conversation.
+        newer_than: the index; -1 for the first page.
+        limit: the largest number of turns, except that turns with the same index stay on one page.
+    """
     asked = {
         "conversation_id": plain(conversation_id),
         "newer_than": max(min(newer_than, GREATEST_INDEX), -1),

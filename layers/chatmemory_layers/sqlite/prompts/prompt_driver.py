@@ -1,8 +1,8 @@
-"""The module that speaks to SQLite, and the extension that compares codes within it, where there is one.
+"""The module that connects to SQLite, and the extension that compares codes in it, if there is one.
 
-The interpreter's own ``sqlite3`` is preferred; some are built without loading of extensions, and there ``pysqlite3``
-serves in its place where it is installed (extra: ``chatmemory-effect[vec]``).  Nothing depends on either: without the
-extension, codes are compared by Python or numpy, with the same answers.
+The interpreter's own ``sqlite3`` is preferred; some are built without extensions, and then ``pysqlite3`` is used if it is
+installed (extra: ``chatmemory-effect[vec]``).  Neither is required: without the extension, Python or numpy compares the
+codes, with the same answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def driver(*, use_sqlite_vec: bool) -> ModuleType:
-    """Return the module to connect with, one that can load extensions if any can and it is wanted."""
+    """Return the module to connect with; if *use_sqlite_vec*, one that can load extensions, if there is one."""
     if not use_sqlite_vec or hasattr(sqlite3.Connection, "enable_load_extension"):
         return sqlite3
     with suppress(ImportError):
@@ -28,7 +28,7 @@ def driver(*, use_sqlite_vec: bool) -> ModuleType:
 
 
 def load_vec(connection: sqlite3.Connection) -> bool:
-    """Load sqlite-vec into *connection*, unless it has it; return whether it is there."""
+    """Load sqlite-vec into *connection*, unless it is loaded; return whether it can be used."""
     if _has_vec(connection):
         return True
     try:
@@ -50,6 +50,6 @@ def load_vec(connection: sqlite3.Connection) -> bool:
 def _has_vec(connection: sqlite3.Connection) -> bool:
     try:
         connection.execute("SELECT vec_version()").fetchall()
-    except Exception:  # noqa: BLE001  whichever driver's error: no such function
+    except Exception:  # noqa: BLE001  either driver's error: no such function
         return False
     return True

@@ -1,7 +1,7 @@
-"""Which rows of ``prompts`` a ``PromptFilter`` means, as a condition of constant text.
+"""The rows of ``prompts`` that a ``PromptFilter`` selects, as a condition of constant text.
 
 Parameters are named ``projects``, ``roles``, ``formats``, ``conversations``, ``since`` and ``until``; an empty field is
-NULL, and admits every row.
+NULL, and selects every row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
 if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter
 
-# A name on the left decides how names are compared: projects without regard to case.
+# The left side of a comparison decides its collation: projects are compared without regard to case.
 IS_MEANT: Final = """
 (:projects IS NULL OR prompts.source_project COLLATE NOCASE IN (SELECT value FROM json_each(:projects)))
 AND (:roles IS NULL OR prompts.role IN (SELECT value FROM json_each(:roles)))
@@ -39,5 +39,5 @@ def filter_parameters(which: PromptFilter) -> dict[str, str | None]:
 
 
 def _names(names: Sequence[str]) -> str | None:
-    # Escaped: a name may hold half a character, which no statement takes.
+    # Escaped: a name may contain a lone surrogate, which no statement accepts.
     return json.dumps(list(names)) if names else None

@@ -1,6 +1,6 @@
-"""What is read of past chats beside a search: sources, turns in their order, counts.
+"""Reads of past chats other than a search: sources, turns in order, counts.
 
-Everything here is imported by a recall, and so imports little.
+A recall imports this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SELECT_SOURCES = """
 SELECT source_path, size_bytes, modified_ns, format, format_version, options, status, issue, also FROM prompt_sources
 """
 
-# Turns that were edited away are beside nothing but each other.
+# Turns that were edited away have only each other as neighbours.
 SELECT_BEFORE = f"""
 SELECT {PROMPT_COLUMNS} FROM prompts
 WHERE conversation_id = :conversation_id AND (turn_index, id) < (:turn_index, :id)
@@ -70,7 +70,8 @@ WHERE conversation_id = :source AND turn_index = :turn_index ORDER BY id LIMIT :
 
 SELECT_WITH_TEXTS = """
 SELECT asked.value, prompts.conversation_id
-FROM json_each(:hashes) AS asked CROSS JOIN prompts ON prompts.text_hash = asked.value
+FROM json_each(:hashes) AS asked CROSS JOIN prompts ON substr(prompts.text_hash, 1, 12) = substr(asked.value, 1, 12)
+WHERE prompts.text_hash = asked.value
 GROUP BY asked.value, prompts.conversation_id ORDER BY asked.id, min(prompts.id)
 """
 
@@ -80,40 +81,44 @@ WHERE prompts.id > :after AND {IS_MEANT}
 ORDER BY prompts.id LIMIT :limit
 """
 
-# The rows of another model lie before and behind its own in the index.
 SELECT_WITHOUT_VECTOR = """
 SELECT prompts.id, prompts.content
 FROM (
-    SELECT prompt_id FROM prompt_embeddings WHERE model < :model
-    UNION ALL SELECT prompt_id FROM prompt_embeddings WHERE model > :model
-    LIMIT :limit
+    SELECT prompt_id FROM prompt_models CROSS JOIN prompt_vectors ON prompt_vectors.model_key = prompt_models.model_key
+    WHERE prompt_models.model <> :model LIMIT :limit
 ) CROSS JOIN prompts ON prompts.id = prompt_id
 ORDER BY prompts.id
 """
 SELECT_WITHOUT_ROW = """
 SELECT id, content FROM prompts
-WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id)
+WHERE NOT EXISTS (SELECT 1 FROM prompt_vectors WHERE prompt_id = id)
     OR NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)
-    OR EXISTS (SELECT 1 FROM prompt_embeddings WHERE prompt_id = id AND length(vector) <> dim)
+    OR id IN (SELECT value FROM json_each(:torn))
 ORDER BY id LIMIT :limit
 """
+SELECT_VECTORS = """
+SELECT prompt_id, dim, dense, squares, vector FROM prompt_vectors JOIN prompt_models USING (model_key)
+"""
 
-# One walk over the rows, which are long, for everything that they are counted by.
+# One scan of the rows, which are long, for all the counts.
 COUNT_PROMPTS = """
 SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max(timestamp)
 FROM prompts GROUP BY format, role, source_project
 """
 COUNT_CONVERSATIONS = "SELECT count(DISTINCT conversation_id) FROM prompts"
-COUNT_EMBEDDINGS = "SELECT count(*) FROM prompt_embeddings"
+COUNT_VECTORS = "SELECT count(*) FROM prompt_vectors"
 COUNT_SOURCES = (
     "SELECT count(*), count(*) FILTER (WHERE status = 'missing') FROM prompt_sources WHERE format <> ''"
 )
-COUNT_MODELS = "SELECT model, count(*) FROM prompt_embeddings GROUP BY model ORDER BY count(*) DESC, model"
+COUNT_MODELS = """
+SELECT model, count(*) FROM prompt_vectors JOIN prompt_models USING (model_key)
+GROUP BY model ORDER BY count(*) DESC, model
+"""
 SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_runs ORDER BY id DESC LIMIT 1)"
 
 
 def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
-    """Return what is known of every source."""
+    """Return the state of every source, by name."""
     from chatmemory.pastchats.indexing.prompt_drafts import SourceState
 
     return {
@@ -135,7 +140,14 @@ def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
 
 
 def around(connection: sqlite3.Connection, prompt: Prompt, *, before: int, after: int) -> tuple[Prompt, ...]:
-    """Return *prompt* with the turns of its conversation before and after it."""
+    """Return *prompt* with the turns of its conversation before and after it.
+
+    Args:
+        connection: the connection to the file.
+        prompt: the turn.
+        before: the largest number of turns before it.
+        after: the largest number of turns after it.
+    """
     place = {
         "conversation_id": plain(prompt.conversation_id),
         "turn_index": prompt.turn_index,
@@ -150,7 +162,7 @@ def around(connection: sqlite3.Connection, prompt: Prompt, *, before: int, after
 def turns(
     connection: sqlite3.Connection, source: str, *, turn_index: int | None, limit: int
 ) -> tuple[Prompt, ...]:
-    """Return turns of a source, or of a conversation where no source is called so."""
+    """Return the turns of a source, or of a conversation if no source has that name."""
     asked = {"source": plain(source), "turn_index": turn_index, "limit": max(limit, 0)}
     if turn_index is None:
         of_source, of_conversation = SELECT_OF_SOURCE, SELECT_OF_CONVERSATION
@@ -164,7 +176,12 @@ def turns(
 
 
 def with_texts(connection: sqlite3.Connection, text_hashes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the conversations in which each text occurs, the one that had it first before the others."""
+    """Return the conversations in which each text occurs, the one that had it first before the others.
+
+    Args:
+        connection: the connection to the file.
+        text_hashes: the hashes of the texts.
+    """
     found: dict[str, list[str]] = {}
     for text_hash, conversation_id in connection.execute(
         SELECT_WITH_TEXTS, {"hashes": json.dumps(list(text_hashes))}
@@ -176,7 +193,7 @@ def with_texts(connection: sqlite3.Connection, text_hashes: Sequence[str]) -> di
 def records(
     connection: sqlite3.Connection, which: PromptFilter, *, after: int
 ) -> list[tuple[int, PromptDraft, str]]:
-    """Return the next rows behind the row *after*: each with its turn and the time when it was made."""
+    """Return the next rows after the row *after*: each with its turn and the time when it was created."""
     asked = {**filter_parameters(which), "after": after, "limit": RECORDS_AT_ONCE}
     return [
         (row[0], draft_of(prompt_of(row), content_hash=row[-3], search_terms=row[-2]), row[-1])
@@ -185,17 +202,39 @@ def records(
 
 
 def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) -> tuple[tuple[int, str], ...]:
-    """Return rows whose vector is of another model, and when there are no more of them, those that have no whole one."""
+    """Return rows whose vector is of another model; when there are none left, those whose vector is damaged.
+
+    Args:
+        connection: the connection to the file.
+        model: the name of the embedder's model.
+        limit: the largest number of rows.
+    """
     asked = {"model": model, "limit": max(limit, 0)}
     rows = (
         connection.execute(SELECT_WITHOUT_VECTOR, asked).fetchall()
-        or connection.execute(SELECT_WITHOUT_ROW, asked).fetchall()
+        or connection.execute(SELECT_WITHOUT_ROW, {**asked, "torn": json.dumps(torn(connection))}).fetchall()
     )
     return tuple((prompt_id, content) for prompt_id, content in rows)
 
 
+def torn(connection: sqlite3.Connection) -> list[int]:
+    """Return the rows whose vector is damaged."""
+    from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector
+
+    return [
+        prompt_id
+        for prompt_id, dim, *columns in connection.execute(SELECT_VECTORS)
+        if not PackedVector(*columns).is_whole(dim)
+    ]
+
+
 def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
-    """Count what is kept, in the file at *path*; None: it is in memory."""
+    """Return the counts of the store in the file at *path*; None: it is in memory.
+
+    Args:
+        connection: the connection to the file.
+        path: the path of the file.
+    """
     from chatmemory.pastchats.past_chats import PastChatsStatistics
 
     rows = connection.execute(COUNT_PROMPTS).fetchall()
@@ -205,7 +244,7 @@ def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsSt
         by_role[role] += count
         by_project[project] += count
     (conversations,) = connection.execute(COUNT_CONVERSATIONS).fetchone()
-    (embeddings,) = connection.execute(COUNT_EMBEDDINGS).fetchone()
+    (embeddings,) = connection.execute(COUNT_VECTORS).fetchone()
     sources_known, missing = connection.execute(COUNT_SOURCES).fetchone()
     (last_run,) = connection.execute(SELECT_LAST_RUN).fetchone()
     return PastChatsStatistics(
@@ -227,7 +266,7 @@ def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsSt
 
 
 def bytes_on_disk(path: Path) -> int:
-    """Return the size of the file with its log."""
+    """Return the size of the file and its log, in bytes."""
     files = (path, path.with_name(path.name + "-wal"))
     return sum(file.stat().st_size for file in files if file.exists())
 

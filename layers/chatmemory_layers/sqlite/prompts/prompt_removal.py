@@ -1,6 +1,6 @@
-"""How turns of past chats go: forgotten, because somebody asked, or pruned, because nothing holds them any more.
+"""Deletes turns of past chats: forgotten on request, or pruned because no source holds them any more.
 
-A turn's vector, code and words go with it (the triggers of ``prompt_tables.py``).
+The triggers of ``prompt_tables.py`` delete a turn's vector, code and words.
 """
 
 import json
@@ -27,8 +27,8 @@ WHERE {IS_MEANT} AND (
         WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
     )
 )
-"""  # noqa: S608  the condition is ours
-# That nobody holds: neither the source that brought it, nor any other.
+"""  # noqa: S608  the condition is a constant
+# Turns that no source holds: neither the one that they came from, nor any other.
 CHOOSE_ABANDONED = """
 INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
@@ -48,7 +48,7 @@ SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chos
 """
 DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
 
-# What is left of a source that is missing is held by another one, which takes its place.
+# The remaining turns of a missing source are held by another source, which replaces it.
 HAND_OVER = """
 UPDATE prompts SET source_path = (
     SELECT min(prompt_aliases.source_path) FROM prompt_aliases
@@ -63,11 +63,6 @@ WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = 
     OR source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
 """
 DELETE_MISSING_SOURCES = "DELETE FROM prompt_sources WHERE status = 'missing'"
-
-MARK_MISSING = """
-UPDATE prompt_sources SET status = 'missing'
-WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sources))
-"""
 
 EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 
@@ -102,7 +97,7 @@ def forget(
         if count:
             connection.execute(REMEMBER_FORGOTTEN)
             connection.execute(DELETE_CHOSEN)
-            merge_words(connection.execute, "prompts_fts")  # the pages that it lets go are overwritten
+            merge_words(connection.execute, "prompts_fts")  # secure_delete overwrites the pages that it frees
         connection.execute(CLEAR_CHOSEN)
     if count:
         _empty_log(connection)
@@ -131,19 +126,13 @@ def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
     return count
 
 
-def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> None:
-    """Mark *sources* as missing: their files are no longer there."""
-    if sources:
-        connection.execute(MARK_MISSING, {"sources": json.dumps(list(map(plain, sources)))})
-
-
 def _choose(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
     connection.execute(CLEAR_CHOSEN)
     return connection.execute(statement, asked).rowcount
 
 
 def _count(connection: sqlite3.Connection, statement: str, asked: dict[str, str | None]) -> int:
-    connection.execute("BEGIN")  # of the temporary table alone: nobody waits for it
+    connection.execute("BEGIN")  # for the temporary table only: it blocks no other process
     try:
         return _choose(connection, statement, asked)
     finally:
@@ -155,6 +144,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
         (is_busy, *_) = connection.execute(EMPTY_LOG).fetchone()
         if not is_busy:
             return
-        # Another process empties it at this moment; for that SQLite does not wait, whatever the timeout.
+        # Another process is emptying the log: SQLite does not wait for that, whatever the timeout.
         time.sleep(BETWEEN_ATTEMPTS_SECONDS)
-    log.warning("the log could not be emptied: somebody has been reading for long")
+    log.warning("the log could not be emptied: another connection has been reading for too long")

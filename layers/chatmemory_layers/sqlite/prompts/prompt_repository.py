@@ -1,8 +1,8 @@
-"""``SqlitePromptRepository``: ``PromptRepository`` in one file, by a connection of its own in the calling thread.
+"""``SqlitePromptRepository``: ``PromptRepository`` in one file, with a connection of its own in the calling thread.
 
-One line per method: what it does stands in ``prompt_reads.py``, ``prompt_conversations.py``, ``prompt_search.py``,
-``prompt_staging.py``, ``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``; what no
-recall needs is imported where it is used, because a recall has no time for it.
+The methods are implemented in ``prompt_reads.py``, ``prompt_conversations.py``, ``prompt_search.py``, ``prompt_staging.py``,
+``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``.  Modules that a recall does not
+need are imported where they are used, to keep a recall fast.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ _WORDS_DAMAGED: Final = 267  # SQLITE_CORRUPT_VTAB
 
 @final
 class SqlitePromptRepository:
-    """Turns in the file that *connection* leads to."""
+    """Keeps turns in the file of *connection*."""
 
     def __init__(
         self, connection: sqlite3.Connection, settings: PastChatsSettings, native: ModuleType = sqlite3
     ) -> None:
-        """Serve from *connection*, which is of the driver *native*."""
+        """Use *connection*, which belongs to the driver *native*."""
         self._connection = connection
         self._settings = settings
         self._native = native
         self._errors: tuple[type[sqlite3.Error | OSError], ...] = (sqlite3.Error, native.Error, OSError)
         self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
         self._is_there: Callable[[], bool] = _always if self._path is None else find_again(self._path)
-        # Whoever runs effects in several threads has them take turns here.
+        # A program that runs effects in several threads has them take turns with this lock.
         self._lock = RLock()
 
     # --- indexing ---
@@ -127,9 +127,9 @@ class SqlitePromptRepository:
 
         return self._run("discard turns", discard)
 
-    def mark_missing(self, sources: Sequence[str], /) -> Effect[None, RepositoryError]:
+    def mark_missing(self, sources: Sequence[str], /) -> Effect[Mapping[str, str], RepositoryError]:
         """See ``PromptRepository.mark_missing``."""
-        from chatmemory_layers.sqlite.prompts.prompt_removal import mark_missing
+        from chatmemory_layers.sqlite.prompts.prompt_moves import mark_missing
 
         return self._write("mark sources", partial(mark_missing, sources=sources))
 
@@ -246,7 +246,7 @@ class SqlitePromptRepository:
         return self._write("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 
@@ -264,7 +264,7 @@ class SqlitePromptRepository:
         return self._run(operation, partial(_in_snapshot, work))
 
     def _write(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
-        """Run *work*, and see that what it wrote is where the next one looks for it."""
+        """Run *work*, then check that the file that it wrote is still the one that the next process will open."""
 
         def check(done: A) -> Effect[A, RepositoryError]:
             if self._is_there():
@@ -293,7 +293,7 @@ def _problem(operation: str, error: sqlite3.Error | OSError) -> RepositoryError:
 
 
 def _in_snapshot(work: Callable[[sqlite3.Connection], A], connection: sqlite3.Connection) -> A:
-    """Read everything as it was at one moment, whoever writes meanwhile."""
+    """Read everything inside the block from one snapshot, whatever is written meanwhile."""
     connection.execute("BEGIN")
     try:
         return work(connection)
@@ -304,10 +304,10 @@ def _in_snapshot(work: Callable[[sqlite3.Connection], A], connection: sqlite3.Co
 
 @asynccontextmanager
 async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
-    """Serve from the file, creating and migrating it when need be.
+    """Yield a repository of the file, which is created and migrated when needed.
 
     Raises:
-        EffectFailed: with the ``RepositoryError`` that says why it cannot be opened.
+        EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
     """
     from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
 
@@ -320,10 +320,10 @@ async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[
 
 @asynccontextmanager
 async def open_prompt_reader(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
-    """Serve from a file that exists, for reading only.
+    """Yield a repository of an existing file, for reading only.
 
     Raises:
-        EffectFailed: with the ``RepositoryError`` that says why it cannot be read.
+        EffectFailed: with the ``RepositoryError`` that says why the file cannot be read.
     """
     opened = _opened(settings, connect_reader, lambda _: None)
     try:
@@ -353,9 +353,9 @@ def _opened(
 prompt_repository = Layer.scoped(
     PromptRepositoryTag, open_prompt_repository, PastChatsSettingsTag
 ).failing_with(RepositoryError)
-"""For whoever writes: makes the file when there is none."""
+"""For programs that write: creates the file if it does not exist."""
 
 prompt_reader = Layer.scoped(PromptRepositoryTag, open_prompt_reader, PastChatsSettingsTag).failing_with(
     RepositoryError
 )
-"""For whoever searches: makes nothing, and writes nothing."""
+"""For programs that search: creates nothing, and writes nothing."""

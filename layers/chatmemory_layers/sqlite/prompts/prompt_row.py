@@ -1,6 +1,6 @@
-"""How a turn becomes a row of ``prompts`` and comes back.
+"""Converts a turn to a row of ``prompts``, and back.
 
-What the columns are is said in ``prompt_tables.py``.
+``prompt_tables.py`` describes the columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 
 ALIASES: Final = "aliases"
-"""The key of metadata under which the further sources of a turn stand; in the file they have a table of their own."""
+"""The metadata key for the further sources of a turn; in the file they are stored in a table of their own."""
 
 PROMPT_COLUMNS: Final = """
 prompts.id, prompts.source_path, prompts.source_project, prompts.format, prompts.conversation_id, prompts.session,
@@ -26,14 +26,14 @@ prompts.metadata_json, prompts.superseded_at,
 (SELECT json_group_array(prompt_aliases.source_path) FROM prompt_aliases
  WHERE prompt_aliases.prompt_id = prompts.id) AS aliases
 """
-"""What ``prompt_of`` reads, in this order, of a statement ``FROM prompts``."""
+"""The columns that ``prompt_of`` reads, in this order, for a statement ``FROM prompts``."""
 
 NO_ALIASES: Final = "[]"
 _ZONE_AT: Final = -len("+00:00")
 
 
 def prompt_of(row: Sequence[Any]) -> Prompt:
-    """Make a turn of a row of ``PROMPT_COLUMNS``; what follows them is left alone."""
+    """Return the turn of a row that begins with ``PROMPT_COLUMNS``; further columns are ignored."""
     metadata: dict[str, Json] = {} if row[13] is None else json.loads(row[13])
     if row[15] != NO_ALIASES:
         metadata[ALIASES] = json.loads(row[15])
@@ -88,7 +88,7 @@ def instant_text(instant: datetime | None) -> str | None:
 
 
 def instant_of(text: str | None) -> datetime | None:
-    """Read an instant back, in UTC; also those that SQLite writes, and None for what another program wrote there."""
+    """Return the instant in UTC, also from the format of SQLite; None if another program has written something else."""
     if text is None:
         return None
     try:
@@ -99,5 +99,5 @@ def instant_of(text: str | None) -> datetime | None:
 
 
 def plain(text: str) -> str:
-    r"""Return *text* as a statement can take it: half a character, as names of files may hold, is written ``\udc80``."""
+    r"""Return *text* as a statement accepts it: a lone surrogate, as file names may contain, is written ``\udc80``."""
     return text.encode("utf-8", "backslashreplace").decode()

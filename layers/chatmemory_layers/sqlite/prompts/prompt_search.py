@@ -1,6 +1,6 @@
-"""``PromptSearcher``: the candidates of a search in past chats, by words, by vectors, and by standing beside such a turn.
+"""``PromptSearcher``: the candidates of a search in past chats: by words, by vectors, and as neighbours of such a turn.
 
-It works on a connection that others opened, and only reads.  How candidates are ranked is ``hybrid_rank.py``'s business.
+It uses an open connection, and only reads.  ``hybrid_rank.py`` ranks the candidates.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ BEST_BY_WORDS: Final = 60
 BEST_BY_VECTOR: Final = 40
 
 MOST_COPIES: Final = 2
-"""Of one text among the best: a thousand copies of a prompt would leave no room for anything else."""
+"""How many candidates may have the same text: a thousand copies of a prompt would leave no place for other turns."""
 
 ENOUGH_COMPARED: Final = 100
-"""Vectors of different texts that are looked at before the best of them are taken."""
+"""How many vectors of different texts are compared before the best of them are taken."""
 
 MOST_CHECKED: Final = 50_000
-"""Nearest codes that are held against a filter one by one; then what passes the filter is listed instead."""
+"""How many of the nearest codes are checked against a filter one by one; after that, the rows that pass it are listed."""
 
 MOST_BY_TEXT: Final = 100
 LONGEST_PATTERN: Final = 1000
-"""Characters of a query that are looked for as they stand."""
+"""How many characters of a query are searched as an exact text."""
 
 NEWEST_READ: Final = 200_000
-"""Turns in which the text of a query is looked for."""
+"""How many turns are searched for the exact text of a query."""
 
 LAST_ROW: Final = (1 << 63) - 1
 
@@ -66,7 +66,7 @@ SELECT_OF_CONVERSATIONS = f"""
 SELECT prompts.id FROM prompts
 WHERE prompts.conversation_id IN (SELECT value FROM json_each(:conversations)) AND {IS_MEANT}
 """
-# What a source no longer holds stands beside nothing: its place has been taken.
+# A superseded turn is not a neighbour of any turn: another turn has its place.
 SELECT_BESIDE = """
 SELECT
     prompts.id,
@@ -87,21 +87,23 @@ AND prompts.id > (SELECT max(id) FROM prompts) - :newest
 ORDER BY prompts.id DESC LIMIT :most
 """
 COUNT_OTHERS = f"""
-SELECT count(*) FROM prompt_embeddings CROSS JOIN prompts ON prompts.id = prompt_embeddings.prompt_id
-WHERE prompt_embeddings.model <> :model AND {IS_MEANT}
+SELECT count(*) FROM prompt_models
+CROSS JOIN prompt_vectors ON prompt_vectors.model_key = prompt_models.model_key
+CROSS JOIN prompts ON prompts.id = prompt_vectors.prompt_id
+WHERE prompt_models.model <> :model AND {IS_MEANT}
 """
 
 
 @final
 class PromptSearcher:
-    """Finds candidates; keeps what makes the next search quick, so there is one for each store."""
+    """Finds candidates; caches what makes the next search quick, so there is one searcher for each store."""
 
     def __init__(self, *, use_sqlite_vec: bool = True, scan: ScanName | None = None) -> None:
-        """Use sqlite-vec where it can be loaded, if wanted; *scan*: always that one."""
+        """Use sqlite-vec if it can be loaded and *use_sqlite_vec*; *scan*: use that scan for every search."""
         self._vectors = PromptVectors(use_sqlite_vec=use_sqlite_vec, scan=scan)
 
     def candidates(self, connection: sqlite3.Connection, search: PromptSearch) -> PromptCandidates:
-        """Return what may be a hit, ``MOST_CANDIDATES`` at most, all of it of one moment."""
+        """Return the candidates, at most ``MOST_CANDIDATES``, all from one snapshot."""
         if connection.in_transaction:
             return _Search(connection, search, self._vectors).run()
         connection.execute("BEGIN")
@@ -130,10 +132,10 @@ class _Search:
     def run(self) -> PromptCandidates:
         if self._among == []:
             return PromptCandidates(())
-        nearest = self._all_nearest_first()  # a large store compares them while words are looked for
+        nearest = self._all_nearest_first()  # a large store compares codes while words are searched
         scores = self._scores()
         best = self._best_by_words(scores), self._best_by_vector(nearest)
-        # The best of both in turns, so that neighbours of the best of each find room.
+        # The best of both lists alternately, so that there is space for neighbours of the best of each.
         rows = list(dict.fromkeys(row for row in chain(*zip_longest(*best)) if row is not None))
         matched_text = False
         if not rows and self._query is None:
@@ -168,16 +170,16 @@ class _Search:
         best: list[int] = []
         looked_at, portion = 0, BEST_BY_WORDS + BEST_BY_WORDS // 4
         while len(best) < BEST_BY_WORDS and looked_at < len(scores):
-            # Mostly the first portion holds enough; sorting them all takes longer than finding them.
+            # Usually the first portion holds enough; sorting them all takes longer than finding them.
             in_order = nlargest(looked_at + portion, zip(scores.values(), scores, strict=True))
             best += self._without_copies([row for _, row in in_order[looked_at:]], copies)
             looked_at, portion = len(in_order), 8 * portion
         return best[:BEST_BY_WORDS]
 
     def _with_text(self) -> list[int]:
-        """Return the newest turns that contain the text of the query as it stands."""
+        """Return the newest turns that contain the exact text of the query."""
         text = self._search.text.strip()[:LONGEST_PATTERN].replace("\0", "")
-        text = text.encode(errors="ignore").decode()  # SQLite takes no lone surrogates, and no turn has any
+        text = text.encode(errors="ignore").decode()  # SQLite refuses lone surrogates, and no turn has any
         if not text:
             return []
         for special in "!%_":
@@ -206,7 +208,7 @@ class _Search:
         return nlargest(BEST_BY_VECTOR, compared, key=lambda row: (self._similarities[row], row))
 
     def _nearest_first(self, query: QueryVector, nearest: Iterator[list[int]]) -> Iterator[list[int]]:
-        """Yield rows that the filter means, the nearest first, a portion at a time."""
+        """Yield the rows that the filter selects, nearest first, in portions."""
         checked = 0
         if self._among is None:
             for rows in nearest:
@@ -222,7 +224,7 @@ class _Search:
         yield from self._vectors.nearest_first(self._connection, query, among=among)
 
     def _compare(self, rows: Sequence[int]) -> dict[int, float]:
-        """Note how similar *rows* are, and return it."""
+        """Compute the similarities of *rows*, remember and return them."""
         if self._query is None:
             return {}
         new = self._vectors.similarities(self._connection, self._query, rows)
@@ -239,7 +241,7 @@ class _Search:
     # --- rows ---
 
     def _without_copies(self, rows: Iterable[int], copies: Counter[str]) -> list[int]:
-        """Return *rows* in their order, without those whose text was there often enough; *copies* counts on."""
+        """Return *rows* in order, without those whose text occurred often enough; *copies* counts the texts, and is updated."""
         rows = list(rows)
         texts = self._texts(rows)
         kept: list[int] = []
@@ -251,7 +253,7 @@ class _Search:
         return kept
 
     def _texts(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return the hashes of the texts of those *rows* that the filter means, in the order of *rows*."""
+        """Return the text hashes of those *rows* that the filter selects, in the order of *rows*."""
         parameters = {"ids": json.dumps(rows), **self._meant}
         texts = dict(self._connection.execute(SELECT_TEXTS, parameters).fetchall())
         return {row: texts[row] for row in rows if row in texts}
@@ -260,7 +262,7 @@ class _Search:
         return [row for (row,) in self._connection.execute(SELECT_OF_CONVERSATIONS, self._meant).fetchall()]
 
     def _with_neighbours(self, rows: Sequence[int]) -> list[int]:
-        """Return *rows* and the turns beside them, as many as there is room for."""
+        """Return *rows* and their neighbours, up to the limit of candidates."""
         beside = {
             row: others
             for row, *others in self._connection.execute(SELECT_BESIDE, {"ids": json.dumps(rows)}).fetchall()

@@ -1,8 +1,8 @@
-"""Turns of one source on their way into the store, in a file beside it that only this connection can see.
+"""Stages the turns of one source on their way into the store, in a file beside it that only this connection can use.
 
-They need neither memory nor the lock of the store while a long source is read and embedded, and they are gone with the
-process: the file has lost its name.  Temporary tables would do, but some builds of SQLite (``pysqlite3-binary``) keep
-them in memory, 1 GB for a history of 100 MB.  ``prompt_commit.py`` makes rows of them.
+While a long source is read and embedded, staged turns need neither memory nor the lock of the store.  They disappear with
+the process, because the file has no name any more.  Temporary tables would do, but some builds of SQLite
+(``pysqlite3-binary``) keep them in memory, 1 GB for a history of 100 MB.  ``prompt_commit.py`` turns them into rows.
 """
 
 import json
@@ -43,7 +43,7 @@ CREATE TABLE staging.staged_prompts (
     model TEXT NOT NULL
 )
 """
-# What the commit finds out of each.  Apart from the texts: what is changed in a transaction is written twice.
+# What the commit finds out about each turn.  Apart from the texts: a page that a transaction changes is written twice.
 CREATE_FATES = """
 CREATE TABLE staging.staged_fates (
     place INTEGER PRIMARY KEY,
@@ -62,15 +62,16 @@ CREATE TABLE staging.staged_vectors (
     text_hash TEXT NOT NULL UNIQUE,
     model TEXT NOT NULL,
     dim INTEGER NOT NULL,
+    dense INTEGER NOT NULL,
+    squares INTEGER NOT NULL,
     vector BLOB NOT NULL,
-    vector_json TEXT NOT NULL,
     code BLOB NOT NULL
 )
 """
-# Turns that the source brought once and does not hold any more; also those that are to be deleted.
+# Turns that the source once held and does not hold any more; also those that are about to be deleted.
 CREATE_CHOSEN = "CREATE TABLE staging.chosen_prompts (prompt_id INTEGER PRIMARY KEY)"
 
-# The later turn of one identity counts, in the place of the earlier.
+# Of two turns with the same identity the later one counts, at the position of the earlier one.
 STAGE = """
 INSERT INTO staging.staged_prompts (
     content_hash, source_path, source_project, format, conversation_id, session, turn_index, role, kind, speaker,
@@ -86,8 +87,8 @@ ON CONFLICT (content_hash) DO UPDATE SET
     is_superseded = excluded.is_superseded, model = excluded.model
 """
 STAGE_VECTOR = """
-INSERT OR REPLACE INTO staging.staged_vectors (text_hash, model, dim, vector, vector_json, code)
-VALUES (?, ?, ?, ?, ?, ?)
+INSERT OR REPLACE INTO staging.staged_vectors (text_hash, model, dim, dense, squares, vector, code)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 CLEAR = (
     "DELETE FROM staging.staged_prompts",
@@ -102,23 +103,26 @@ WHERE prompts.text_hash = asked.value
 SELECT_UNEMBEDDED = """
 SELECT asked.value FROM json_each(:hashes) AS asked
 WHERE NOT EXISTS (
-    SELECT 1 FROM prompts CROSS JOIN prompt_embeddings ON prompt_embeddings.prompt_id = prompts.id
-    WHERE prompts.text_hash = asked.value AND prompt_embeddings.model = :model
+    SELECT 1 FROM prompts
+    CROSS JOIN prompt_vectors ON prompt_vectors.prompt_id = prompts.id
+    CROSS JOIN prompt_models ON prompt_models.model_key = prompt_vectors.model_key
+    WHERE substr(prompts.text_hash, 1, 12) = substr(asked.value, 1, 12)
+        AND prompts.text_hash = asked.value AND prompt_models.model = :model
 ) AND NOT EXISTS (
     SELECT 1 FROM staging.staged_vectors AS staged WHERE staged.text_hash = asked.value AND staged.model = :model
 )
 """
 
 
-# Made once: ``json.dumps`` with these arguments makes an encoder for every row.
+# Made once: ``json.dumps`` with these arguments makes an encoder at each call.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, default=dict).encode
 
 
 def prepare_staging(connection: sqlite3.Connection) -> None:
-    """Attach the file, and make its tables.
+    """Attach the staging file, and create its tables.
 
     Raises:
-        OSError: there can be no file beside the store.
+        OSError: no file can be created beside the store.
     """
     (store,) = connection.execute(SELECT_FILE).fetchone()
     file = _new_file(Path(store).parent) if store else None
@@ -126,7 +130,7 @@ def prepare_staging(connection: sqlite3.Connection) -> None:
     for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "secure_delete = OFF"):
         connection.execute(f"PRAGMA staging.{pragma}").fetchall()
     if file is not None:
-        with suppress(PermissionError):  # Windows keeps what is open
+        with suppress(PermissionError):  # Windows cannot delete an open file
             file.unlink()
     for statement in (CREATE_STAGED, CREATE_STAGED_VECTORS, CREATE_FATES, CREATE_TURNS, CREATE_CHOSEN):
         connection.execute(statement)
@@ -145,14 +149,24 @@ def stage(
     *,
     model: str,
 ) -> None:
-    """Put *turns* aside, with *vectors* by the hashes of their texts."""
+    """Stage *turns*, with *vectors* by the hashes of their texts.
+
+    Args:
+        connection: the connection to the file.
+        turns: the turns of one source, in order.
+        vectors: the vectors by the hashes of the texts.
+        model: the name of the embedder's model.
+    """
     rows = zip(vectors, vector_rows(list(vectors.values())), strict=True)
     connection.execute("BEGIN")
     try:
         connection.executemany(STAGE, [_row_of(turn, model) for turn in turns])
         connection.executemany(
             STAGE_VECTOR,
-            [(text, model, row.dim, row.vector, row.vector_json, row.code) for text, row in rows],
+            [
+                (text, model, row.dim, row.vector.dense, row.vector.squares, row.vector.numbers, row.code)
+                for text, row in rows
+            ],
         )
         connection.execute("COMMIT")
     except BaseException:
@@ -162,19 +176,25 @@ def stage(
 
 
 def discard(connection: sqlite3.Connection) -> None:
-    """Forget what was put aside."""
+    """Delete the staged turns."""
     for statement in CLEAR:
         connection.execute(statement)
 
 
 def unchanged(connection: sqlite3.Connection, hashes: Mapping[str, str]) -> frozenset[str]:
-    """Return those identities that are kept with that very text."""
+    """Return the identities that are stored with the same text."""
     rows = connection.execute(SELECT_UNCHANGED, {"hashes": json.dumps(dict(hashes))})
     return frozenset(content_hash for (content_hash,) in rows)
 
 
 def unembedded(connection: sqlite3.Connection, text_hashes: Sequence[str], model: str) -> frozenset[str]:
-    """Return those texts of which there is no vector of *model*, neither kept nor put aside."""
+    """Return the texts that have no vector of *model*, neither stored nor staged.
+
+    Args:
+        connection: the connection to the file.
+        text_hashes: the hashes of the texts.
+        model: the name of the embedder's model.
+    """
     if model == NO_MODEL:
         return frozenset()
     asked = {"hashes": json.dumps(list(text_hashes)), "model": model}
@@ -206,7 +226,7 @@ def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
 
 
 def _without_aliases(turn: PromptDraft) -> tuple[Mapping[str, Json], list[str]]:
-    """Part the metadata from the further sources, which an export has put there."""
+    """Separate the metadata from the further sources, which an export has put into it."""
     named = turn.metadata.get(ALIASES)
     if named is None:
         return turn.metadata, []

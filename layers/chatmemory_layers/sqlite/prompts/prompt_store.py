@@ -1,7 +1,7 @@
-"""The file of past chats: where it lies, how it comes into being, and what is no such file.
+"""The file of past chats: where it is, how it is created, and which files are refused.
 
-Connections are direct, in the calling thread.  What a reader needs is all that is imported here; making and migrating a
-file is the writer's business, and so are the modules for it.
+Connections are used directly, in the calling thread.  This module imports only what a reader needs; what creates and migrates
+a file is imported by a writer.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -28,29 +29,32 @@ if TYPE_CHECKING:
     from chatmemory.settings.past_chats_settings import PastChatsSettings
 
 APPLICATION_ID: Final = 0x70636861
-"""``pcha``, as ``file`` and others show it."""
+"""``pcha``, as ``file`` and similar programs show it."""
 
-NEWEST: Final = 2
+NEWEST: Final = 3
 """The number of the last step in ``PROMPT_MIGRATIONS``."""
 
-OLDEST_READABLE: Final = 1
-"""The later steps only make reading quicker: whoever upgrades goes on reading what the next index run will migrate."""
+PAGE_BYTES: Final = 8192
+"""The page size of a new file: with SQLite's 4096, rows with a text or a vector leave a tenth of it empty."""
+
+LEAST_FREE_SHARE: Final = 0.25
+"""The part of free pages from which on a migration returns them to the disk."""
 
 OPENING: Final = "open the index of past chats"
 IN_MEMORY: Final = ":memory:"
 FILE_NAME: Final = "pastchats.db"
 READER_CACHE_KIB: Final = 64 * 1024
-"""Where the common words of a million turns stand; taken as it is needed.  Whoever writes needs memory for other things."""
+"""Holds the common words of a million turns; allocated as needed.  A writer needs the memory for other things."""
 
 LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
-"""What a source as long as a book has made of the log is given back to the disk."""
+"""What a source as long as a book has added to the log is returned to the disk."""
 
 
 def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the application id and the number of the last step, two numbers of the file's header.
+    """Return the application id and the number of the last step, two numbers in the header of the file.
 
-    A search reads them instead of the ledger of ``migrations.py``, with whose checksums it would wait longer than for its
-    answer.
+    A search reads them instead of the migration table of ``migrations.py``: computing its checksums would take longer than
+    the search.
     """
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -58,7 +62,7 @@ def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def store_path(settings: PastChatsSettings) -> Path:
-    """Return where the index lies: where the settings say, or in the data folder of the platform."""
+    """Return the path of the index: that of the settings, or one in the data folder of the platform."""
     if settings.path:
         refuse_no_path(settings.path)
         below = settings.path.removeprefix("~/")
@@ -69,10 +73,14 @@ def store_path(settings: PastChatsSettings) -> Path:
 def connect_writer(settings: PastChatsSettings, driver: ModuleType = sqlite3) -> sqlite3.Connection:
     """Create the file and its folder unless they exist, for their owner only, migrate it, and connect to it.
 
+    Args:
+        settings: say where the index is.
+        driver: the module that connects, with the interface of ``sqlite3``.
+
     Raises:
-        OSError: it cannot be created.
-        sqlite3.Error: it cannot be opened, is damaged, or is locked for too long; of *driver*, likewise.
-        EffectFailed: it is another program's, a newer one's, or cut off; it is left as it is.
+        OSError: the file cannot be created.
+        sqlite3.Error: it cannot be opened, is damaged, or is locked for too long; another *driver* raises its own class.
+        EffectFailed: it is of another program or a newer version, or truncated; it is left as it is.
     """
     timeout_seconds = settings.busy_timeout_seconds
     if settings.path == IN_MEMORY:
@@ -91,23 +99,36 @@ def connect_writer(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
 
 
 def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) -> sqlite3.Connection:
-    """Connect to a file that exists, for reading only.
+    """Connect to an existing file, for reading only; a file of an earlier version is migrated first.
+
+    Args:
+        settings: say where the index is.
+        driver: the module that connects, with the interface of ``sqlite3``.
 
     Raises:
-        OSError: nobody may look at it.
-        sqlite3.Error: it cannot be opened, or is no database; of *driver*, likewise.
-        EffectFailed: there is none, or it is no index of past chats, or of another version, or cut off.
+        OSError: the file may not be examined.
+        sqlite3.Error: it cannot be opened, or is not a database; another *driver* raises its own class.
+        EffectFailed: it does not exist, is not an index of past chats, is of another version, or truncated.
     """
     path = store_path(settings)
     if settings.path == IN_MEMORY or not _exists(path):
         raise _not_yet(f"there is no {path}")
     refuse_folder(path)
-    connection = connect(
-        path, mode="ro", timeout_seconds=settings.busy_timeout_seconds, driver=driver, any_thread=True
-    )
+
+    def open_file() -> sqlite3.Connection:
+        seconds = settings.busy_timeout_seconds
+        return connect(path, mode="ro", timeout_seconds=seconds, driver=driver, any_thread=True)
+
+    connection = open_file()
     try:
         application_id, version = versions_of(connection)
-        if application_id != APPLICATION_ID or not OLDEST_READABLE <= version <= NEWEST:
+        if application_id == APPLICATION_ID and 0 < version < NEWEST:
+            # After an upgrade a search still finds everything.  Closed first: a writer that is alone empties the log.
+            connection.close()
+            connect_writer(settings, driver).close()
+            connection = open_file()
+            application_id, version = versions_of(connection)
+        if (application_id, version) != (APPLICATION_ID, NEWEST):
             _refuse_version(connection, path)
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
@@ -123,7 +144,7 @@ def _data_folder() -> Path:
     if sys.platform == "darwin":  # pragma: no cover
         return _home() / "Library" / "Application Support"
     named = os.environ.get("XDG_DATA_HOME", "")
-    # The specification of these folders says that a relative one is to be ignored.
+    # The XDG specification says that a relative path is to be ignored.
     return Path(named) if named.startswith("/") else _home() / ".local" / "share"
 
 
@@ -131,7 +152,7 @@ def _home() -> Path:
     try:
         return Path.home()
     except RuntimeError:  # in a container whose user has no name
-        msg = "nobody's home is known here: name a file with --db or PASTCHATS_DB"
+        msg = "this user has no home folder: name a file with --db or PASTCHATS_DB"
         raise FileNotFoundError(msg) from None
 
 
@@ -149,7 +170,7 @@ def _not_yet(detail: str) -> EffectFailed:
 
 
 def _create_folder(folder: Path) -> None:
-    """Create *folder* and those above it that are missing, for their owner only; one that exists stays as it is."""
+    """Create *folder* and its missing parents, for their owner only; an existing folder is not changed."""
     if not folder.exists():
         _create_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -157,27 +178,39 @@ def _create_folder(folder: Path) -> None:
 
 def _refuse_version(connection: sqlite3.Connection, path: Path) -> NoReturn:
     _check_origin(connection)
-    raise _not_yet(f"{path} was made by an older version, or not to the end")
+    raise _not_yet(f"{path} was made by an older version, or its creation was interrupted")
 
 
 def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType) -> None:
-    from chatmemory_layers.sqlite.engine.migrations import migrate
-    from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
+    from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
 
     _check_origin(connection)
-    connection.execute("PRAGMA secure_delete = ON")  # the bytes of what is forgotten go with it
+    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # only a file without pages takes it
+    connection.execute("PRAGMA secure_delete = ON")  # overwrites the bytes of deleted rows
     write_ahead(connection, timeout_seconds=timeout_seconds, driver=driver)
-    connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is indexed again
+    connection.execute("PRAGMA synchronous = NORMAL")  # a turn lost in a power cut is indexed again
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA journal_size_limit = {LONGEST_IDLE_LOG_BYTES}")
-    migrate(connection, PROMPT_MIGRATIONS)
+    _, version = versions_of(connection)
+    migrate_prompts(connection)
+    if version < NEWEST:
+        _give_back(connection, driver)
+
+
+def _give_back(connection: sqlite3.Connection, driver: ModuleType) -> None:
+    """Shrink a file that a migration has left half empty, unless other processes use it or the disk is full."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    if free > LEAST_FREE_SHARE * pages:
+        with suppress(driver.OperationalError):
+            connection.execute("VACUUM")
 
 
 def _check_origin(connection: sqlite3.Connection) -> None:
     from chatmemory_layers.sqlite.engine.migrations import check_origin, has_ledger
     from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
 
-    # In this order: another process may be making the file, and both come with one commit.
+    # In this order: another process may be creating the file, and both appear with one commit.
     if has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:
         detail = "a store of conversations and memories, not of past chats"
         raise EffectFailed(RepositoryError(OPENING, "not_a_store", detail))

@@ -1,22 +1,25 @@
-"""The tables of past chats, in a file of their own, and the steps by which it has come to them.
+"""The tables of past chats, in a file of their own, and their migration steps.
 
-How steps are taken and noted is said in ``migrations.py``; ``schemas/pastchats.sql`` shows where they lead.  A turn is a
-row of ``prompts`` and has, at every commit, exactly one row in ``prompt_embeddings``, one in ``prompt_codes``, and one
-entry in ``prompts_fts``.
+``migrations.py`` applies and records steps; ``schemas/pastchats.sql`` shows the final schema.  A turn is a row of
+``prompts`` and has, at every commit, exactly one row in ``prompt_vectors``, one in ``prompt_codes``, and one entry in
+``prompts_fts``.
 
-Instants of histories are text of one width, ``2023-05-08T13:56:00.000000Z``, which sorts as time does and which SQLite's
-own date functions read; ``created_at`` and its like are SQLite's CURRENT_TIMESTAMP.
+Instants of histories are text of fixed width, ``2023-05-08T13:56:00.000000Z``, which sorts in the order of time and which
+SQLite's own date functions read; ``created_at`` and similar columns are SQLite's CURRENT_TIMESTAMP.
 """
 
+import sqlite3
 from typing import Final
 
-from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration
+from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration, migrate
 from chatmemory_layers.sqlite.prompts.prompt_store import APPLICATION_ID, NEWEST
+from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
+from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_tables import PACKED_STATEMENTS
 
 # content_hash: of the turn's identity; text_hash: of its text.  Both are hexadecimal.
-# source_project is short, for people; the whole folder stands in metadata_json.
-# search_terms: what the words of content do not say by themselves.
-# superseded_at: when the source was seen without the turn; NULL while it holds it.
+# source_project is short, for people; the whole folder is in metadata_json.
+# search_terms: the terms that the index of words would not find in content by itself.
+# superseded_at: when the source was read without the turn; NULL while the source holds it.
 CREATE_PROMPTS = """
 CREATE TABLE prompts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,8 +45,8 @@ CREATE TABLE prompts (
 CREATE_CONVERSATION_ORDER = """
 CREATE INDEX prompts_conversation_order ON prompts (conversation_id, turn_index)
 """
-# It holds what conversations are listed and turns are counted by: the rows themselves are long, and take ten times as long
-# to walk through.
+# Covers the lists of conversations and the counts of turns: the rows themselves are long, and reading them takes ten times
+# as long.
 DROP_CONVERSATION_ORDER = "DROP INDEX prompts_conversation_order"
 CREATE_CONVERSATIONS = """
 CREATE INDEX prompts_conversation_order
@@ -52,9 +55,10 @@ ON prompts (conversation_id, turn_index, id, timestamp, superseded_at, role, for
 CREATE_SOURCE_ORDER = "CREATE INDEX prompts_source_order ON prompts (source_path, turn_index)"
 CREATE_TEXT = "CREATE INDEX prompts_text ON prompts (text_hash)"
 
-# vector: int8, each scaled so that its largest magnitude is 127; cosine does not depend on the scale.  A text without
-# features has zeros.  vector_json: the same integers, for programs that read no bytes.  Without an embedder the model is
-# "none", dim 0, and both are empty.  The bytes come first: searches read them, and a row may go on in another page.
+# Until step 3, see prompt_vector_tables.py.  vector: int8, each scaled so that its largest magnitude is 127; cosine does not
+# depend on the scale.  A text without features has zeros.  vector_json: the same integers, for programs that cannot read bytes.
+# Without an embedder the model is "none", dim 0, and both are empty.  The bytes come first: searches read them, and a row may
+# continue in another page.
 CREATE_EMBEDDINGS = """
 CREATE TABLE prompt_embeddings (
     prompt_id INTEGER PRIMARY KEY,
@@ -77,8 +81,8 @@ CREATE TABLE prompt_models (
     UNIQUE (model, dim)
 )
 """
-# Narrow, so that all of them are read in a moment.  code: what prompt_codes.py makes of the vector; empty for a vector
-# of zeros or of no model.
+# Narrow, so that reading all of them is quick.  code: what prompt_codes.py computes from the vector; empty for a vector of
+# zeros or of no model.
 CREATE_CODES = """
 CREATE TABLE prompt_codes (
     prompt_id INTEGER PRIMARY KEY,
@@ -87,8 +91,8 @@ CREATE TABLE prompt_codes (
     FOREIGN KEY (prompt_id) REFERENCES prompts (id) ON DELETE CASCADE
 )
 """
-# Whoever keeps codes in memory reads on from the greatest prompt_id that it has while the number stays the same, and
-# starts anew when it does not: codes were replaced or deleted.  Row ids only ever grow.
+# A process that keeps codes in memory reads on from its greatest prompt_id while the number stays the same, and reads all
+# again when it has changed: codes were replaced or deleted.  Row ids only grow.
 CREATE_GENERATION = """
 CREATE TABLE prompt_generation (
     id INTEGER PRIMARY KEY CHECK (id = 0),
@@ -133,7 +137,7 @@ CREATE TABLE prompt_aliases (
 """
 CREATE_ALIASES_OF = "CREATE INDEX prompt_aliases_of ON prompt_aliases (prompt_id)"
 
-# What is known of a file since it was last read.  also: a JSON object of further files, each with size and time.
+# The state of a file when it was last read.  also: a JSON object of further files, each with size and time.
 CREATE_SOURCES = """
 CREATE TABLE prompt_sources (
     source_path TEXT PRIMARY KEY,
@@ -148,7 +152,7 @@ CREATE TABLE prompt_sources (
     indexed_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 )
 """
-# Turns that somebody wanted gone: nothing of them, only what keeps them from coming back.
+# Turns that were forgotten on request: nothing of their content, only what keeps them from being indexed again.
 CREATE_FORGOTTEN = """
 CREATE TABLE prompt_forgotten (
     content_hash TEXT PRIMARY KEY,
@@ -210,7 +214,7 @@ BEGIN
     VALUES ('delete', old.id, old.content, old.source_project, old.conversation_id, old.search_terms);
 END
 """
-# Foreign keys are off in most programs that a person would delete a row with.
+# Most programs with which a person would delete a row leave foreign keys off, so triggers delete what belongs to it.
 CREATE_REMAINS = """
 CREATE TRIGGER prompts_remains AFTER DELETE ON prompts
 BEGIN
@@ -245,10 +249,10 @@ PROMPT_STATEMENTS: Final = (
     CREATE_FTS_DELETE,
     CREATE_REMAINS,
 )
-"""What makes an empty file an index of past chats."""
+"""The statements that turn an empty file into an index of past chats."""
 
 CONVERSATION_STATEMENTS: Final = (DROP_CONVERSATION_ORDER, CREATE_CONVERSATIONS)
-"""What makes lists of conversations quick."""
+"""The statements that make lists of conversations quick."""
 
 PROMPT_MIGRATIONS: Final = (
     Migration(
@@ -261,5 +265,16 @@ PROMPT_MIGRATIONS: Final = (
             "PRAGMA user_version = 1",
         ),
     ),
-    Migration(2, "lists of conversations", (*CONVERSATION_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
+    Migration(2, "lists of conversations", (*CONVERSATION_STATEMENTS, "PRAGMA user_version = 2")),
+    Migration(3, "packed vectors", (*PACKED_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
 )
+
+
+def migrate_prompts(connection: sqlite3.Connection) -> None:
+    """Apply the missing steps to the file of *connection*.
+
+    Raises:
+        sqlite3.Error: the file cannot be written; it stays as it was before the failed step.
+    """
+    prepare_packing(connection)
+    migrate(connection, PROMPT_MIGRATIONS)

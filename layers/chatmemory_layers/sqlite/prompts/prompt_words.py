@@ -1,10 +1,10 @@
-"""``scores_by_words``: bm25 of the turns that share words with a query, at a price that has a limit.
+"""``scores_by_words``: bm25 of the turns that share words with a query, at a limited cost.
 
 FTS5 scores every match, and a common word has many: three of them in 100,000 turns take 76 ms.  A rare word says more,
-so what has one is scored whole; only where few have one, what has common words alone is scored where it is newest, or
-has several of them.  Each score is the true one, of all the words that the turn shares.
+so all turns with a rare word are scored; only if there are few of these, turns with common words alone are scored if they
+are among the newest, or have several of them.  Each score is the exact one, of all the words that the turn shares.
 
-Within a conversation, a word is as rare as it is there: a name that all its turns hold tells nothing.
+Within a conversation, the rarity of a word is its rarity there: a name that all its turns contain says nothing.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
 MOST_SCORED: Final = 2500
-"""Turns that are scored for their rare words; words count as rare, rarest first, while they have no more together."""
+"""How many turns are scored for their rare words; the rarest words count as rare while they have no more turns together."""
 
 NEWEST_SCORED: Final = 2000
-"""Of the turns that have common words alone; three of them in 100,000 turns take 3 ms instead of 76."""
+"""How many turns with common words alone are scored; three such words in 100,000 turns then take 3 ms instead of 76."""
 
 ENOUGH_RARE: Final = 200
-"""Turns with rare words.  Where there are fewer, those with common words alone count too, and pairs of common words are
-looked for wherever they are; where there are as many, it changes no answer, and takes 7 ms of a million turns."""
+"""A number of turns with rare words.  With fewer, turns with common words alone are candidates too, and pairs of common words
+are searched in all turns; with as many, that would change no answer, and take 7 ms for a million turns."""
 
 PAIRED_WORDS: Final = 3
-"""Common words, rarest first, whose pairs these are."""
+"""How many common words, rarest first, form these pairs."""
 
 NEWEST_OF_A_PAIR: Final = 300
 
 LEAST_RARITY: Final = 1e-6
-"""Of a word that most turns have: FTS5's."""
+"""The rarity that FTS5 gives to a word that most turns have."""
 
 COUNT_MATCHES = """
 SELECT count(*) FROM (SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH :match LIMIT :most)
@@ -54,8 +54,8 @@ SELECT prompts_fts.rowid, -bm25(prompts_fts) FROM prompts_fts CROSS JOIN prompts
 WHERE prompts_fts MATCH :match AND prompts_fts.rowid BETWEEN :first AND :last AND {IS_MEANT}
 ORDER BY prompts_fts.rowid DESC LIMIT :most
 """
-# With weights without end, bm25 of a word is its rarity in the whole store times 2.2, FTS5's k1 + 1: what is left is how
-# much of the turn the word is.
+# With very large weights, bm25 of a word is its rarity in the whole store times 2.2, FTS5's k1 + 1: the quotient is the share
+# of the turn that the word makes up.
 SELECT_SHARES = f"""
 SELECT prompts_fts.rowid, 2.2 * bm25(prompts_fts) / bm25(prompts_fts, 1e15, 1e15, 1e15, 1e15)
 FROM prompts_fts CROSS JOIN prompts ON prompts.id = prompts_fts.rowid
@@ -66,7 +66,7 @@ WHERE prompts_fts MATCH :match AND prompts_fts.rowid BETWEEN :first AND :last AN
 def scores_within(
     connection: sqlite3.Connection, terms: Sequence[str], parameters: Parameters, *, turns: int
 ) -> dict[int, float]:
-    """Return bm25 of the turns that have one of *terms*, where there are *turns* in all.
+    """Return bm25 of the turns that have one of *terms*, by row, if the conversation has *turns* turns.
 
     *parameters*: as for ``scores_by_words``.
     """
@@ -82,9 +82,9 @@ def scores_within(
 def scores_by_words(
     connection: sqlite3.Connection, terms: Sequence[str], parameters: Parameters, *, is_filtered: bool
 ) -> dict[int, float]:
-    """Return bm25, greater is better, of the turns that have one of *terms*, by their rows.
+    """Return bm25, greater is better, of the turns that have one of *terms*, by row.
 
-    *parameters* are those of ``prompt_filters.IS_MEANT``, with ``first`` and ``last``, between which rows are.
+    *parameters* are those of ``prompt_filters.IS_MEANT``, with ``first`` and ``last``, the range of the rows.
     """
     counts = {_quoted(term): _count(connection, _quoted(term)) for term in terms}
     words = sorted((word for word, count in counts.items() if count), key=lambda word: counts[word])
@@ -105,7 +105,7 @@ def scores_by_words(
         return found(_any(rare), MOST_SCORED) if rare else {}
     scores: dict[int, float] = {}
     if scored_for_rare < ENOUGH_RARE:
-        # Then a turn with several common words may be among the best, however old it is.
+        # Then a turn with several common words may be among the best, even if it is old.
         for pair in combinations(common[:PAIRED_WORDS], 2):
             others = [word for word in common if word not in pair]
             both = " AND ".join(pair)
@@ -115,13 +115,13 @@ def scores_by_words(
         scores |= found(_any(common), NEWEST_SCORED)
     if rare:
         scores |= found(_any(rare), MOST_SCORED)
-        # The same turns again, with what their common words add.
+        # The same turns again, now with what their common words add.
         scores |= found(f"{_any(rare)} AND {_any(common)}", MOST_SCORED)
     return scores
 
 
 def _quoted(term: str) -> str:
-    """Return *term* as a string of FTS5, in which nothing is syntax."""
+    """Return *term* as a string of FTS5, so that nothing in it is read as syntax."""
     return '"' + term.replace('"', '""') + '"'
 
 

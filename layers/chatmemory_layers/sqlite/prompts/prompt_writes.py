@@ -1,4 +1,4 @@
-"""What is written about past chats beside their turns: vectors of another model, words anew, runs."""
+"""Writes of past chats other than turns: vectors of another model, a new index of words, records of runs."""
 
 import json
 import sqlite3
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 KEPT_RUNS: Final = 1_000
 
 INSERT_MODEL = "INSERT OR IGNORE INTO prompt_models (model, dim) VALUES (:model, :dim)"
-# A turn may have been deleted since it was read; then nothing is written.
+# A turn may have been deleted since it was read; then its vector is not written.
 REPLACE_VECTOR = """
-INSERT INTO prompt_embeddings (prompt_id, model, dim, vector, vector_json)
-SELECT :prompt_id, :model, :dim, :vector, :vector_json WHERE EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
+INSERT INTO prompt_vectors (prompt_id, model_key, dense, squares, vector, made_at)
+SELECT :prompt_id, model_key, :dense, :squares, :vector, CAST(strftime('%s', 'now') AS INTEGER) FROM prompt_models
+WHERE model = :model AND dim = :dim AND EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
 ON CONFLICT (prompt_id) DO UPDATE SET
-    model = excluded.model, dim = excluded.dim, vector = excluded.vector, vector_json = excluded.vector_json,
-    created_at = CURRENT_TIMESTAMP
+    model_key = excluded.model_key, dense = excluded.dense, squares = excluded.squares, vector = excluded.vector,
+    made_at = excluded.made_at
 """
 REPLACE_CODE = """
 INSERT INTO prompt_codes (prompt_id, model_key, code)
@@ -33,7 +34,7 @@ SELECT :prompt_id, model_key, :code FROM prompt_models
 WHERE model = :model AND dim = :dim AND EXISTS (SELECT 1 FROM prompts WHERE id = :prompt_id)
 ON CONFLICT (prompt_id) DO UPDATE SET model_key = excluded.model_key, code = excluded.code
 """
-# A watch runs every few seconds, for years.
+# Old runs are deleted: a watch adds one every few seconds, for years.
 DELETE_OLD_RUNS = "DELETE FROM index_runs WHERE id <= (SELECT max(id) FROM index_runs) - :kept"
 
 COUNT_PROMPTS = "SELECT count(*) FROM prompts"
@@ -49,14 +50,22 @@ VALUES (
 
 
 def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matrix", *, model: str) -> None:
-    """Put *vectors* in the place of those that the rows *ids* have."""
+    """Replace the vectors of the rows *ids* by *vectors*.
+
+    Args:
+        connection: the connection to the file.
+        ids: the row ids of the turns.
+        vectors: shape ``(len(ids), dim)``.
+        model: the name of the embedder's model.
+    """
     rows = [
         {
             "prompt_id": prompt_id,
             "model": model,
             "dim": row.dim,
-            "vector": row.vector,
-            "vector_json": row.vector_json,
+            "dense": row.vector.dense,
+            "squares": row.vector.squares,
+            "vector": row.vector.numbers,
             "code": row.code,
         }
         for prompt_id, row in zip(ids, vector_rows(vectors), strict=True)
@@ -69,7 +78,7 @@ def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matri
 
 
 def reindex_words(connection: sqlite3.Connection) -> int:
-    """Build the index of words anew; return the number of turns."""
+    """Rebuild the index of words; return the number of turns."""
     with transaction(connection):
         build_anew(connection.execute, "prompts_fts")
         (count,) = connection.execute(COUNT_PROMPTS).fetchone()
@@ -77,7 +86,12 @@ def reindex_words(connection: sqlite3.Connection) -> int:
 
 
 def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
-    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run brought."""
+    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run added into blocks.
+
+    Args:
+        connection: the connection to the file.
+        report: the report of the run.
+    """
     with transaction(connection):
         connection.execute(INSERT_RUN, _run_row(report))
         connection.execute(DELETE_OLD_RUNS, {"kept": KEPT_RUNS})

@@ -10,9 +10,12 @@ import { Confirmation } from "../pieces/dialog.js";
 import { Icon } from "../pieces/icons.js";
 import { notify } from "../pieces/notices.js";
 import { Empty, Heading, IconButton, Loading, Note, ProblemNote } from "../pieces/pieces.js";
+import { useExplanation } from "../problem.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
+import { branchBefore, branchInstead, branchTo } from "./branching.js";
+import { FindBar } from "./find_bar.js";
 import { fold } from "./folding.js";
 import { Entry } from "./message.js";
 import { MessageWindow } from "./message_window.js";
@@ -20,21 +23,46 @@ import { SaveDialog } from "./save_dialog.js";
 
 const NEAR_END_PX = 80; // whoever reads the last lines wants to see what comes next
 
-export function Conversation({ id, wanted, onMessage, onCleared }) {
+export function Conversation({ id, wanted, onMessage, onChanged }) {
+  const explain = useExplanation();
   const words = useWords(conversationWords);
   const mayWrite = useServer()?.readOnly !== true;
   const news = useRef();
-  news.current = (message) => (message ? onMessage(message) : onCleared());
+  news.current = (message) => (message ? onMessage(message) : onChanged());
   const shown = useMemo(() => new MessageWindow(id, (message) => news.current(message)), [id]);
   const state = shown.state.use();
   const [saved, setSaved] = useState(null);
   const [isClearing, setClearing] = useState(false);
+  const [isFinding, setFinding] = useState(false);
   useEffect(() => shown.open(wanted), [shown, wanted]);
   useEffect(() => () => shown.close(), [shown]);
   const pane = useScrolling(state, wanted);
 
   const entries = useMemo(() => fold(state.messages), [state.messages]);
-  const context = { conversationId: id, wanted, onSave: mayWrite ? setSaved : null };
+  const opened = (branchId, text) => {
+    notify({ text });
+    onChanged();
+    goTo(["conversations", branchId]);
+  };
+  const branch = async (begun, text) => {
+    try {
+      const branchId = await begun;
+      if (branchId === null) notify({ text: words.nothingBefore, kind: "failed" });
+      else opened(branchId, text);
+    } catch (problem) {
+      notify({ text: explain(problem), kind: "failed" });
+    }
+  };
+  const writing = {
+    onSave: setSaved,
+    onBranch: (message) => branch(branchTo(id, message), words.branched),
+    onRegenerate: (message) => branch(branchBefore(id, message), words.regenerated),
+    onEdit: async (message, content, attempt) =>
+      opened(await branchInstead(id, message, content, attempt), words.edited),
+  };
+  const context = { conversationId: id, wanted, ...(mayWrite && writing) };
+  const toMessage = (messageId) => goTo(["conversations", id], { message: messageId });
+  const toFirst = () => shown.first(toMessage);
   const toLatest = () => {
     if (wanted) goTo(["conversations", id]);
     else shown.open();
@@ -44,17 +72,22 @@ export function Conversation({ id, wanted, onMessage, onCleared }) {
       <a class="back" href=${hrefTo(["conversations"])} aria-label=${words.back}><${Icon} name="back" /></a>
       <${Heading}>${id}<//>
       <${LinkState} state=${state} />
+      <a class="button with-icon model-link" href=${hrefTo(["conversations", id], { view: "model" })} aria-label=${words.modelView}
+        title=${words.modelView}><${Icon} name="eye" /><span class="only-wide">${words.modelViewShort}</span></a>
+      <button type="button" class="bare with-icon" aria-label=${words.find} title=${words.find} aria-expanded=${isFinding}
+        onClick=${() => setFinding(!isFinding)}><${Icon} name="search" /></button>
       ${mayWrite && state.messages.length > 0 &&
       html`<${IconButton} icon="trash" label=${words.clear} isBare onClick=${() => setClearing(true)} />`}
     </header>
-    <${Beginning} state=${state} older=${() => shown.older()} />
+    ${isFinding && html`<${FindBar} id=${id} wanted=${wanted} onFirst=${toFirst} onDate=${(instant) => shown.at(instant, toMessage)} />`}
+    <${Beginning} state=${state} older=${() => shown.older()} first=${toFirst} />
     <ol class="messages">
       ${entries.map((entry) => html`<${Entry} key=${entry.summaryId ?? entry.message.id} entry=${entry} context=${context} />`)}
     </ol>
     <${End} state=${state} newer=${() => shown.newer()} toLatest=${toLatest} retry=${() => shown.retry()} />
     ${saved && html`<${SaveDialog} said=${saved} onClose=${() => setSaved(null)} />`}
     ${isClearing && html`<${Clearing} id=${id} onClose=${() => setClearing(false)}
-      onDone=${onCleared} />`}
+      onDone=${onChanged} />`}
   </div>`;
 }
 
@@ -65,12 +98,17 @@ function LinkState({ state }) {
   return html`<span class=${`link-state ${state.link}`} role="img" aria-label=${text} title=${text}></span>`;
 }
 
-function Beginning({ state, older }) {
+function Beginning({ state, older, first }) {
   const words = useWords(conversationWords);
   if (state.busy === "opening") return html`<${Loading} />`;
   if (state.busy === "seeking") return html`<${Loading} label=${words.seeking(state.read)} />`;
   if (state.busy === "older") return html`<${Loading} />`;
-  if (state.hasOlder) return html`<p class="pages-end"><button type="button" onClick=${older}>${words.older}</button></p>`;
+  if (state.hasOlder) {
+    return html`<p class="pages-end">
+      <button type="button" onClick=${older}>${words.older}</button>
+      <button type="button" onClick=${first}>${words.toFirst}</button>
+    </p>`;
+  }
   return state.messages.length > 0 && html`<p class="beginning">${words.beginning}</p>`;
 }
 
@@ -91,15 +129,22 @@ function End({ state, newer, toLatest, retry }) {
 function Clearing({ id, onClose, onDone }) {
   const words = useWords(conversationWords);
   const { value, problem } = useAnswer((options) => getConversation(id, options), [id]);
+  const [withBranches, setWithBranches] = useState(false);
   const done = (report) => {
     onClose();
-    notify({ text: words.cleared(report.messages) });
+    const too = report.clearedToo.length ? ` ${words.clearedToo(report.clearedToo)}` : "";
+    const still = report.stillSharedBy.length ? ` ${words.stillShared(report.stillSharedBy)}` : "";
+    notify({ text: words.cleared(report.messages) + too + still });
     onDone();
     goTo(["conversations"], {}, { replace: true });
   };
-  return html`<${Confirmation} title=${words.clearTitle} label=${words.clear} act=${() => clearConversation(id)}
-    onDone=${done} onClose=${onClose}>
+  return html`<${Confirmation} title=${words.clearTitle} label=${words.clear}
+    act=${() => clearConversation(id, { withBranches })} onDone=${done} onClose=${onClose}>
     ${value && html`<p>${words.clearWhat(value.messageCount)}</p>`}
+    <label class="choice">
+      <input type="checkbox" checked=${withBranches} onChange=${(event) => setWithBranches(event.target.checked)} />
+      <span>${words.clearWithBranches}</span>
+    </label>
     ${problem && html`<${ProblemNote} problem=${problem} />`}
   <//>`;
 }

@@ -5,14 +5,19 @@
 import { html } from "../vendor/preact-htm.js";
 import { listConversations } from "../api.js";
 import { usePages } from "../asking.js";
-import { hrefTo } from "../hash.js";
+import { goTo, hrefTo } from "../hash.js";
 import { Empty, Heading, IconButton, PagesEnd, useTitle } from "../pieces/pieces.js";
+import { RovingList } from "../pieces/roving.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
+import { ModelView } from "../model_view/model_view.js";
+import { ConversationFilters } from "./conversation_filters.js";
 import { Conversation } from "./conversation.js";
+import { FoundMessages } from "./found_messages.js";
 
 const PAGE = 50;
+const MODEL_VIEW = "model"; // the view of a conversation that shows what a model would see
 
 export function Conversations({ path, query }) {
   const words = useWords(conversationWords);
@@ -22,6 +27,8 @@ export function Conversations({ path, query }) {
     return { items: conversations, next };
   }, []);
   useTitle(chosen ?? words.title);
+  const { q, since, until, app } = query;
+  const asked = { q, since, until, app };
   // What has changed moves to the front, as the server will list it next time.
   const toFront = (id, message) =>
     pages.change((items) => {
@@ -38,13 +45,19 @@ export function Conversations({ path, query }) {
         <${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//>
         <${IconButton} icon="retry" label=${words.refresh} isBare onClick=${pages.retry} />
       </header>
-      <${List} pages=${pages} chosen=${chosen} />
+      <${ConversationFilters} asked=${asked}
+        onChange=${(changes) => goTo(["conversations", ...path], { ...query, ...changes }, { replace: !("q" in changes) })} />
+      ${asked.q
+        ? html`<${FoundMessages} asked=${asked} wanted=${query.message} />`
+        : html`<${List} pages=${pages} chosen=${chosen} />`}
     </section>
     <section class="pane-detail" aria-label=${chosen ?? words.choose}>
       ${chosen === undefined
         ? html`<${Empty} title=${words.choose} />`
-        : html`<${Conversation} key=${chosen} id=${chosen} wanted=${query.message}
-            onMessage=${(message) => toFront(chosen, message)} onCleared=${pages.retry} />`}
+        : query.view === MODEL_VIEW
+          ? html`<${ModelView} key=${`${chosen} ${MODEL_VIEW}`} id=${chosen} query=${query} />`
+          : html`<${Conversation} key=${chosen} id=${chosen} wanted=${query.message}
+            onMessage=${(message) => toFront(chosen, message)} onChanged=${pages.retry} />`}
     </section>
   </div>`;
 }
@@ -55,21 +68,22 @@ function List({ pages, chosen }) {
     return html`<${Empty} title=${words.none}><p>${words.noneYet}</p><//>`;
   }
   return html`
-    <ul class="choices">
+    <${RovingList} class="choices" items="li > a">
       ${pages.items.map(({ conversation, opening }) => html`<${Choice} key=${conversation.conversationId}
         conversation=${conversation} opening=${opening} isChosen=${conversation.conversationId === chosen} />`)}
-    </ul>
+    <//>
     <${PagesEnd} pages=${pages} />
   `;
 }
 
 function Choice({ conversation, opening, isChosen }) {
   const words = useWords(conversationWords);
-  const { conversationId: id, messageCount, updatedAt } = conversation;
+  const { conversationId: id, messageCount, updatedAt, forkedFrom } = conversation;
   return html`<li><a href=${hrefTo(["conversations", id])} aria-current=${isChosen ? "true" : undefined}>
     <span class="choice-title">${opening.trim() || id}</span>
     <span class="choice-facts">
       ${opening.trim() && html`<span class="choice-id">${id}</span>`}
+      ${forkedFrom && html`<span class="choice-id">${words.branchOf(forkedFrom.conversationId)}</span>`}
       <span>${words.messages(messageCount)}</span>
       <${Time} at=${updatedAt} />
     </span>

@@ -2,19 +2,23 @@
  * `Entry`: a message of a conversation, or a summary with what it stands for folded into it (`folding.js`); `Utterance`:
  * what somebody said.
  *
- * *context* is `{conversationId, wanted, onSave}`: the id of the message that the address names, and what is done with one
- * that is to be saved, null where nothing may be written.
+ * *context* is `{conversationId, wanted, onSave, onBranch, onEdit, onRegenerate}`: the id of the message that the address
+ * names, and what is done with one that is to be saved, that a branch is to end with, that is to be said otherwise, or
+ * answered again; absent where nothing may be written.
  */
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact-htm.js";
 import { getSummarization } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
 import { Icon } from "../pieces/icons.js";
+import { isMarkdown, Markdown } from "../pieces/markdown.js";
 import { Badge, Loading, LongText, Note } from "../pieces/pieces.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
+import { EditForm } from "./edit_form.js";
+import { ToolCalls, ToolResult } from "./tool_calls.js";
 
 const SHOWN_CHARACTERS = 20_000; // a browser takes seconds to lay out a megabyte
 
@@ -29,7 +33,7 @@ export function Entry({ entry, context }) {
 function Message({ message, context, children }) {
   const words = useWords(conversationWords);
   const { id, role, seq, content, timestamp } = message;
-  const { conversationId, wanted, onSave } = context;
+  const { conversationId, wanted, onSave, onBranch, onEdit, onRegenerate } = context;
   const save = () => onSave({ role, content, sessionId: conversationId, provenance: { messageIds: [id] } });
   return html`<${Utterance}
     role=${role}
@@ -40,35 +44,63 @@ function Message({ message, context, children }) {
     label=${words.permalink(seq)}
     isWanted=${id === wanted}
     onSave=${onSave && save}
+    onBranch=${onBranch && (() => onBranch(message))}
+    onRegenerate=${onRegenerate && role === "assistant" && (() => onRegenerate(message))}
+    onEdit=${onEdit && role === "user" && ((...said) => onEdit(message, ...said))}
   >
+    <${ToolCalls} metadata=${message.metadata} />
     ${children}
   <//>`;
 }
 
 /**
  * What somebody said, here or in a past chat.  *by*: who, where that is known better than by the role.  *href* and *label*:
- * of the link to it.  *onSave*: null where nothing may be written.
+ * of the link to it.  *onSave*, *onBranch*, *onRegenerate* and *onEdit* (`EditForm`'s): absent where that
+ * is not offered.
  */
-export function Utterance({ role, by, text, at, number, href, label, isWanted, onSave, children }) {
+export function Utterance({
+  role, by, text, at, number, href, label, isWanted, onSave, onBranch, onRegenerate, onEdit, children,
+}) {
   const words = useWords(conversationWords);
+  const [isEdited, setEdited] = useState(false);
+  const head = useRef(null);
+  const close = () => {
+    setEdited(false);
+    head.current.querySelector("[aria-expanded]").focus();
+  };
   const isBlank = !text.trim();
   return html`<li class=${`message ${role} ${isWanted ? "is-wanted" : ""}`} tabIndex=${isWanted ? "-1" : undefined}>
-    <div class="message-head">
+    <div class="message-head" ref=${head}>
       <span class="role">${by || (words[role] ?? role)}</span>
       <${Time} at=${at} isExact />
       <a class="permalink" href=${href} aria-label=${label} aria-current=${isWanted ? "location" : undefined}>#${number}</a>
-      ${onSave && !isBlank && html`<${SaveButton} onClick=${onSave} />`}
+      <span class="offers">
+        ${onBranch && html`<${HeadButton} name="branch" short="branchShort" onClick=${onBranch} />`}
+        ${onRegenerate && html`<${HeadButton} name="regenerate" short="regenerateShort" icon="retry" onClick=${onRegenerate} />`}
+        ${onEdit && html`<${HeadButton} name="edit" short="editShort" isOpen=${isEdited}
+          onClick=${() => setEdited(!isEdited)} />`}
+        ${onSave && !isBlank && html`<${HeadButton} name="save" short="saveShort" onClick=${onSave} />`}
+      </span>
     </div>
-    ${isBlank ? html`<p class="quiet">${words.noText}</p>` : html`<${LongText} text=${text} most=${SHOWN_CHARACTERS} />`}
+    ${isEdited ? html`<${EditForm} text=${text} onSave=${onEdit} onClose=${close} />`
+      : isBlank ? html`<p class="quiet">${words.noText}</p>`
+        : role === "tool" ? html`<${ToolResult} text=${text} isOpen=${isWanted} />` : html`<${Said} text=${text} />`}
     ${children}
   </li>`;
 }
 
-/** Offers to keep what was said; a phone has room for the first word only. */
-function SaveButton({ onClick }) {
+/** A text: as Markdown where it is written so, unless it is too long for that. */
+function Said({ text }) {
+  return isMarkdown(text) && text.length <= SHOWN_CHARACTERS
+    ? html`<${Markdown} text=${text} />`
+    : html`<${LongText} text=${text} most=${SHOWN_CHARACTERS} />`;
+}
+
+/** Offers to keep what was said, or to go on from it in a branch; a phone has room for the first word only. */
+function HeadButton({ name, short, icon = name, isOpen, onClick }) {
   const words = useWords(conversationWords);
-  return html`<button type="button" class="bare save" aria-label=${words.save} onClick=${onClick}>
-    <${Icon} name="save" /><span class="wide">${words.save}</span><span class="narrow">${words.saveShort}</span>
+  return html`<button type="button" class="bare of-message" aria-label=${words[name]} aria-expanded=${isOpen} onClick=${onClick}>
+    <${Icon} name=${icon} /><span class="wide">${words[name]}</span><span class="narrow">${words[short]}</span>
   </button>`;
 }
 

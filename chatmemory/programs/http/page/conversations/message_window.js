@@ -43,6 +43,28 @@ export class MessageWindow {
     this.#run(wanted ? "seeking" : "opening", (signal) => (wanted ? this.#seek(wanted, signal) : this.#newest(signal)));
   }
 
+  /** Show the beginning, and hand the id of the first message to *onFound*. */
+  first(onFound) {
+    this.#run("opening", async (signal) => this.#behind(0, await this.#page({ newerThan: 0, limit: PAGE, signal }), 0, onFound));
+  }
+
+  /** Show what was said from *instant* (in milliseconds) on, and hand the id of the first such message to *onFound*. */
+  at(instant, onFound) {
+    this.#run("opening", async (signal) => {
+      // Numbers and times grow together, so it is found by halving.
+      let low = 0;
+      let high = this.#latest;
+      while (high - low > PAGE) {
+        const middle = Math.floor((low + high) / 2);
+        const { messages } = await this.#page({ newerThan: middle, limit: 1, signal });
+        if (messages.length && Date.parse(messages[0].timestamp) < instant) low = messages[0].seq;
+        else high = middle;
+      }
+      const page = await this.#page({ newerThan: low, limit: 2 * PAGE, signal });
+      return this.#behind(low, page, instant, onFound);
+    });
+  }
+
   older() {
     const { messages } = this.state.value;
     this.#run("older", async (signal) => {
@@ -105,6 +127,18 @@ export class MessageWindow {
     return () => {
       this.#change({ messages: page.messages, hasOlder: page.older !== null, isAtEnd: page === newest });
       this.#follow(newest.newer);
+    };
+  }
+
+  /** Return what shows *page*, which begins behind the number *low*. */
+  #behind(low, page, instant, onFound) {
+    const { messages } = page;
+    const found = messages.find(({ timestamp }) => Date.parse(timestamp) >= instant) ?? messages.at(-1);
+    return () => {
+      if (!found) return; // everything is older: what is shown stays
+      const isAtEnd = page.newer >= this.#latest;
+      this.#change({ messages, hasOlder: low > 0, isAtEnd, isMissing: false, ...(isAtEnd && { unseen: 0 }) });
+      onFound(found.id);
     };
   }
 

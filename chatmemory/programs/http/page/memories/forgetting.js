@@ -13,6 +13,9 @@ const UNDO_SECONDS = 8;
 /** The ids of the memories that are forgotten, or about to be. */
 export const forgotten = new Observable(new Set());
 
+/** How many memories were removed since the page was loaded: what was counted before is to be counted again. */
+export const removals = new Observable(0);
+
 /** For each memory that waits: the function that removes it. */
 const waiting = new Map();
 
@@ -27,6 +30,7 @@ export function forget(memory, { words, onProblem }) {
     waiting.delete(memory.id);
     try {
       await forgetMemory(memory.id, { keepalive });
+      removals.value += 1;
     } catch (problem) {
       if (problem.status === 404) return; // somebody else was faster: it is gone, as wanted
       show(memory.id);

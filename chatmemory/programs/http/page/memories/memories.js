@@ -9,15 +9,18 @@ import { getMemory, listMemories, recall } from "../api.js";
 import { useAnswer, usePages } from "../asking.js";
 import { goTo, hrefTo } from "../hash.js";
 import { Empty, Heading, IconButton, Loading, PagesEnd, ProblemNote, useTitle } from "../pieces/pieces.js";
+import { RovingList } from "../pieces/roving.js";
 import { HowFound } from "../pieces/search.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { memoryWords } from "../words/memories.js";
 import { ForgetMany } from "./forget_many.js";
-import { forgotten } from "./forgetting.js";
+import { forgotten, removals } from "./forgetting.js";
 import { MemoryCard } from "./memory_card.js";
 import { NewMemory } from "./memory_dialogs.js";
-import { MemoryFilters } from "./memory_filters.js";
+import { MemoryFacets } from "./memory_facets.js";
+import { ENDED, MemoryFilters } from "./memory_filters.js";
+import { MemoryHistory } from "./memory_history.js";
 import { RecallSignals } from "./recall_signals.js";
 
 const PAGE = 50;
@@ -61,18 +64,27 @@ function AllMemories({ query, canChange }) {
   </div>`;
 }
 
-/** What is true now, newest first. */
+/** What is true now, or true no longer, newest first; and how many there are of each kind. */
 function Newest({ query, canChange, written }) {
   const words = useWords(memoryWords);
-  const { type: memoryType, category, app } = query;
+  const { type: memoryType, category, source, state, app } = query;
+  const [changed, setChanged] = useState(0);
+  const removed = removals.use();
+  const filters = { memoryType, category, source, superseded: state === ENDED ? true : undefined, app };
   const pages = usePages(
-    (after, { signal }) => listMemories({ limit: PAGE, after, memoryType, category, app, signal }).then(asPage),
-    [memoryType, category, app, written],
+    (after, { signal }) => listMemories({ limit: PAGE, after, ...filters, signal }).then(asPage),
+    [memoryType, category, source, state, app, written],
   );
-  const isFiltered = Boolean(memoryType || category || app);
+  const change = (memory) => {
+    replaceIn(pages)(memory);
+    setChanged(changed + 1); // it may be counted elsewhere now
+  };
+  const choose = (changes) => goTo(["memories"], { ...query, ...changes }, { replace: true });
+  const isFiltered = Boolean(memoryType || category || source || state || app);
   return html`<section>
     <h2 class="visually-hidden">${words.list}</h2>
-    <${MemoryList} memories=${pages.items} onChange=${replaceIn(pages)} canChange=${canChange} />
+    <${MemoryFacets} filters=${filters} query=${query} onChoose=${choose} round=${`${written} ${changed} ${removed}`} />
+    <${MemoryList} memories=${pages.items} onChange=${change} canChange=${canChange} />
     ${pages.isEmpty && html`<${Empty} title=${isFiltered ? words.nothingFits : words.nothing} />`}
     <${PagesEnd} pages=${pages} />
   </section>`;
@@ -149,7 +161,12 @@ function OneMemory({ id, canChange }) {
               isOpen
             />
           </li>
-        </ul>`)}
+        </ul>
+        <${MemoryHistory}
+          memory=${answer.value}
+          onChange=${(memory) => answer.change(() => memory)}
+          canChange=${canChange}
+        />`)}
   </div>`;
 }
 
@@ -160,8 +177,7 @@ function MemoryList({ memories, ...rest }) {
 function HitList({ hits, onChange, canChange }) {
   const gone = forgotten.use();
   const shown = hits.filter(({ memory }) => !gone.has(memory.id));
-  if (!shown.length) return null;
-  return html`<ul class="memories">
+  return shown.length > 0 && html`<${RovingList} class="memories" items=".memory">
     ${shown.map(
       (hit) => html`<li key=${hit.memory.id}>
         <${MemoryCard} memory=${hit.memory} onChange=${onChange} canChange=${canChange}>
@@ -169,9 +185,8 @@ function HitList({ hits, onChange, canChange }) {
         <//>
       </li>`,
     )}
-  </ul>`;
+  <//>`;
 }
-
 const asPage = ({ memories, next }) => ({ items: memories, next });
 
 const replaceIn = (pages) => (memory) =>

@@ -7,8 +7,11 @@ import { Field, Select } from "../pieces/pieces.js";
 import { SearchForm } from "../pieces/search.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
-import { CATEGORIES, TYPES } from "../words/fields.js";
+import { CATEGORIES, SOURCES, TYPES } from "../words/fields.js";
 import { memoryWords } from "../words/memories.js";
+
+/** What `state` is in the address of a list of memories that are true no longer. */
+export const ENDED = "ended";
 
 /** *onChange* gets what changed of the query, and how to go there: a search is a step of its own, a filter is none. */
 export function MemoryFilters({ query, onChange }) {
@@ -29,6 +32,16 @@ export function MemoryFilters({ query, onChange }) {
       ${(own) => html`<${Select} ...${own} value=${query.category} any=${words.anyCategory} options=${named(CATEGORIES)}
         onChoose=${(category) => filter({ category })} />`}
     <//>
+    ${!query.query && html`
+      <${Field} label=${words.source}>
+        ${(own) => html`<${Select} ...${own} value=${query.source} any=${words.anySource} options=${named(SOURCES)}
+          onChoose=${(source) => filter({ source })} />`}
+      <//>
+      <${Field} label=${words.state}>
+        ${(own) => html`<${Select} ...${own} value=${query.state} any=${words.current} options=${named([ENDED])}
+          onChoose=${(state) => filter({ state })} />`}
+      <//>
+    `}
     ${!isInOneApp &&
     html`<${Field} label=${words.app}>
       ${(own) => html`<input

@@ -7,21 +7,26 @@ import { listPastConversations, pastChats } from "../api.js";
 import { useAnswer, usePages } from "../asking.js";
 import { goTo, hrefTo } from "../hash.js";
 import { Badge, Empty, Heading, Loading, PagesEnd, ProblemNote, useTitle } from "../pieces/pieces.js";
+import { RovingList } from "../pieces/roving.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
+import { taskWords } from "../words/before_task.js";
 import { conversationWords } from "../words/conversations.js";
 import { pastWords } from "../words/past_chats.js";
 import { pieceWords } from "../words/pieces.js";
+import { BeforeTask } from "./before_task.js";
 import { PastChat } from "./past_chat.js";
 import { PastFilters } from "./past_filters.js";
 import { PastHits } from "./past_hits.js";
 import { toolName } from "./tools.js";
 
 const PAGE = 50;
+const TASK = "task"; // the view of what came of it before
 const INDEX_COMMAND = "pastchats-memory index";
 
 export function PastChats({ path, query }) {
   const words = useWords(pastWords);
+  const { open } = useWords(taskWords);
   const [chosen] = path;
   const statistics = useAnswer((options) => pastChats(options), []);
   useTitle(words.title);
@@ -32,20 +37,23 @@ export function PastChats({ path, query }) {
     </div>`;
   }
   if (!statistics.value) return html`<${Loading} />`;
-  const { q, project, format, turn } = query;
+  const { q, project, format, turn, view, task } = query;
   const asked = { q, project, format };
-  return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
+  const isBeside = chosen !== undefined || view === TASK; // what the address leads to stands beside the list
+  return html`<div class=${`panes ${isBeside ? "has-detail" : ""}`}>
     <section class="pane pane-list" aria-label=${words.title}>
-      <header class="list-head"><${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//></header>
+      <header class="list-head"><${Heading} level=${isBeside ? 2 : 1} isHere=${!isBeside}>${words.title}<//>
+        <a class="button only-narrow" href=${hrefTo(["past-chats"], { ...asked, view: TASK })}>${open}</a></header>
       <${PastFilters} asked=${asked} statistics=${statistics.value}
         onChange=${(changes) => goTo(["past-chats"], { ...asked, ...changes }, { replace: !("q" in changes) })} />
       ${q
         ? html`<${PastHits} asked=${asked} chosen=${chosen} turn=${turn} />`
         : html`<${List} asked=${asked} chosen=${chosen} />`}
     </section>
-    <section class="pane-detail" aria-label=${chosen ?? words.choose}>
+    <section class="pane-detail" aria-label=${chosen ?? open}>
       ${chosen === undefined
-        ? html`<${Summed} statistics=${statistics.value} />`
+        ? html`<${BeforeTask} task=${task} isHere=${isBeside} asked=${asked} onAsk=${(task) => goTo(["past-chats"], { ...asked, view: TASK, task })}>
+            <${Summed} statistics=${statistics.value} /><//>`
         : html`<${PastChat} key=${chosen} id=${chosen} wanted=${turn} asked=${asked} />`}
     </section>
   </div>`;
@@ -65,10 +73,10 @@ function NotIndexed({ retry }) {
 
 function Summed({ statistics }) {
   const words = useWords(pastWords);
-  return html`<${Empty} title=${words.choose}>
+  return html`
     <p>${words.summed(statistics)}</p>
     ${statistics.lastIndexedAt && html`<p class="small">${words.lastIndexed}: <${Time} at=${statistics.lastIndexedAt} /></p>`}
-  <//>`;
+  `;
 }
 
 function List({ asked, chosen }) {
@@ -80,10 +88,10 @@ function List({ asked, chosen }) {
   }, [project, format]);
   if (pages.isEmpty) return html`<${Empty} title=${words.none} />`;
   return html`
-    <ul class="choices">
+    <${RovingList} class="choices" items="li > a">
       ${pages.items.map((conversation) => html`<${Choice} key=${conversation.conversationId} conversation=${conversation}
         asked=${asked} isChosen=${conversation.conversationId === chosen} />`)}
-    </ul>
+    <//>
     <${PagesEnd} pages=${pages} />
   `;
 }

@@ -7,6 +7,7 @@ import { searchPastChats } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
 import { Badge, Empty, Loading, ProblemNote } from "../pieces/pieces.js";
+import { RovingList } from "../pieces/roving.js";
 import { HowFound, Signal, Signals } from "../pieces/search.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
@@ -34,10 +35,10 @@ export function PastHits({ asked, chosen, turn }) {
   if (!value.hits.length) return html`<${Empty} title=${words.nothingFound}><p>${value.reason}</p><//>`;
   return html`
     <${HowFound} found=${value}>${words.found(value.hits.length)} · <//>
-    <ol class="choices">
+    <${RovingList} tag="ol" class="choices" items="li > a">
       ${value.hits.map((hit) => html`<${Hit} key=${hit.prompt.id} hit=${hit} asked=${asked}
         isChosen=${hit.prompt.conversationId === chosen && String(hit.prompt.turnIndex) === turn} />`)}
-    </ol>
+    <//>
   `;
 }
 

@@ -32,7 +32,7 @@ export function SearchForm({ label, value = "", onSearch, children }) {
       <${IconButton} icon="search" label=${words.search} type="submit" />
       ${value && html`<${IconButton} icon="close" label=${words.clear} isBare onClick=${() => onSearch("")} />`}
     </div>
-    <div class="filter-line" role="group" aria-label=${words.filters}>${children}</div>
+    ${children && html`<div class="filter-line" role="group" aria-label=${words.filters}>${children}</div>`}
   </form>`;
 }
 

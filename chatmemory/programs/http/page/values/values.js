@@ -11,6 +11,7 @@ import { goTo, hrefTo } from "../hash.js";
 import { Confirmation } from "../pieces/dialog.js";
 import { notify } from "../pieces/notices.js";
 import { Badge, Empty, Field, Heading, IconButton, LongText, PagesEnd, useId, useTitle } from "../pieces/pieces.js";
+import { RovingList } from "../pieces/roving.js";
 import { SearchForm } from "../pieces/search.js";
 import { Time } from "../pieces/time.js";
 import { useServer } from "../server.js";
@@ -48,13 +49,13 @@ export function Values({ query: { prefix, app } }) {
     <section>
       <h2 class="visually-hidden">${words.list}</h2>
       ${pages.items.length > 0 &&
-      html`<ul class="memories">
+      html`<${RovingList} class="memories" items=".memory">
         ${pages.items.map(
           (memory) => html`<li key=${memory.id}>
             <${ValueCard} memory=${memory} canChange=${canChange} onOpen=${setOpen} />
           </li>`,
         )}
-      </ul>`}
+      <//>`}
       ${pages.isEmpty && html`<${Empty} title=${prefix || app ? words.nothingFits : words.nothing} />`}
       <${PagesEnd} pages=${pages} />
     </section>

@@ -3,6 +3,8 @@
 export const CATEGORIES = ["preference", "fact", "pattern"];
 export const TYPES = ["long_term", "short_term"];
 
+export const SOURCES = ["user_stated", "inferred", "system"];
+
 export const fieldWords = {
   content: ["Content", "内容"],
   key: ["Key", "键名"],

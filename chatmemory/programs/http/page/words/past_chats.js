@@ -2,7 +2,6 @@
 
 export const pastWords = {
   title: ["Past chats", "历史聊天"],
-  choose: ["Choose a past chat to read it, or search in all of them.", "请选择一个历史聊天，或在全部聊天中搜索。"],
   summed: [
     ({ prompts, conversations }) => `${prompts} turns in ${conversations} chats of other tools, to be read and searched here.`,
     ({ prompts, conversations }) => `来自其他工具的 ${conversations} 个聊天，共 ${prompts} 轮，可阅读和搜索。`,

@@ -8,5 +8,11 @@ export const pieceWords = {
   close: ["Close", "关闭"],
   cancel: ["Cancel", "取消"],
   dismiss: ["Dismiss", "知道了"],
+  copyCode: ["Copy code", "复制代码"],
+  copied: ["Copied", "已复制"],
+  copyFailed: ["The browser does not let this page copy.", "浏览器不允许此页面复制。"],
+  code: ["Code", "代码"],
+  table: ["Table", "表格"],
+  asWritten: ["As written", "查看原文"],
   notices: ["Notices", "通知"],
 };

@@ -1,1 +1,1 @@
-"""The vectors of turns: one-bit codes that are scanned, and the rows that are then compared."""
+"""The vectors of turns: a search scans one-bit codes, then compares the vectors of the nearest."""

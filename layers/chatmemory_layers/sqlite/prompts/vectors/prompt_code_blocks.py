@@ -1,8 +1,8 @@
-"""Codes many at a time: a row of ``prompt_codes`` takes longer to fetch than to compare.
+"""Blocks of codes: fetching a row of ``prompt_codes`` takes longer than comparing its code.
 
-Of 100,000 turns the rows take 60 ms to read, blocks of them 2 ms.  A block is a copy of all codes of one model between two
-rows: triggers drop it when one of them is replaced or deleted, and the end of the next index run makes it anew.  What no
-block holds is read row by row.
+For 100,000 turns, reading the rows takes 60 ms, reading blocks of them 2 ms.  A block is a copy of all codes of one model
+between two rows: triggers delete it when one of them is replaced or deleted, and the end of the next index run makes it
+again.  Codes that are in no block are read row by row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CODES_OF_A_BLOCK: Final = 2048
 
 _READ_AT_ONCE: Final = 10_000
-_LAST: Final = (1 << 63) - 1  # SQLite has no greater row id
+_LAST: Final = (1 << 63) - 1  # the greatest row id of SQLite
 
 SELECT_BLOCKS = """
 SELECT first_id, last_id, ids, codes FROM prompt_code_blocks
@@ -45,9 +45,9 @@ VALUES (:first_id, :last_id, :model_key, :size, :ids, :codes)
 def stored_codes(
     connection: sqlite3.Connection, model_key: int, size: int, *, after: int = 0
 ) -> Iterator[tuple[Sequence[int], bytes]]:
-    """Yield the rows after *after* whose code of *size* bytes is of that model, in their order, with their codes end to end.
+    """Yield the rows after *after* that have a code of *size* bytes of that model, in order, with their codes concatenated.
 
-    Within one transaction: blocks and rows must be those of one moment.
+    Call it within one transaction: blocks and rows must be of the same snapshot.
     """
     kind = {"model_key": model_key, "size": size}
     for first, last, ids, codes in connection.execute(SELECT_BLOCKS, {**kind, "after": after}).fetchall():
@@ -59,7 +59,7 @@ def stored_codes(
 
 
 def pack_codes(connection: sqlite3.Connection) -> None:
-    """Put codes that no block holds into blocks, as many as fill one; in the caller's transaction."""
+    """Copy codes that are in no block into blocks, as far as these are full; in the caller's transaction."""
     after = 0
     for first, last in [*connection.execute(SELECT_RANGES).fetchall(), (_LAST, _LAST)]:
         if first > after + CODES_OF_A_BLOCK:

@@ -1,12 +1,13 @@
-"""A bit per direction of a vector: what a search compares first, because it is quick; the real vectors have the last word.
+"""Codes of vectors, one bit per direction: a search compares them first, because it is quick, and the real vectors last.
 
-A vector of int8 is seen from as many directions as the next power of two has, shuffled, with signs of chance, and turned by Walsh and Hadamard,
-and each bit says on which side it lies.  All of it is adding integers, so that Python alone makes, for one query, exactly
-the bits that numpy makes for many texts.  No mean is taken off: nothing has to be learnt or kept.
+The values of an int8 vector are shuffled, get random signs, and are transformed by Walsh and Hadamard to as many directions
+as the next power of two; each bit says on which side of a direction the vector is.  All of it adds integers, so that Python
+alone makes, for one query, exactly the bits that numpy makes for many texts.  No mean is subtracted: nothing has to be
+learnt or stored.
 
-Of the 10 nearest by cosine of the bundled embedder's vectors, among the 400 nearest by bits (200): 100 % (99.4) of English
-chats, 100 % (99.2) of Chinese ones, 100 % (99.8) of 22,000 pieces of code; with the signs of the vectors as they are it
-would be 72, 65 and 77 %.
+Share of the 10 nearest by cosine of the bundled embedder's vectors that are among the 400 nearest by bits (200): 100 %
+(99.4) of English chats, 100 % (99.2) of Chinese ones, 100 % (99.8) of 22,000 pieces of code; with the signs of the
+untransformed vectors it would be 72, 65 and 77 %.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ if TYPE_CHECKING:
     Int8Rows: TypeAlias = NDArray[np.int8]
     Places: TypeAlias = NDArray[np.int64]
 
-LARGEST: Final = 127  # of int8, at both ends: a vector and its opposite are opposite in every step
+LARGEST: Final = 127  # of int8, positive and negative: a vector and its opposite stay opposite in every step
 BITS_PER_BYTE: Final = 8
-ROWS_AT_ONCE: Final = 256  # a megabyte of float32: it stays near the processor
+ROWS_AT_ONCE: Final = 256  # a megabyte of float32, which stays in the processor's cache
 
-# Numerical Recipes' generator; its high bits are the chance.  They must never change: codes are stored.
+# The random generator of Numerical Recipes; its high bits are used.  It must never change: codes are stored.
 _MULTIPLIER: Final = 1_664_525
 _INCREMENT: Final = 1_013_904_223
 _MODULUS: Final = 1 << 32
 
 
 def quantised(vector: Sequence[float]) -> bytes:
-    """Return *vector* as int8, its largest magnitude being 127; as ``quantised_rows`` does, without numpy.
+    """Return *vector* as int8, scaled to a largest magnitude of 127; as ``quantised_rows`` does, without numpy.
 
     >>> list(quantised([0.5, 0.25, 0.0]))
     [127, 64, 0]
@@ -47,7 +48,7 @@ def quantised(vector: Sequence[float]) -> bytes:
 
 
 def quantised_rows(rows: Matrix) -> Int8Rows:
-    """Return each row as int8, its largest magnitude being 127; a row of zeros stays one."""
+    """Return each row as int8, scaled to a largest magnitude of 127; a row of zeros stays zero."""
     import numpy as np
 
     exact = rows.astype(np.float64)
@@ -57,7 +58,7 @@ def quantised_rows(rows: Matrix) -> Int8Rows:
 
 
 def code_of(rows: Int8Rows) -> list[bytes]:
-    """Return the code of each row; empty for a row of zeros, and where rows have no columns."""
+    """Return the code of each row; empty for a row of zeros, and for rows without columns."""
     import numpy as np
 
     count, dim = rows.shape
@@ -70,9 +71,9 @@ def code_of(rows: Int8Rows) -> list[bytes]:
         batch = rows[start : start + ROWS_AT_ONCE]
         padded = np.zeros((len(batch), size), np.float32)
         padded[:, :dim] = batch
-        # float32 holds every integer up to 2**24, and no sum here is greater while there are at most 2**17 dimensions.
+        # float32 holds every integer up to 2**24 exactly, and no sum here is greater for at most 2**17 dimensions.
         mixed = np.take(padded, places, axis=1) * signs
-        # Each text is a small matrix of its own: a tall one would be shared out to threads, which takes longer than the sums.
+        # Each text is a small matrix of its own: a tall one would be split among threads, which takes longer than the sums.
         turned = turn_lower @ (mixed.reshape(-1, len(turn_lower), len(turn_upper)) @ turn_upper)
         packed = np.packbits(turned.transpose(0, 2, 1).reshape(-1, size) > 0, axis=1)
         known: list[bool] = np.any(batch, axis=1).tolist()
@@ -81,7 +82,7 @@ def code_of(rows: Int8Rows) -> list[bytes]:
 
 
 def query_code(vector: bytes) -> bytes:
-    """Return the code of one vector of int8, without numpy."""
+    """Return the code of one int8 vector, without numpy."""
     values = [value - 256 if value > LARGEST else value for value in vector]
     if not any(values):
         return b""
@@ -107,9 +108,9 @@ def code_bits(dim: int) -> int:
 
 @cache
 def _chances(size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return in which order the values of a vector are taken, and with which signs.
+    """Return the order in which the values of a vector are taken, and their signs.
 
-    In order, vectors that are zero in one half would have only half as many different bits.
+    In the original order, vectors that are zero in one half would have only half as many different bits.
     """
     state = 0
     places = list(range(size))
@@ -125,9 +126,9 @@ def _chances(size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @cache
 def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
-    """Return what turns many vectors: the order of their values, the signs, and what is done to each half of the bits.
+    """Return what transforms many vectors: the order of their values, the signs, and a matrix for each half of the bits.
 
-    The transform of all bits is that of the lower ones and that of the upper ones: two small matrices, not a large one.
+    The transform of all bits is the product of those of the lower and the upper ones: two small matrices, not a large one.
     """
     import numpy as np
 

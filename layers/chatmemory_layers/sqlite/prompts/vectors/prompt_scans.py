@@ -1,8 +1,8 @@
-"""Three ways to find which codes differ least from that of a query; all give the same rows in the same order.
+"""Three ways to find the codes that differ least from that of a query; all give the same rows in the same order.
 
-``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as integers of Python, which for a small
-store is done before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes
-that go on.  Which one serves is chosen in ``prompt_vectors.py``, which also looks at the real vectors.
+``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as Python integers, which for a small store
+is finished before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes that
+search again.  ``prompt_vectors.py`` chooses one, and compares the real vectors.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ SELECT_GENERATION = "SELECT number FROM prompt_generation"
 
 GROWTH_OF_PORTION: Final = 4
 _ROWS: Final = 1 << 44
-"""A place is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids stay below it."""
+"""A sort key is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids are less than it."""
 
 _BYTES_PER_WORD: Final = 8
 
 
 class CodeScan(Protocol):
-    """One of the three."""
+    """One of the three ways."""
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """Yield all rows whose code is of that model, nearest first, in ever larger portions."""
+        """Yield all rows that have a code of that model, nearest first, in growing portions."""
         ...
 
 
 @final
 class VecScan:
-    """Counts inside SQLite, by sqlite-vec."""
+    """Counts inside SQLite, with sqlite-vec."""
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
@@ -97,7 +97,7 @@ def nearest_of(
 
 
 def _places(rows: Sequence[int], codes: bytes, code: bytes) -> list[int]:
-    """Return the place of each of *rows*, whose *codes* stand end to end, by its distance from *code*."""
+    """Return the sort key of each of *rows*, whose *codes* are concatenated, by its distance from *code*."""
     asked = int.from_bytes(code, "big")
     read = int.from_bytes
     each = iter_unpack(f"{len(code)}s", codes)
@@ -122,10 +122,10 @@ def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
 
 @final
 class NumpyScan:
-    """Keeps the codes of one model in memory, and reads what is new before each search."""
+    """Keeps the codes of one model in memory, and reads new ones before each search."""
 
     def __init__(self) -> None:
-        """Hold nothing yet."""
+        """Start without codes."""
         self._kept: tuple[int, int, int] | None = None  # model, bytes of a code, generation
         self._index: CodeIndex | None = None
         self._counter: ThreadPoolExecutor | None = None
@@ -133,7 +133,7 @@ class NumpyScan:
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """See ``CodeScan``; counting begins at once, beside what the caller does before it asks for the first portion."""
+        """See ``CodeScan``; counting begins at once, and runs while the caller prepares to ask for the first portion."""
         from concurrent.futures import ThreadPoolExecutor
 
         import numpy as np
@@ -144,7 +144,7 @@ class NumpyScan:
         return _counted(index, self._counter.submit(index.distances, np.frombuffer(code, np.uint64)), portion)
 
     def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> CodeIndex:
-        """Return the codes with all that is there now."""
+        """Return the codes, including those that were added since the last search."""
         import numpy as np
 
         from chatmemory_layers.embedding.code_index import CodeIndex

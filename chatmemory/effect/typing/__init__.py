@@ -1,0 +1,1 @@
+"""Declarations of effects for type checkers; nothing here does anything at run time."""

@@ -1,0 +1,208 @@
+"""Changes of whole threads and of many checkpoints: delete, copy and prune, each in one transaction."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Generator, Iterable, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Final, TypeAlias
+
+from chatmemory.integrations.langgraph.checkpoint_names import (
+    Line,
+    checkpoint_id_of,
+    is_checkpoint,
+    is_head,
+    line_of,
+    run_labels,
+    thread_labels,
+)
+from chatmemory.integrations.langgraph.kept_checkpoints import Head, KeptCheckpoint, place_from, place_of
+from chatmemory.integrations.langgraph.retention import Retention
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemSearch,
+    Labels,
+    StoredItem,
+    Wanted,
+)
+
+ALL: Final = sys.maxsize
+
+Puts: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], list[ItemPut]]
+
+
+def deleted(thread_ids: Sequence[str]) -> ItemChange[int]:
+    """Remove the threads, and return the number of removed checkpoints."""
+    puts: list[ItemPut] = []
+    for thread_id in dict.fromkeys(thread_ids):
+        puts += _removals((yield from _below(thread_labels(thread_id))))
+    return tuple(puts), _count(puts)
+
+
+def deleted_if_over(thread_id: str, retention: Retention, now: datetime) -> ItemChange[int]:
+    """Remove the thread if it has expired, and return the number of removed checkpoints.
+
+    Args:
+        thread_id: the thread.
+        retention: decides whether it has expired.
+        now: the present time, UTC.
+    """
+    (head,) = yield (Line(thread_id, "").head,)
+    if head is None or not retention.is_over(head.updated_at, now):
+        return (), 0
+    puts = _removals((yield from _below(thread_labels(thread_id))))
+    return tuple(puts), _count(puts)
+
+
+def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> ItemChange[int]:
+    """Remove the surplus checkpoints of the threads, and return their number.
+
+    Args:
+        thread_ids: the threads.
+        retention: decides which checkpoints are kept.
+        now: the present time, UTC.
+    """
+    puts: list[ItemPut] = []
+    for thread_id in dict.fromkeys(thread_ids):
+        found = yield from _below(thread_labels(thread_id))
+        for line in dict.fromkeys(
+            [line_of(item.name.namespace) for item in found if is_checkpoint(item.name)]
+        ):
+            inside = [item for item in found if _is_inside(item.name.namespace, line.checkpoints)]
+            puts += _without_surplus(line, inside, retention, now)
+    return tuple(puts), _count(puts)
+
+
+def pruned_line(line: Line, retention: Retention, now: datetime) -> ItemChange[int]:
+    """Remove the surplus checkpoints of a line, and return their number.
+
+    Args:
+        line: the line.
+        retention: decides which checkpoints are kept.
+        now: the present time, UTC.
+    """
+    found = yield from _below(line.checkpoints)
+    puts = _without_surplus(line, found, retention, now)
+    return tuple(puts), _count(puts)
+
+
+def deleted_runs(run_ids: Sequence[str]) -> ItemChange[int]:
+    """Remove the checkpoints of the runs, and return their number."""
+    places: list[tuple[Line, str]] = []
+    for run_id in dict.fromkeys(run_ids):
+        places += [place_from(item.name.key) for item in (yield from _below(run_labels(run_id)))]
+    puts: list[ItemPut] = []
+    for line, group in groupby(sorted(places, key=_order), key=lambda place: place[0]):
+        found = yield from _below(line.checkpoints)
+        puts += _without(line, found, {checkpoint_id for _, checkpoint_id in group})
+    return tuple(puts), _count(puts)
+
+
+def copied(source: str, target: str) -> ItemChange[int]:
+    """Copy all items of a thread into another one, which keeps its own, and return the number of copied checkpoints.
+
+    Args:
+        source: the thread that is copied.
+        target: the thread that receives the copy.
+    """
+    found = yield from _below(thread_labels(source))
+    heads = {
+        line_of(item.name.namespace): Head.of(item.value) for item in found if is_head(item.name.namespace)
+    }
+    lines = [Line(target, line.checkpoint_ns) for line in heads]
+    there = yield tuple([line.head for line in lines])
+    puts: list[ItemPut] = []
+    for item in found:
+        if is_head(item.name.namespace):
+            continue
+        labels = (*thread_labels(target), *item.name.namespace[len(thread_labels(target)) :])
+        puts.append(ItemPut(ItemName(labels, item.name.key), item.value))
+        if is_checkpoint(item.name):
+            puts += run_puts(line_of(labels), checkpoint_id_of(labels), KeptCheckpoint.of(item.value))
+    for line, head, present in zip(lines, heads.values(), there, strict=True):
+        newest = head.id if present is None else max(head.id, Head.of(present.value).id)
+        puts.append(ItemPut(line.head, Head(newest, head.puts).text()))
+    return tuple(puts), sum(is_checkpoint(put.name) for put in puts)
+
+
+def run_puts(
+    line: Line, checkpoint_id: str, kept: KeptCheckpoint, *, value: str | None = "null"
+) -> list[ItemPut]:
+    """Return the puts that record a checkpoint in its run.
+
+    Args:
+        line: the line of the checkpoint.
+        checkpoint_id: its id.
+        kept: the checkpoint.
+        value: None: remove the record.
+    """
+    if kept.run is None:
+        return []
+    return [ItemPut(ItemName(run_labels(kept.run), place_of(line, checkpoint_id)), value)]
+
+
+def _below(labels: Labels) -> Generator[Wanted, tuple[StoredItem | None, ...], list[StoredItem]]:
+    found = yield ItemSearch(labels, ALL)
+    return [item for item in found if item is not None]
+
+
+def _removals(items: Iterable[StoredItem]) -> list[ItemPut]:
+    puts: list[ItemPut] = []
+    for item in items:
+        puts.append(ItemPut(item.name, None))
+        if is_checkpoint(item.name):
+            labels = item.name.namespace
+            puts += run_puts(
+                line_of(labels), checkpoint_id_of(labels), KeptCheckpoint.of(item.value), value=None
+            )
+    return puts
+
+
+def _without_surplus(
+    line: Line, found: Sequence[StoredItem], retention: Retention, now: datetime
+) -> list[ItemPut]:
+    kept = {
+        checkpoint_id_of(item.name.namespace): (KeptCheckpoint.of(item.value), item.updated_at)
+        for item in found
+        if is_checkpoint(item.name)
+    }
+    return _without(line, found, retention.surplus(kept, now)) if kept else []
+
+
+def _without(line: Line, found: Sequence[StoredItem], gone: Collection[str]) -> list[ItemPut]:
+    """Remove the checkpoints in *gone* from a line, and the values that no other checkpoint has.
+
+    Args:
+        line: the line.
+        found: all items below ``line.checkpoints``.
+        gone: ids.
+    """
+    puts = _removals([item for item in found if checkpoint_id_of(item.name.namespace) in gone])
+    values: tuple[set[ItemName], set[ItemName]] = (set(), set())
+    left: list[str] = []
+    for item in found:
+        if is_checkpoint(item.name):
+            checkpoint_id = checkpoint_id_of(item.name.namespace)
+            values[checkpoint_id in gone].update(KeptCheckpoint.of(item.value).values(line))
+            if checkpoint_id not in gone:
+                left.append(checkpoint_id)
+    staying, going = values
+    puts += [ItemPut(name, None) for name in going - staying]
+    puts.append(ItemPut(line.head, Head(max(left), 0).text() if left else None))
+    return puts
+
+
+def _is_inside(labels: Labels, prefix: Labels) -> bool:
+    return labels[: len(prefix)] == prefix
+
+
+def _order(place: tuple[Line, str]) -> tuple[str, str]:
+    return place[0].thread_id, place[0].checkpoint_ns
+
+
+def _count(puts: Iterable[ItemPut]) -> int:
+    """Return the number of removed checkpoints."""
+    return sum(put.value is None and is_checkpoint(put.name) for put in puts)

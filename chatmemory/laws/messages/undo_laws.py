@@ -1,0 +1,180 @@
+"""The laws of undo: L29, for each kind of change, and for clearing a tree."""
+
+from chatmemory.access.principal import acting_as
+from chatmemory.conversation.message_repository import Fork, Undo
+from chatmemory.conversation.messages import ClearReport, Undone
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import (
+    AccessDeniedError,
+    ConversationNotFoundError,
+    NotUndoableError,
+    VersionConflictError,
+)
+from chatmemory.laws.events.follower import Told, follower
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.messages.fork_laws import ADA, BOB
+from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation, Witness
+
+
+class UndoLaws(MessageRepositoryUnderTest):
+    """The newest change can be undone as far as its content is kept; a clear names the branches that still keep it."""
+
+    @law
+    async def test_l29_undo_of_what_was_added(self) -> None:
+        """L29 undo: added messages are removed, summarized ones come back, a branch is removed; each undo is a new change."""
+        async with self.open() as witness:
+            log = await follower(self, witness, witness.repository)
+            talk, branch = witness.named("会"), witness.named("分")
+            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+            read = [await witness.observe(talk)]
+            await _summarize(witness, talk, delete_covered=False)
+            read.append(await witness.observe(talk))
+            await witness.get(witness.repository.append(batch(talk, said("3"), said("4"))))
+            await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
+            shared = await witness.observe(branch)
+            added = await _undo(witness, talk)
+            expect(added, Success(Undone("added", 4, 2, 0)), "the undo of an append")
+            _expect_same(await witness.observe(talk), read[1], "an append that was undone")
+            expect(await witness.observe(branch), shared, "the branch of what was undone in its parent")
+            again = await witness.get(witness.repository.append(batch(talk, said("3"))))
+            expect(again.stored, ("3",), "what is stored again that was taken back")
+            await _undo(witness, talk)
+            expect(await _refused(witness, talk), NotUndoableError, "the undo of an undo")
+            await witness.get(witness.repository.append(batch(branch, said("5"))))
+            await _undo(witness, branch)
+            _expect_same(await witness.observe(branch), shared, "an append to a branch that was undone")
+            other = witness.named("other")
+            await witness.get(witness.repository.fork(Fork(talk, other, None, START)))
+            forked = await _undo(witness, other)
+            expect(forked, Success(Undone("forked", 7, 3, 0)), "the undo of a fork")
+            expect((await witness.observe(other)).full, (), "what is left of a branch")
+            await log.expect(
+                Told("added", "会", 1),
+                Told("summarized", "会", 2, by="s"),
+                Told("added", "会", 3),
+                Told("forked", "分", 3, by="会"),
+                Told("removed", "会", 4, reason="undo"),
+                Told("added", "会", 5),
+                Told("removed", "会", 6, reason="undo"),
+                Told("added", "分", 4),
+                Told("removed", "分", 5, reason="undo"),
+                Told("forked", "other", 6, by="会"),
+                Told("cleared", "other", 7, reason="undo"),
+            )
+
+    @law
+    async def test_l29_undo_of_a_summary(self) -> None:
+        """L29 undo: the summary is removed, and its messages are in view again; a summary that deleted messages stays."""
+        async with self.open() as witness:
+            for delete_covered in (False, True):
+                talk = witness.named(f"{delete_covered}")
+                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"), said("3"))))
+                before = await witness.observe(talk)
+                await _summarize(witness, talk, delete_covered=delete_covered)
+                branch = f"{talk} branch"
+                await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
+                summarized, shared = await witness.observe(talk), await witness.observe(branch)
+                undone = await _undo(witness, talk)
+                after = await witness.observe(talk)
+                if delete_covered:
+                    expect(isinstance(undone, Failure), True, "whether a summary that has deleted is undone")
+                    expect(after, summarized, "the conversation whose change is not undone")
+                else:
+                    expect(undone, Success(Undone("summarized", 3, 1, 2)), "the undo of a summary")
+                    _expect_same(after, before, "a summary that was undone")
+                    after.expect_counts(talk)
+                expect(await witness.observe(branch), shared, "the branch of a conversation that is undone")
+
+    @law
+    async def test_l29_undo_of_a_clear(self) -> None:
+        """L29 undo: cleared messages come back as far as a branch holds them, and are then shared with that branch."""
+        async with self.open() as witness:
+            talk, early, late = (witness.named(name) for name in ("会", "early", "late"))
+            for name in "123":
+                await witness.get(witness.repository.append(batch(talk, said(name))))
+            await witness.get(witness.repository.clear(talk, now=START))
+            expect(await _refused(witness, talk), NotUndoableError, "the undo of a clear that nothing keeps")
+            for name in "456":
+                await witness.get(witness.repository.append(batch(talk, said(name))))
+            whole = await witness.observe(talk)
+            await witness.get(witness.repository.fork(Fork(talk, early, "4", START)))
+            await witness.get(witness.repository.fork(Fork(talk, late, "5", START)))
+            await witness.get(witness.repository.append(batch(late, said("own"))))
+            report = await witness.get(witness.repository.clear(talk, now=START))
+            expect(report, ClearReport(3, 0, 8, still_shared_by=(early, late)), "what a clear answers")
+            undone = await _undo(witness, talk)
+            expect(undone, Success(Undone("cleared", 9, 0, 2, late)), "the undo of a clear")
+            back = await witness.observe(talk)
+            back.expect_counts(talk)
+            expect(back.full, whole.full[:2], "what is back")
+            await witness.get(witness.repository.append(batch(talk, said("7"))))
+            await witness.get(witness.repository.clear(late, now=START))
+            left = [message.id for message in await witness.read(talk)]
+            expect(left, ["4", "5", "7"], "what is there when the branch that held it was cleared")
+
+    @law
+    async def test_l29_undo_is_guarded(self) -> None:
+        """L29 undo: without the right to delete, at another version, or after a removal, it is refused and changes nothing."""
+        async with self.open() as witness:
+            talk = witness.named("会")
+            with acting_as(ADA):
+                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+            before = await witness.observe(talk)
+            with acting_as(BOB):
+                expect(await _refused(witness, talk), AccessDeniedError, "the undo of who may only read")
+            expect(
+                await _refused(witness, witness.named("?")), ConversationNotFoundError, "the undo of nothing"
+            )
+            other = await witness.ask(witness.repository.undo(Undo(talk, START, expected_version=2)))
+            conflict = Failure(VersionConflictError(talk, expected=2, actual=1))
+            expect(other, conflict, "the undo of another version")
+            expect(await witness.observe(talk), before, "the conversation that nobody has undone anything in")
+            await witness.get(witness.repository.remove_newest(talk, now=START, threshold=None))
+            expect(await _refused(witness, talk), NotUndoableError, "the undo of a removal")
+
+    @law
+    async def test_l29_clear_of_a_tree(self) -> None:
+        """L29 clear: with its branches, all branches that hold one of its messages are cleared; other conversations stay."""
+        async with self.open() as witness:
+            talk, branch, twig, other = (witness.named(name) for name in ("会", "b", "c", "d"))
+            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+            await witness.get(witness.repository.fork(Fork(talk, branch, "1", START)))
+            await witness.get(witness.repository.append(batch(branch, said("3"))))
+            await witness.get(witness.repository.fork(Fork(branch, twig, None, START)))
+            await witness.get(witness.repository.append(batch(other, said("1"))))
+            await witness.get(witness.repository.remove_newest(branch, now=START, threshold=None))
+            one = await witness.get(witness.repository.clear(branch, now=START))
+            expect(one and one.still_shared_by, (twig,), "who holds what was cleared in one branch")
+            all_ = await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
+            expect(all_, ClearReport(2, 0, 2, cleared_too=(twig,)), "what clearing a tree answers")
+            for name in (talk, branch, twig):
+                expect(await witness.read(name), (), f"what is left in {name}")
+            expect(len(await witness.read(other)), 1, "what is left elsewhere")
+            expect(await _refused(witness, talk), NotUndoableError, "the undo of clearing a tree")
+
+
+async def _undo(witness: Witness, talk: str) -> Outcome[Undone, object]:
+    return await witness.ask(witness.repository.undo(Undo(talk, START)))
+
+
+async def _refused(witness: Witness, talk: str) -> type | None:
+    outcome = await _undo(witness, talk)
+    return type(outcome.failure()) if isinstance(outcome, Failure) else None
+
+
+async def _summarize(witness: Witness, talk: str, *, delete_covered: bool) -> None:
+    found = await witness.observe(talk)
+    summary = summary_of(
+        talk,
+        found.model[:2],
+        message_id=witness.named("s"),
+        planned_at_version=found.conversation.version if found.conversation else 0,
+        delete_covered=delete_covered,
+    )
+    await witness.get(witness.repository.summarize(summary))
+
+
+def _expect_same(found: Observation, before: Observation, what: str) -> None:
+    """Break the law unless the messages are the same as before."""
+    expect((found.full, found.model), (before.full, before.model), what)

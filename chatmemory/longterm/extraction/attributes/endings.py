@@ -1,0 +1,185 @@
+"""``endings``: what a text says is over, of what is known: pure functions.
+
+The words of a language are in its table (``ended`` and ``ends`` of ``AttributeGrammar``).  That the clause is no wish, no
+question and about nobody else, and which of the known attributes it means, is decided here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from chatmemory.longterm.extraction.attributes.grammar import AttributeGrammar
+from chatmemory.longterm.extraction.attributes.naming import is_named, telling_words
+from chatmemory.longterm.extraction.attributes.statements import (
+    STATED_ATTRIBUTE,
+    attribute_grammar_of,
+    clause_around,
+)
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.rules import grammar_of
+from chatmemory.longterm.extraction.statements import Passage, passages
+from chatmemory.longterm.memories import Memory
+
+LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
+LONGEST_ENDING: Final = 200  # characters; what is longer says more than that something is over
+
+_ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})
+"""What ends when somebody else does something."""
+
+OF_MANY: Final = frozenset({"like", "allergy", "spoken language"})
+"""What one has many of: it ends only where the words say that just this is no more."""
+
+_NO_PARTNER: Final = re.compile(
+    r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
+    r"|\b(her|his|their|(?-i:[A-Z])\w+'s) (boyfriend|girlfriend|husband|wife|partner|fianc[ée]e?)\b|[他她]们?的?(女友|男友|老婆|老公|对象|丈夫|妻子)"
+    r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|闺蜜|室友|舍友|同学|客户|儿子|女儿|老板|邻居",
+    re.IGNORECASE,
+)
+_DOER: Final = re.compile(
+    r"(?!.*\b(?:me|us|my|our|i|we|i've|i'm|we've)\b)(?:(?:so|and|but|well|oh|apparently|today|yesterday),? )*"
+    r"(?!(?:so|and|but|well|oh|apparently|today|yesterday|finally|just|officially|recently|sadly|also|then|never|it|that|this|they|the|all|both|everything|after)\b)"
+    r"(?P<who>(?-i:[A-Z])[\w-]+)( (?-i:[A-Z])[\w-]+)?( has|'s| have| had)?( just| finally| also| already| recently)*"
+    r" (quit|left|resigned|retired|sold|traded|cancel(l)?ed|unsubscribed|dropped|ditched|stopped|gave|given|moved out|switched|broke up|split|dumped|divorced|got (fired|divorced)|lost|no longer)\b"
+    r"|(?P<谁>(?![^，。]*[我咱])(?!(?:上|这|昨|今|前|刚|已|终|正|主|年|最|后|然|直|果|早|也|都|就|又|现|裸|春|国|从|把|一)|工作|公司)[^，。从]{1,6}?)(?:上个?月|上周|昨天|今天|刚刚?|已经|前几天|最近|早就?|也|都|就|又|现在)*(?:从[^，。]{1,10}?)?(?:辞职|离职|走人|跳槽|退休|下岗)",
+    re.IGNORECASE,
+)
+"""Who is named first in a clause and does something in it: ``Kim quit``; not what ends by itself: ``Zara closed``."""
+_OWN: Final = re.compile(
+    r"\b(i|i'm|im|i've|i'd|we|we're|we've|my|our|me|us|mine|ours|myself)\b", re.IGNORECASE
+)
+_SUBJECT: Final = re.compile(r"\w")
+_BESIDE: Final = re.compile(
+    r"\b(so|and|but|well|ok|okay|oh|ugh|yes|yeah|also|finally|just|officially|recently|sadly|now|then|today|yesterday|tonight|been|have|has|had|am|is|are|was|were|got|"
+    r"already|actually|honestly|really|completely|totally|after|all|at last|last \w+|this \w+|on \w+day|\w+ (weeks?|days?|months?) ago|it's|it|that's|that|no|not|never)\b|[^\w']",
+    re.IGNORECASE,
+)
+"""What says nothing of who did it, before what he did."""
+_TAKER: Final = re.compile(
+    r"(?<=\b(?:sold|gave|sent|left|lent)\b)( (it|them|mine|(the|my|our) [\w -]{1,24}?))? to (my|our|an?|the|some) [\w'-]+( \w+)?"
+    r"|(?<=[卖送转让过户借]给)了?(?:我(?:们)?的?)?[^，。的]{1,5}?(?=了|，|。|$)",
+    re.IGNORECASE,
+)
+_NOT_ENDED: Final = re.compile(
+    r"\b((don't|do not|doesn't)(?!.*\b(any ?more|any longer)\b)|never(?! stuck| caught| worked)|not(?!\b.*\b(any ?more|any longer)\b)|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|i'd|we'd|i'll|we'll|in (?:the|a|this|that|my) (?:book|film|movie|show|story|novel|series|game|dream|song|episode|play)|(?:closed|shut)\b.*\b(?:today|tonight|tomorrow|until|early|for (?:repairs?|renovations?|lunch|the \w+|a \w+)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?)|(?-i:will)|gonna|about to|as soon as|tempted|unless|almost|nearly|consider(ing)?|supposed to|threaten(ed|ing)|if|(?<!stopped )(?<!quit )going to|plan(ning)? to|thinking (of|about))\b"
+    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别(?!克|墅|的|人)|要不要|打算|考虑|想要|如果|要是|再[^，。]{1,8}[就便]|(等[^，。]{1,12}|[^，。]完[^，。]{0,6})就|差一?点|险些|恨不得|巴不得|不如|早该|[真好很也又就老总还]想|想把|琢磨|犹豫|纠结|准备[^，。]{0,6}(?=卖|退|停|辞|离|换|搬|取消)|即将|快要|[书剧梦歌影说戏闻频事][里中上]|(今[天晚]|明[天早]|[这本]周|这[次节])[^，。]{0,6}(课|训练|比赛|会|班|活动|约)[^，。]{0,3}(取消|停|退)|只要|一旦|哪天|迟早|早晚|下次|到时候",
+    re.IGNORECASE,
+)
+
+
+def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
+    """Yield what *text* says is over, of what is known."""
+    if not known:
+        return
+    found = list(passages(text, grammar_of))
+    seen: set[str] = set()
+    for passage in found:
+        grammar = attribute_grammar_of(passage.grammar.language)
+        clauses = list(_ended(passage, grammar)) if grammar else []
+        if grammar is None or not clauses:
+            continue
+        over = _over(passage, clauses, grammar, known)
+        if over is None or (over.partition(":")[0] not in _ABOUT_OTHERS and _is_of_others(clauses, grammar)):
+            continue
+        if over == "relationship" and _is_their_love(clauses):
+            continue
+        if all(_is_done_by_another(clause, known[over]) for clause in clauses):
+            continue
+        if grammar.own is None and not any(
+            _is_mine(clause, over, known[over], grammar) for clause in clauses
+        ):
+            continue
+        if over not in seen:
+            seen.add(over)
+            yield _ending(over, known[over], passage, found)
+
+
+def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
+    """Yield the clauses of *passage* that say that something is over."""
+    for cue in grammar.ended.finditer(passage.text):
+        clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
+        if not (_NOT_ENDED.search(clause) or grammar.past.search(clause)):
+            yield clause
+
+
+def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
+    """Tell whether each of *clauses* is about somebody else; who only gets what was mine is not whom it is about."""
+    return all(grammar.other.search(_TAKER.sub(" ", clause)) for clause in clauses)
+
+
+def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) -> bool:
+    """Tell whether *clause* says who ended it, or what: me, nobody (``Sold the Panda``), or what *memory* speaks of."""
+    family = over.partition(":")[0]
+    cue = grammar.ended.search(clause)
+    before = clause[: cue.start()] if cue else ""
+    if _OWN.search(clause) or not _SUBJECT.search(_BESIDE.sub(" ", before)):
+        return True
+    noun = grammar.ends.get(over, grammar.ends.get(family))
+    named = clause if family in {"relationship", "work"} else before
+    if noun is not None and noun.search(named):
+        return True
+    return not set(telling_words(memory.content)).isdisjoint(telling_words(before.replace("'s", " ")))
+
+
+def _is_done_by_another(clause: str, memory: Memory) -> bool:
+    """Tell whether *clause* says what somebody did whom *memory* does not name, and not to me: ``Kim quit Zara``."""
+    doer = _DOER.match(clause)
+    if doer is None:
+        return False
+    who = (doer["who"] or doer["谁"]).casefold()
+    return who not in memory.content.casefold()
+
+
+def _is_their_love(clauses: Iterable[str]) -> bool:
+    return any(_NO_PARTNER.search(clause) for clause in clauses)
+
+
+def _over(
+    passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
+) -> str | None:
+    """Return the attribute that is over; None when the words fit none, or several."""
+    named = [name for name, memory in known.items() if _is_meant(name, memory, passage, clauses, grammar)]
+    if len(named) == 1:
+        return named[0]
+    meant = [
+        name
+        for name in known
+        for attribute, pattern in grammar.ends.items()
+        if attribute not in OF_MANY
+        and (name == attribute or name.partition(":")[0] == attribute)
+        and any(pattern.search(clause) for clause in clauses)
+    ]
+    # Who resigns leaves the job that he lives on, if one is known.
+    meant = [name for name in meant if not name.startswith("side job")] or meant
+    both = [name for name in meant if name in named]
+    return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
+
+
+def _is_meant(
+    name: str, memory: Memory, passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar
+) -> bool:
+    """Tell whether *passage* names the value of *memory*; of what one has many of, where it says that it is no more."""
+    family = name.partition(":")[0]
+    if family not in OF_MANY:
+        return is_named(memory, passage.text)
+    no_more = grammar.ends[family]
+    return any(
+        no_more.search(clause)
+        and is_named(memory, passage.text if len(clause) <= LONGEST_BARE else clause, least=3)
+        for clause in clauses
+    )
+
+
+def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:
+    """Return the memory that *attribute* is over, with what was said beside it: the reason, or what came instead."""
+    beside = ". ".join(one.said for one in around)
+    content = beside if len(beside) <= LONGEST_ENDING else passage.said
+    return ProposedMemory(
+        key=memory.key or attribute,
+        value=passage.said,
+        content=content,
+        category=memory.category or "fact",
+        confidence=STATED_ATTRIBUTE,
+        language=passage.grammar.language,
+        evidence=Span(passage.start, passage.start + len(passage.text)),
+        attribute=attribute,
+    )

@@ -1,0 +1,156 @@
+"""``linked``: what a text says of attributes, in the light of what is known: pure functions.
+
+Words leave much open: whose school it is, which project runs on Postgres, that Clover was the rabbit.  What is true now
+tells it, if it is one thing.  Which memories end is not decided here, but by the store, from the attributes alone; see
+``changes.py``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from attrs import evolve
+
+from chatmemory.longterm.extraction.attributes.endings import OF_MANY, endings
+from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
+from chatmemory.longterm.extraction.attributes.naming import is_named, is_one, telling_words
+from chatmemory.longterm.extraction.attributes.statements import (
+    AttributeStatement,
+    statements_of,
+)
+from chatmemory.longterm.extraction.proposals import ProposedMemory
+from chatmemory.longterm.extraction.statements import Passage
+from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
+
+_CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
+"""Whose names fit a son and a daughter alike."""
+
+_NEW_ONE: Final = re.compile(
+    r"\b(second|another|new|adopted|got|have|has|bought|rescued|fostering|third)\b|又|再|养了|捡了?|领养|认养|收养|第二|新来",
+    re.IGNORECASE,
+)
+_KINDS: Final = tuple(
+    re.compile(kind, re.IGNORECASE)
+    for kind in (
+        r"\b(dog|pup\w*|beagle|whippet|labrador|retriever|poodle|corgi|terrier|spaniel|collie|shepherd|greyhound)\b|狗|金毛|柯基|泰迪|哈士奇|柴犬",
+        r"\b(cat|kitt\w+|tabby|siamese)\b|猫|貓",
+        r"\b(rabbit|bunny)\b|兔",
+        r"\b(hamster|gerbil|guinea pig)\b|仓鼠",
+        r"\b(bird|parrot|budgie)\b|鸟|鹦鹉",
+        r"\b(gold)?fish\b|鱼",
+    )
+)
+_OF_SOMEBODY: Final = frozenset({"database", "language", "deployment", "school"})
+"""What a statement may leave unsaid of what or whom it is, though its words tell it: ``My daughter is in a class at Oakwood``."""
+
+_EXACT: Final = frozenset({"favourite", "detail", *OF_MANY})
+"""Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
+
+_LEFT: Final = re.compile(
+    r"\bfrom (?P<old>[\w .'&-]+?) (over |back )?to\b|从(?P<旧>[^，。从]+?)(换|搬|跳|改|转|迁|切|调)",
+    re.IGNORECASE,
+)
+
+
+def linked(
+    text: str, proposals: Sequence[ProposedMemory], standing: Sequence[Memory]
+) -> tuple[ProposedMemory, ...]:
+    """Return *proposals* with attributes named as *standing* names them, and what *text* says is over.
+
+    Args:
+        text: what the user said.
+        proposals: what the extractor has found in it.
+        standing: the memories of the namespace that are true now and have an attribute.
+    """
+    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    names = {one.attribute: _name(one, known) for one in statements_of(text)}
+    renamed = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
+    told = {one.attribute for one in renamed}
+    return (*renamed, *(one for one in endings(text, known) if one.attribute not in told))
+
+
+def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
+    """Return *memories*; those that the user stated and that bring no attribute have the one that their content states."""
+    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+
+    def read(memory: NewMemory) -> NewMemory:
+        if memory.attribute is not None or not is_stated(memory.role, memory.source, memory.provenance.path):
+            return memory
+        stated = (_name(one, known) for one in statements_of(memory.content))
+        over = (one.attribute for one in endings(memory.content, known))
+        return evolve(memory, attribute=next((one for one in (*stated, *over) if one is not None), None))
+
+    return [read(memory) for memory in memories]
+
+
+def as_rules_read(
+    found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
+) -> list[NewMemory | Skipped]:
+    """Return what was *found*, with attributes read in it when none has any: a model has found it, which knows none."""
+    if any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
+        return [*found]
+    return [one if isinstance(one, Skipped) else with_attributes_read([one], standing)[0] for one in found]
+
+
+def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of *statement*; None: it only implies what another memory says better."""
+    if statement.family == "pet" and statement.attribute in known and _is_kind(statement.of):
+        return None
+    if statement.added:
+        return statement.attribute
+    if replaced := _replaced(statement.passage, known):
+        return replaced
+    if statement.attribute in known and statement.of != UNKNOWN:
+        return None if statement.implied else statement.attribute
+    family = [name for name in known if name.partition(":")[0] == statement.family]
+    if statement.family == "pet":
+        family = _of_a_kind(statement, family, known)
+    elif statement.of in _CHILDREN or statement.of == UNKNOWN:
+        said = statement.passage.text
+        named = [
+            name for name in family if is_one(name.partition(":")[2], said) or is_named(known[name], said)
+        ]
+        family = named if len(named) == 1 else family
+    elif statement.of and statement.family not in _EXACT:
+        family = [
+            name
+            for name in family
+            if is_one(name.partition(":")[2], statement.of) or _is_told_of(statement, name, known[name])
+        ]
+    else:
+        family = []
+    return family[0] if len(family) == 1 else statement.attribute
+
+
+def _replaced(passage: Passage, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the one value that *passage* says is left: ``from Google to Meta``, 从微信换到钉钉."""
+    left = _LEFT.search(passage.text)
+    if left is None:
+        return None
+    named = [name for name, memory in known.items() if is_named(memory, left["old"] or left["旧"])]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_kind(of: str) -> bool:
+    """Tell whether a pet is known by its kind alone: there may be more of it, so that none takes the place of another."""
+    return any(kind.search(of) for kind in _KINDS)
+
+
+def _of_a_kind(
+    statement: AttributeStatement, family: Sequence[str], known: Mapping[str, Memory]
+) -> list[str]:
+    """Return the pets that *statement* may give a new name; none when it tells of another one."""
+    said = statement.passage.text
+    if _NEW_ONE.search(said):
+        return []
+    kinds = [kind for kind in _KINDS if kind.search(said)]
+    # Of one that is known by its kind alone there may be more.
+    family = [name for name in family if not _is_kind(name)]
+    return [name for name in family if not kinds or any(kind.search(known[name].content) for kind in kinds)]
+
+
+def _is_told_of(statement: AttributeStatement, name: str, memory: Memory) -> bool:
+    """Tell whether *memory*, whose attribute names nothing, speaks of what *statement* is of, a project or a child."""
+    words = telling_words(statement.of)
+    said = set(telling_words(memory.content))
+    return name in _OF_SOMEBODY and bool(words) and said.issuperset(words)

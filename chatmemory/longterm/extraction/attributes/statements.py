@@ -1,0 +1,242 @@
+"""Which attributes of the user a text states: ``attribute_statements``, in English and Chinese, without any model.
+
+The engine only: what a passage is stands in ``extraction/statements.py``, the tables in ``english/`` and ``chinese/``, which
+attributes have several values in ``names.py``.  What is known already, and what a statement ends of it, is the business of
+``links.py``.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, assert_never, final
+
+from attrs import evolve, frozen
+
+from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN, AttributeGrammar, AttributeRule
+from chatmemory.longterm.extraction.attributes.names import one_spelling
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
+from chatmemory.longterm.extraction.rules import grammar_of
+from chatmemory.longterm.extraction.statements import Passage, passages
+
+STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
+_EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
+_NO: Final = ("不", "没", "别", "未", "不再", "不是", "不在", "没在", "instead of ")  # right before a value
+
+
+@final
+@frozen
+class AttributeStatement:
+    """What a passage says of an attribute.
+
+    Attributes:
+        family: the name of the attribute, without whose it is.
+        of: whose or of what it is; ``""``: the user's own; ``UNKNOWN``: the words do not tell.
+        key: the key of the memory.
+        value: what holds now.
+        at: where the value stands in the text.
+        passage: where it is said.
+        implied: whether it is only implied: who tells of a girlfriend has one.
+        added: whether it is said beside what is so already: "I also work at the zoo".
+    """
+
+    family: str
+    of: str
+    key: str
+    value: str
+    at: Span
+    passage: Passage
+    implied: bool
+    added: bool
+
+    @property
+    def attribute(self) -> str:
+        """The name of the attribute, as far as the words tell."""
+        return name_of_attribute(self.family, "" if self.of == UNKNOWN else self.of)
+
+
+def attribute_grammar_of(language: Language) -> AttributeGrammar | None:
+    """Return the table of a language that the rules know; it is compiled once it is needed."""
+    match language:
+        case "en":
+            from chatmemory.longterm.extraction.attributes.english.attributes import ENGLISH_ATTRIBUTES
+
+            return ENGLISH_ATTRIBUTES
+        case "zh":
+            from chatmemory.longterm.extraction.attributes.chinese.attributes import CHINESE_ATTRIBUTES
+
+            return CHINESE_ATTRIBUTES
+        case "other":
+            return None
+        case _:
+            assert_never(language)
+
+
+def name_of_attribute(family: str, of: str) -> str:
+    """Return the name of an attribute: ``age:son``, or ``age`` of the user's own."""
+    return f"{family}:{of}" if of and ":" not in family else family
+
+
+def statements_of(text: str) -> tuple[AttributeStatement, ...]:
+    """Return what the user says of himself in *text*, in order; no two have a word in common."""
+    found: list[AttributeStatement] = []
+    all_of_them = list(passages(text, grammar_of))
+    for number, passage in enumerate(all_of_them):
+        grammar = attribute_grammar_of(passage.grammar.language)
+        if grammar is not None:
+            behind = all_of_them[number + 1] if number + 1 < len(all_of_them) else None
+            found += [_told_further(one, behind, grammar) for one in _stated(passage, grammar)]
+    return tuple(sorted(found, key=lambda one: one.at.start))
+
+
+def with_attributes(text: str, proposals: Sequence[ProposedMemory]) -> tuple[ProposedMemory, ...]:
+    """Return *proposals* with the attributes that they state, and what *text* states of attributes beside them."""
+    left = list(statements_of(text))
+    known: list[ProposedMemory] = []
+    for proposal in proposals:
+        inside = [one for one in left if _stands_in(one, proposal)]
+        is_told = bool(inside) and proposal.attribute is None
+        known.append(evolve(proposal, attribute=inside[0].attribute) if is_told else proposal)
+    covered = [one for one in left if any(_stands_in(one, proposal) for proposal in proposals)]
+    taken = {one.attribute for one in known} - {None}
+    beside = [
+        proposal_of(one)
+        for one in left
+        if one not in covered
+        and one.attribute not in taken
+        and not (one.implied and any(_shares_passage(one, proposal) for proposal in proposals))
+    ]
+    return (*known, *beside)
+
+
+def _shares_passage(statement: AttributeStatement, proposal: ProposedMemory) -> bool:
+    start = statement.passage.start
+    return start <= proposal.evidence.start < start + len(statement.passage.text)
+
+
+def proposal_of(statement: AttributeStatement) -> ProposedMemory:
+    """Return the memory that *statement* is, in the words of its passage."""
+    passage = statement.passage
+    return ProposedMemory(
+        key=statement.key,
+        value=statement.value,
+        content=passage.said,
+        category="fact",
+        confidence=STATED_ATTRIBUTE,
+        language=passage.grammar.language,
+        evidence=Span(passage.start, passage.start + len(passage.text)),
+        attribute=statement.attribute,
+    )
+
+
+def _stands_in(statement: AttributeStatement, proposal: ProposedMemory) -> bool:
+    return proposal.evidence.start <= statement.at.start < proposal.evidence.end
+
+
+def _told_further(
+    statement: AttributeStatement, behind: Passage | None, grammar: AttributeGrammar
+) -> AttributeStatement:
+    """Return *statement* with the sentence behind it, if that goes on about the same: ``His name is Tomas``."""
+    if behind is None or not grammar.further.match(behind.text):
+        return statement
+    passage = statement.passage
+    return evolve(statement, passage=evolve(passage, said=f"{passage.said}. {behind.said}"))
+
+
+def _stated(passage: Passage, grammar: AttributeGrammar) -> Iterator[AttributeStatement]:
+    """Yield what the clauses of *passage* state, each at most one thing, in the words of its own clauses."""
+    found: dict[int, AttributeStatement] = {}
+    families: set[str] = set()
+    for rule in sorted(grammar.stated, key=lambda rule: rule.implied):
+        one = None if rule.family in families else _matched(passage, rule, grammar)
+        if one is None:
+            continue
+        clause = _start_of_clause(one, grammar)
+        if clause not in found and not (one.implied and found):
+            found[clause] = one
+            families.add(rule.family)
+    places = sorted(found)
+    for place, behind in pairwise([*places, len(passage.text)]):
+        begin = place if place != places[0] else 0
+        said = passage.said[begin:behind].strip(_EDGES + "-–—")
+        yield evolve(found[place], passage=evolve(passage, said=said))
+
+
+def _start_of_clause(statement: AttributeStatement, grammar: AttributeGrammar) -> int:
+    passage = statement.passage
+    return max(
+        (cut.end() for cut in grammar.cut.finditer(passage.text, 0, statement.at.start - passage.start)),
+        default=0,
+    )
+
+
+def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -> AttributeStatement | None:
+    for pattern in rule.patterns:
+        found = pattern.search(passage.text)
+        while found is not None:
+            value = _trimmed(found["value"], grammar)
+            if value and _counts(passage.text, found, rule, grammar):
+                of = rule.of or _qualifier(found, value, rule)
+                clause = clause_around(passage.text, found.start("value"), found.end("value"), grammar)
+                added = grammar.added.search(clause.replace(found["value"], " ")) is not None
+                of = value.casefold() if added else of
+                start = passage.start + found.start("value")
+                at = Span(start, start + len(found["value"]))
+                return AttributeStatement(rule.family, of, rule.key, value, at, passage, rule.implied, added)
+            # Not behind it: what counts may stand within what does not.
+            found = pattern.search(passage.text, found.start() + 1)
+    return None
+
+
+def _trimmed(value: str, grammar: AttributeGrammar) -> str:
+    tail = grammar.tail.search(value)
+    return (value[: tail.start()] if tail and tail.start() else value).strip(_EDGES)
+
+
+def clause_around(text: str, start: int, end: int, grammar: AttributeGrammar) -> str:
+    """Return *text* from *start* to *end*, and what stands before and behind it in its clause."""
+    before = max((cut.end() for cut in grammar.cut.finditer(text, 0, start)), default=0)
+    cut = grammar.cut.search(text, end)
+    return text[before : cut.start() if cut else len(text)]
+
+
+def _counts(text: str, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar) -> bool:
+    """Tell whether the clause of *found* says what is so now, of the user himself."""
+    clause = clause_around(text, found.start(), found.end(), grammar)
+    if left := found.groupdict().get("was"):
+        clause = clause.replace(left, " ")
+    if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
+        return False
+    if text[: found.start("value")].endswith(_NO):
+        return False
+    if rule.wished and grammar.shown.search(clause):
+        return False
+    if not rule.wished and (grammar.wished.search(clause) or grammar.addressed.search(clause)):
+        return False
+    if rule.owned and (not grammar.owner.search(text) or _is_over(clause, found["value"], grammar)):
+        return False
+    if rule.others:
+        return True
+    # Whoever is spoken of behind the value is not who it is of.
+    before = clause_around(text[: found.start("value")], found.start(), found.start("value"), grammar)
+    return not (grammar.other.search(before) or _is_of_another(text[: found.start("value")], grammar))
+
+
+def _is_over(clause: str, value: str, grammar: AttributeGrammar) -> bool:
+    """Tell whether *value* is what *clause* says is no longer in use: ``the old address is dead``."""
+    return grammar.dead.search(clause.replace(value, " ")) is not None
+
+
+def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:
+    """Tell whether the last who is spoken of before the value is somebody else, in a language that drops subjects."""
+    if grammar.own is None:
+        return False
+    others = [one.end() for one in grammar.other.finditer(before)]
+    own = [one.end() for one in grammar.own.finditer(before)]
+    return bool(others) and (not own or own[-1] < others[-1])
+
+
+def _qualifier(found: re.Match[str], value: str, rule: AttributeRule) -> str:
+    of = (found.groupdict().get("of") or "").strip(_EDGES).casefold().removesuffix("'s")
+    if rule.named:
+        return value.casefold()
+    return one_spelling(of)

@@ -1,0 +1,134 @@
+"""Automatic saving: pure functions that turn the facts found in a message into new memories.
+
+A fact that the user said becomes a long-term memory with a high confidence; a fact that an assistant said is inferred, and
+becomes a short-term memory of its session.
+"""
+
+import json
+from typing import Final, final
+
+from attrs import frozen
+
+from chatmemory.input.json_value import Json
+from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.memories import Category, NewMemory, Provenance, Skipped
+
+STATED_CONFIDENCE: Final = 0.9  # the least confidence in a fact that the user said; spec 002
+MODEL: Final = "model"
+"""The name of the extractor for facts that a model gave with its answer."""
+
+
+@final
+@frozen
+class Utterance:
+    """The origin of a text: who said it, in which session and message; None: unknown."""
+
+    role: Speaker
+    session_id: str | None
+    message_id: str | None
+
+    def memory(
+        self,
+        content: str,
+        *,
+        key: str,
+        value: Json,
+        category: Category,
+        confidence: float,
+        extractor: str,
+        attribute: str | None = None,
+    ) -> NewMemory:
+        """Return a new memory with this origin.
+
+        Args:
+            content: the fact as a sentence.
+            key: the subject of the fact.
+            value: what is said about the subject.
+            category: the kind of the fact.
+            confidence: 0 to 1; for the user's facts it is raised to ``STATED_CONFIDENCE``.
+            extractor: the name of the extractor, for provenance.
+            attribute: the attribute of the user that the fact states or ends; ignored for an assistant's facts.
+
+        Returns:
+            the memory.
+        """
+        is_users = self.role == "user"
+        return NewMemory(
+            content,
+            key=key,
+            value=value,
+            category=category,
+            confidence=max(confidence, STATED_CONFIDENCE) if is_users else confidence,
+            source="user_stated" if is_users else "inferred",
+            role=self.role,
+            session_id=self.session_id,
+            provenance=Provenance(() if self.message_id is None else (self.message_id,), extractor),
+            attribute=attribute if is_users else None,
+        )
+
+
+def said_by_update(update: MemoryUpdate, said: Utterance) -> list[NewMemory | Skipped]:
+    """Return each fact of a ``memory_update`` as a separate memory; none unless its ``should_store`` is True.
+
+    Args:
+        update: the facts that a model gave.
+        said: the origin of the text.
+
+    Returns:
+        a memory for each fact, in order.
+    """
+    return [
+        said.memory(
+            statement(fact.key, fact.value),
+            key=fact.key,
+            value=fact.value,
+            category=fact.category,
+            confidence=fact.confidence,
+            extractor=MODEL,
+        )
+        for fact in (update.memories if update.should_store else ())
+    ]
+
+
+def said_by_extraction(
+    extraction: Extraction, said: Utterance, *, least_confidence: float
+) -> list[NewMemory | Skipped]:
+    """Return each proposal as a separate memory, or as skipped when its confidence is too low.
+
+    Args:
+        extraction: the proposals of an extractor.
+        said: the origin of the text.
+        least_confidence: the least confidence of a proposal that is saved, 0 to 1.
+
+    Returns:
+        a memory, or ``Skipped("unsure")``, for each proposal, in order.
+    """
+    return [
+        Skipped("unsure")
+        if proposal.confidence < least_confidence
+        else said.memory(
+            proposal.content,
+            key=proposal.key,
+            value=proposal.value,
+            category=proposal.category,
+            confidence=proposal.confidence,
+            extractor=extraction.extractor,
+            attribute=proposal.attribute,
+        )
+        for proposal in extraction.proposals
+    ]
+
+
+def statement(key: str, value: Json) -> str:
+    """Return a key and a value as a text for a model: ``语言: Python``, ``limits: {"cpu": 2}``.
+
+    Args:
+        key: the subject.
+        value: what is said about the subject; any JSON.
+
+    Returns:
+        the text; equal values give equal texts.
+    """
+    if isinstance(value, str):
+        return f"{key}: {value}"
+    return f"{key}: {json.dumps(value, ensure_ascii=False, sort_keys=True, default=dict)}"

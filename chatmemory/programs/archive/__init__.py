@@ -1,0 +1,1 @@
+"""Export and import of a whole store as JSON Lines: ``exporting.py``, ``importing.py``, ``records.py``."""

@@ -1,0 +1,175 @@
+"""``ArrivingMemories`` and ``ArrivingItems``: write imported memories and items into a store."""
+
+from base64 import b64decode
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, final
+
+import numpy as np
+from attrs import define, field
+
+from chatmemory.effect import Do, Failure, Success
+from chatmemory.effect.services.clock import Clock
+from chatmemory.errors import GenericMemoryError, MemoryConflictError, RepositoryError
+from chatmemory.input.json_value import same_json, to_json
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository
+from chatmemory.longterm.maintenance import as_new
+from chatmemory.longterm.memories import Duplicate, Skipped, Stored
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
+from chatmemory.longterm.repository_values import MemoryDraft, Past
+from chatmemory.longterm.saving.memory_drafts import memory_terms, terms_of
+from chatmemory.programs.archive.import_report import ImportTally
+from chatmemory.programs.archive.records import ItemRecord, MemoryRecord
+
+BATCH: Final = 200
+"""The number of memories in one transaction."""
+DEDUP_BYTES: Final = 32
+
+
+@final
+@define(eq=False)
+class ArrivingMemories:
+    """Writes memories batch by batch; writes nothing in a dry run."""
+
+    do: Do[GenericMemoryError]
+    repository: MemoryRepository
+    tally: ImportTally
+    _waiting: list[tuple[MemoryDraft, int]] = field(factory=list[tuple[MemoryDraft, int]])
+
+    async def take(self, record: MemoryRecord) -> None:
+        """Add a memory to the current batch."""
+        draft = self._draft(record)
+        if draft is None:
+            return
+        if self.tally.is_dry_run:
+            found = await self.do(self.repository.get(draft.namespace, draft.id).alt(GenericMemoryError))
+            self.tally.count("memory", new=found is None, known=found is not None)
+            return
+        self._waiting.append((draft, self.tally.lines))
+        if len(self._waiting) >= BATCH or self._waiting[0][0].namespace.user != draft.namespace.user:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write the waiting memories."""
+        waiting, self._waiting = self._waiting, []
+        await self._store(waiting)
+
+    async def _store(self, waiting: Sequence[tuple[MemoryDraft, int]]) -> None:
+        if not waiting:
+            return
+        match await self.repository.store(tuple(draft for draft, _ in waiting)):
+            case Success(outcomes):
+                for outcome, (draft, _) in zip(outcomes, waiting, strict=True):
+                    match outcome:
+                        case Stored():
+                            self.tally.count("memory", new=1)
+                            self.tally.users[draft.namespace.user] = None
+                        case Duplicate():
+                            self.tally.count("memory", known=1)
+                        case Skipped():
+                            self.tally.forgotten[draft.id] = None
+            case Failure(MemoryConflictError() as error):
+                taken = set(error.memory_ids)
+                for draft, line in waiting:
+                    if draft.id in taken:
+                        self.tally.issue(f"memory {draft.id!r} has other content here", line)
+                await self._store([one for one in waiting if one[0].id not in taken])
+            case Failure(RepositoryError() as error):
+                self.do.fail(GenericMemoryError(error))
+            case Failure(error):  # a draft with earlier contents replaces nothing
+                self.tally.issue(error)
+
+    def _draft(self, record: MemoryRecord) -> MemoryDraft | None:
+        memory = record.memory
+        new = as_new(memory)
+        problems = namespace_problems(memory.namespace) + memory_problems("$.memory", new)
+        space = memory.embedding
+        vector = None
+        try:
+            dedup_key = None if record.dedup_key is None else bytes.fromhex(record.dedup_key)
+            if record.vector is not None and space is not None:
+                vector = np.frombuffer(b64decode(record.vector, validate=True), "<f4")
+        except ValueError as error:
+            self.tally.issue(f"not hexadecimal, or not base64: {error}")
+            return None
+        if problems:
+            self.tally.issue("; ".join(map(str, problems)))
+            return None
+        if (dedup_key is not None and len(dedup_key) != DEDUP_BYTES) or (
+            vector is not None
+            and (space is None or vector.size != space.dim or not np.isfinite(vector).all())
+        ):
+            self.tally.issue(
+                "the dedup key is not 32 bytes long, or the vector does not have its stated length"
+            )
+            return None
+        return MemoryDraft(
+            id=memory.id,
+            namespace=memory.namespace,
+            content=memory.content,
+            key=memory.key,
+            value=memory.value,
+            category=memory.category,
+            tags=memory.tags,
+            confidence=memory.confidence,
+            source=memory.source,
+            role=memory.role,
+            session_id=memory.session_id,
+            memory_type=memory.memory_type,
+            pinned=memory.pinned,
+            provenance=memory.provenance,
+            created_at=memory.created_at.astimezone(UTC),
+            attribute=memory.attribute,
+            terms=terms_of(new),
+            dedup_key=dedup_key,
+            space=None if vector is None else space,
+            vector=vector,
+            past=Past(
+                memory.last_accessed,
+                memory.access_count,
+                memory.superseded_at,
+                memory.superseded_by,
+                memory.version,
+                record.earlier,
+            ),
+        )
+
+
+@final
+@define(eq=False)
+class ArrivingItems:
+    """Writes items one by one; writes nothing in a dry run."""
+
+    do: Do[GenericMemoryError]
+    repository: ItemRepository
+    clock: Clock
+    tally: ImportTally
+
+    async def take(self, record: ItemRecord) -> None:
+        """Write an item, unless the store has a newer value."""
+        if not record.namespace or any(
+            not label or "." in label or "\0" in label for label in record.namespace
+        ):
+            self.tally.issue("not a namespace: its labels must not be empty, and must not contain dots")
+            return
+        name, value = ItemName(record.namespace, record.key), to_json(record.value)
+        (found,) = await self.do(self.repository.read((name,), now=self.clock.now()).alt(GenericMemoryError))
+        if found is not None and same_json(found.value, value):
+            self.tally.count("item", known=1)
+        elif found is not None and found.updated_at >= record.updated_at:
+            self.tally.issue(f"item {record.key!r} has a newer value here")
+        else:
+            self.tally.count("item", new=1)
+            if not self.tally.is_dry_run:
+                await self._write(
+                    ItemPut(name, value or "null", memory_terms("", key=record.key, value=record.value)),
+                    record,
+                )
+
+    async def _write(self, put: ItemPut, record: ItemRecord) -> None:
+        instants: list[datetime] = [record.created_at]
+        if record.updated_at != record.created_at:
+            instants.append(record.updated_at)
+        for now in instants:
+            await self.do(self.repository.write((put,), now=now).alt(GenericMemoryError))

@@ -1,0 +1,131 @@
+"""``imported``: stores the records of an export, line by line.
+
+Records that are already stored stay unchanged, so that importing twice changes nothing and two stores can be merged.
+Records that this store has forgotten are left out.  A bad line is reported with its number and the reason; the others are
+imported.
+"""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from attrs import evolve
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.conversation.message_repository import MessageRepositoryTag
+from chatmemory.conversation.token_counter import TokenCounterTag
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.errors import GenericMemoryError, RecallError
+from chatmemory.items.item_repository import ItemRepositoryTag
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.pastchats.redaction.redaction import Redaction
+from chatmemory.programs.archive.arriving_conversations import ArrivingConversations
+from chatmemory.programs.archive.arriving_memories import ArrivingItems, ArrivingMemories
+from chatmemory.programs.archive.import_report import ImportReport, ImportTally
+from chatmemory.programs.archive.records import (
+    VERSION,
+    ConversationRecord,
+    ExportEnd,
+    ExportHeader,
+    ItemRecord,
+    MemoryRecord,
+    MessageRecord,
+    Record,
+    SummaryRecord,
+    Unfit,
+)
+
+Services: TypeAlias = (
+    MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag | TokenCounterTag | ClockTag
+)
+
+
+@Effect.gen
+async def imported(
+    do: Do[GenericMemoryError, Services],
+    arriving: Iterable[Record | Unfit | None],
+    *,
+    is_dry_run: bool = False,
+    redacts: bool = False,
+) -> ImportReport:
+    """Import the records of an export, of chatmemory or of another tool.
+
+    Args:
+        do: runs a step.
+        arriving: the records that ``records_in`` or ``read_rival`` yields; None for an empty line.
+        is_dry_run: whether to count only, and write nothing.
+        redacts: whether to remove secrets from messages, memories and items.
+    """
+    tally, redaction = ImportTally(is_dry_run), Redaction()
+    conversations = ArrivingConversations(
+        do, do.service(MessageRepositoryTag), do.service(TokenCounterTag), tally
+    )
+    memories = ArrivingMemories(do, do.service(MemoryRepositoryTag), tally)
+    items = ArrivingItems(do, do.service(ItemRepositoryTag), do.service(ClockTag), tally)
+    for arrived in arriving:
+        tally.lines += 1
+        if arrived is None or isinstance(arrived, Unfit):
+            if arrived is not None:
+                tally.issue(arrived.reason)
+            continue
+        record = _redacted(arrived, redaction) if redacts else arrived
+        match record:
+            case ExportHeader():
+                if record.version > VERSION:
+                    tally.issue(
+                        f"written by a newer version ({record.version}): records that this version does not know are left out"
+                    )
+            case ConversationRecord():
+                await conversations.begin(record)
+            case MemoryRecord():
+                await memories.take(record)
+            case ItemRecord():
+                await items.take(record)
+            case ExportEnd():
+                tally.is_whole = True
+            case _:
+                await conversations.take(record)
+    await conversations.flush()
+    await memories.flush()
+    return tally.report(redaction.counts)
+
+
+@Effect.gen
+async def embedded(do: Do[RecallError, LongTermMemoryService], users: Iterable[str]) -> int:
+    """Embed the memories of *users* that lack a vector of the current embedder; return the number of new vectors."""
+    memories, count = do.service(LongTermMemoryService), 0
+    for user in users:
+        report = await do(memories.re_embed(Namespace(user)))
+        count += report.embedded
+        while report.next is not None:
+            report = await do(memories.re_embed(Namespace(user), after=report.next))
+            count += report.embedded
+    return count
+
+
+def _redacted(record: Record, redaction: Redaction) -> Record:
+    match record:
+        case MessageRecord() | SummaryRecord():
+            metadata = None if record.metadata is None else redaction.metadata(record.metadata)
+            return evolve(record, content=redaction.text(record.content), metadata=metadata)
+        case MemoryRecord():
+            memory = record.memory
+            value = redaction.metadata({"value": memory.value})["value"]
+            earlier = tuple(
+                evolve(
+                    one,
+                    content=redaction.text(one.content),
+                    value=redaction.metadata({"value": one.value})["value"],
+                )
+                for one in record.earlier
+            )
+            return evolve(
+                record,
+                memory=evolve(memory, content=redaction.text(memory.content), value=value),
+                earlier=earlier,
+            )
+        case ItemRecord():
+            return evolve(record, value=redaction.metadata({"value": record.value})["value"])
+        case _:
+            return record

@@ -1,0 +1,99 @@
+"""Reads a Letta agent file (``.af``): its blocks become memories, its messages a conversation."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.input.choices import Role
+from chatmemory.input.made_id import made_id
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, Unfit
+from chatmemory.programs.archive.rivals.rival import (
+    UNDATED,
+    Arrivals,
+    Remembered,
+    Rival,
+    RivalFile,
+    fields_of,
+    id_of,
+    instant_of,
+    json_of,
+    list_of,
+    spoken,
+    text_of,
+)
+
+TOOL: Final = "letta"
+ROLES: Final[dict[object, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "tool": "tool",
+}
+
+
+def records(file: RivalFile, namespace: Namespace) -> Arrivals:
+    """Yield the blocks and messages of the agents in *file*, which holds one agent or several.
+
+    Args:
+        file: the export.
+        namespace: the owner of records that have no owner in the export.
+    """
+    read = fields_of(json_of(file.path))
+    agents = list_of(read.get("agents")) or ([read] if "messages" in read or "core_memory" in read else [])
+    if not agents:
+        yield Unfit("not an agent file: it has neither agents nor messages")
+    for block in list_of(read.get("blocks")):
+        yield _block(fields_of(block), file, namespace)
+    for number, one in enumerate(agents, 1):
+        agent = fields_of(one)
+        name = text_of(agent.get("name")) or f"agent {number}"
+        for block in list_of(agent.get("core_memory")):
+            yield _block(fields_of(block), file, namespace)
+        yield from _messages(agent, id_of(agent.get("id"), TOOL, file.path.name, name), namespace)
+
+
+def _block(block: Mapping[str, object], file: RivalFile, namespace: Namespace) -> Record | Unfit:
+    label, value = text_of(block.get("label")), text_of(block.get("value"))
+    if value is None:
+        return Unfit(f"the block {label!r} is empty")
+    at = instant_of(block.get("updated_at")) or instant_of(block.get("created_at")) or UNDATED
+    id_ = id_of(block.get("id"), TOOL, file.path.name, label or "", value)
+    return Remembered(TOOL, id_, value, namespace, at, path=file.path.name, key=label).record()
+
+
+def _messages(agent: Mapping[str, object], conversation_id: str, namespace: Namespace) -> Arrivals:
+    said = list(_said(agent, conversation_id))
+    records = [one for one in said if isinstance(one, MessageRecord)]
+    if records:
+        times = [record.timestamp for record in records]
+        yield ConversationRecord(
+            id=conversation_id,
+            owner=namespace,
+            created_at=min(times),
+            updated_at=max(times),
+            forked_from=None,
+        )
+    yield from said
+
+
+def _said(agent: Mapping[str, object], conversation_id: str) -> Iterator[MessageRecord | Unfit]:
+    for number, one in enumerate(list_of(agent.get("messages")), 1):
+        message = fields_of(one)
+        role = ROLES.get(message.get("role"))
+        calls = [fields_of(fields_of(call).get("function")) for call in list_of(message.get("tool_calls"))]
+        called = [f"{call.get('name')}({call.get('arguments')})" for call in calls if call]
+        content = "\n".join(filter(None, [spoken(message.get("content") or message.get("text")), *called]))
+        if role is None or not content:
+            yield Unfit(f"message {number} of {conversation_id!r}: unknown role, or no text")
+            continue
+        yield MessageRecord(
+            conversation_id=conversation_id,
+            id=id_of(message.get("id"), made_id(TOOL, conversation_id), str(number)),
+            role=role,
+            content=text_of(content) or "",
+            timestamp=instant_of(message.get("created_at")) or UNDATED,
+            metadata=None,
+        )
+
+
+letta = Rival("an agent file (.af)", records)

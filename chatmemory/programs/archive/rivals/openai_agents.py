@@ -1,0 +1,96 @@
+"""Reads the file of an OpenAI Agents ``SQLiteSession``; our adapter can continue each imported session."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, cast
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.input.choices import Role
+from chatmemory.input.json_value import AS_GIVEN, JsonObject
+from chatmemory.input.made_id import made_id
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
+from chatmemory.programs.archive.rivals.rival import (
+    UNDATED,
+    Arrivals,
+    Rival,
+    RivalFile,
+    fields_of,
+    id_of,
+    instant_of,
+    spoken,
+)
+
+TOOL: Final = "openai-agents"
+ITEM: Final = "openaiAgentsItem"  # the name under which the adapter of OpenAI Agents stores an item
+ROLES: Final[dict[object, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+def records(file: RivalFile, namespace: Namespace) -> Arrivals:
+    """Yield the sessions of *file*, each with its messages.
+
+    Args:
+        file: the export.
+        namespace: the owner of records that have no owner in the export.
+    """
+    if not file.is_sqlite:
+        yield Unfit("not the SQLite file of a SQLiteSession")
+        return
+    times = {
+        str(session): (instant_of(began), instant_of(ended))
+        for session, began, ended in file.rows(
+            "agent_sessions", ("session_id", "created_at", "updated_at"), "rowid"
+        )
+    }
+    present: str | None = None
+    columns = ("session_id", "id", "message_data", "created_at")
+    for session, number, data, created_at in file.rows("agent_messages", columns, "session_id, id"):
+        id_ = id_of(session, TOOL, str(session))
+        at = instant_of(created_at) or UNDATED
+        if id_ != present:
+            present = id_
+            began, ended = times.get(str(session), (None, None))
+            yield _conversation(id_, namespace, began or at, ended or at)
+        try:
+            item: object = json.loads(str(data))
+        except (ValueError, RecursionError) as error:
+            yield Unfit(f"item {number} of the session {id_!r} is not JSON: {error}")
+            continue
+        fields = fields_of(item)
+        if not fields:
+            yield Unfit(f"item {number} of the session {id_!r} is not a JSON object")
+            continue
+        yield MessageRecord(
+            conversation_id=id_,
+            id=made_id(TOOL, id_, str(number)),
+            role=ROLES.get(fields.get("role"), "tool"),
+            content=_readable(fields),
+            timestamp=at,
+            metadata={AS_GIVEN: {ITEM: cast("JsonObject", item)}},
+        )
+
+
+def _conversation(id_: str, namespace: Namespace, began: datetime, ended: datetime) -> ConversationRecord:
+    return ConversationRecord(
+        id=id_, owner=namespace, created_at=min(began, ended), updated_at=ended, forked_from=None
+    )
+
+
+def _readable(fields: Mapping[str, object]) -> str:
+    match fields:
+        case {"name": str(name), "arguments": str(arguments)}:
+            return f"{name}({arguments})"
+        case {"content": content} | {"output": content} | {"summary": content}:
+            return spoken(content)
+        case {"type": str(kind)}:
+            return f"[{kind}]"
+        case _:
+            return "[item]"
+
+
+openai_agents = Rival("the file of a SQLiteSession", records)

@@ -1,0 +1,199 @@
+"""``Rival``: reads the export of another memory tool; the functions read its untyped JSON."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, TypeAlias, cast
+
+from attrs import frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.made_id import made_id
+from chatmemory.input.rules import MAX_ID_CHARACTERS
+from chatmemory.longterm.memories import Memory, MemoryRole, Provenance
+from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.programs.archive.records import MemoryRecord, Record, Unfit
+
+Arrivals: TypeAlias = Iterator[Record | Unfit]
+
+LATEST_SECONDS: Final = 253_402_300_799  # the end of the year 9999; beyond it, times are milliseconds
+UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of records that the export does not date: before all others."""
+
+
+SQLITE: Final = b"SQLite format 3\0"
+"""The first bytes of a SQLite file."""
+
+
+class Rows(Protocol):
+    """Yields the rows of a table of a SQLite file, which is only read."""
+
+    def __call__(
+        self, path: Path, table: str, columns: Sequence[str], order: str, /
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of *table*; none if the file has no such table.
+
+        Args:
+            path: the file, which another program may be writing to.
+            table: its name.
+            columns: the names of the columns; a column that the table lacks is None in each row.
+            order: the columns that order them, or ``rowid``.
+
+        Raises:
+            ValueError: the file is damaged.
+        """
+        ...
+
+
+@frozen
+class RivalFile:
+    """The file of another tool's export, and the reader of SQLite tables in it."""
+
+    path: Path
+    rows_of: Rows
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the file is a SQLite file, by its first bytes."""
+        with self.path.open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+
+    def rows(self, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of a table, see ``Rows``."""
+        return self.rows_of(self.path, table, columns, order)
+
+
+class Rival(NamedTuple):
+    """Reads the export of one tool.
+
+    Attributes:
+        reads: what the file is, for ``--help``.
+        records: yields the records of the file; conversations, and memories without an owner, get the namespace.
+    """
+
+    reads: str
+    records: Callable[[RivalFile, Namespace], Arrivals]
+
+
+@frozen
+class Remembered:
+    """The content of one memory of another tool."""
+
+    tool: str
+    id: str
+    content: str
+    namespace: Namespace
+    created_at: datetime
+    superseded_at: datetime | None = None
+    role: MemoryRole = "user"
+    session_id: str | None = None
+    path: str | None = None
+    key: str | None = None
+    value: Json = None
+    tags: tuple[str, ...] = ()
+    earlier: tuple[EarlierContent, ...] = ()
+
+    def record(self) -> MemoryRecord:
+        """Return a long-term memory that the tool inferred, so that it is recalled and decays."""
+        memory = Memory(
+            self.id,
+            self.namespace,
+            self.content,
+            key=self.key,
+            value=self.value,
+            category=None,
+            tags=self.tags,
+            confidence=1.0,
+            source="inferred",
+            role=self.role,
+            session_id=self.session_id,
+            memory_type="long_term",
+            pinned=False,
+            provenance=Provenance((), self.tool, self.path),
+            created_at=self.created_at,
+            superseded_at=self.superseded_at,
+            version=1 + len(self.earlier),
+        )
+        return MemoryRecord(memory=memory, earlier=self.earlier, dedup_key=None, vector=None)
+
+
+def fields_of(value: object) -> Mapping[str, object]:
+    """Return the members of a JSON object, or an empty mapping for any other value."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[object]:
+    """Return the members of a JSON list, or an empty list for any other value."""
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str | None:
+    """Return a text without the characters that a store cannot keep, or None if it is empty or not a text."""
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return value.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def spoken(content: object) -> str:
+    """Return the readable text of a message's content, which is a text or a list of parts with texts."""
+    if isinstance(content, str):
+        return text_of(content) or ""
+    if isinstance(content, list):
+        return "\n".join(filter(None, map(spoken, cast("list[object]", content))))
+    part = fields_of(content)
+    found = next((part[name] for name in ("text", "refusal", "transcript", "content") if name in part), None)
+    return "" if found is None else spoken(found)
+
+
+def instant_of(value: object) -> datetime | None:
+    """Return a time given as ISO 8601, or as seconds or milliseconds since 1970, or None for anything else.
+
+    A time without a zone is taken as UTC.
+
+    >>> str(instant_of("2026-05-04 12:00:00")), str(instant_of(1_777_888_800_000))
+    ('2026-05-04 12:00:00+00:00', '2026-05-04 10:00:00+00:00')
+    """
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value / 1000 if abs(value) > LATEST_SECONDS else value
+            return datetime.fromtimestamp(seconds, UTC)
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value.strip())
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def object_of(value: object) -> JsonObject | None:
+    """Return a JSON object that has members, or None for anything else."""
+    return cast("JsonObject", value) if isinstance(value, dict) and value else None
+
+
+def id_of(value: object, *otherwise: str) -> str:
+    """Return *value* if it is a valid id, else an id derived from *otherwise*, the same in each import."""
+    if isinstance(value, str) and value.strip() and "\0" not in value and len(value) <= MAX_ID_CHARACTERS:
+        return value
+    return made_id(*otherwise)
+
+
+def json_of(path: Path) -> object:
+    """Read a file of JSON, or of JSON Lines as a list.
+
+    Raises:
+        ValueError: the file is neither.
+        OSError: the file cannot be read.
+    """
+    text = path.read_text(encoding="utf-8-sig")
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        msg = "it is nested too deeply"
+        raise ValueError(msg) from error
+    except ValueError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:  # noqa: PLR2004  one line is not a list
+            raise
+        return [json.loads(line) for line in lines]

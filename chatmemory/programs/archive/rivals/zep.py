@@ -1,0 +1,112 @@
+"""Reads Zep's sessions, messages and graph facts (edges), as its API returns them, from one JSON file."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.input.choices import Role
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
+from chatmemory.programs.archive.rivals.rival import (
+    UNDATED,
+    Arrivals,
+    Remembered,
+    Rival,
+    RivalFile,
+    fields_of,
+    id_of,
+    instant_of,
+    json_of,
+    list_of,
+    object_of,
+    spoken,
+    text_of,
+)
+
+TOOL: Final = "zep"
+ROLES: Final[dict[object, Role]] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def records(file: RivalFile, namespace: Namespace) -> Arrivals:
+    """Yield the sessions and the facts of *file*.
+
+    Args:
+        file: the export.
+        namespace: the owner of records that have no owner in the export.
+    """
+    read = json_of(file.path)
+    root = fields_of(read)
+    sessions = list_of(root.get("sessions")) or list_of(root.get("threads"))
+    facts = list_of(root.get("edges")) or list_of(root.get("facts"))
+    if not sessions and "messages" in root:
+        sessions = [root]
+    if listed := list_of(read):
+        facts = [one for one in listed if "fact" in fields_of(one)]
+        sessions = [one for one in listed if "messages" in fields_of(one)]
+    if not sessions and not facts:
+        yield Unfit("not an export of Zep: it has no sessions, threads or messages, and no edges or facts")
+    for number, session in enumerate(sessions, 1):
+        yield from _session(fields_of(session), number, file, namespace)
+    for number, fact in enumerate(facts, 1):
+        yield from _fact(fields_of(fact), number, file, namespace)
+
+
+def _session(session: Mapping[str, object], number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
+    named = session.get("session_id") or session.get("thread_id") or session.get("uuid")
+    conversation_id = id_of(named, TOOL, file.path.name, str(number))
+    messages = [fields_of(one) for one in list_of(session.get("messages"))]
+    if not messages:
+        yield Unfit(f"the session {conversation_id!r} has no messages")
+        return
+    times = [instant_of(one.get("created_at")) or UNDATED for one in messages]
+    user = text_of(session.get("user_id")) or namespace.user
+    yield ConversationRecord(
+        id=conversation_id,
+        owner=Namespace(user, namespace.app),
+        created_at=min(times),
+        updated_at=max(times),
+        forked_from=None,
+    )
+    for place, (message, at) in enumerate(zip(messages, times, strict=True), 1):
+        role = ROLES.get(message.get("role_type")) or ROLES.get(message.get("role"))
+        content = text_of(spoken(message.get("content")))
+        if role is None or content is None:
+            yield Unfit(f"message {place} of {conversation_id!r}: unknown role, or no text")
+            continue
+        yield MessageRecord(
+            conversation_id=conversation_id,
+            id=id_of(message.get("uuid"), TOOL, conversation_id, str(place)),
+            role=role,
+            content=content,
+            timestamp=at,
+            metadata=object_of(message.get("metadata")),
+        )
+
+
+def _fact(fact: Mapping[str, object], number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
+    content = text_of(fact.get("fact"))
+    if content is None:
+        yield Unfit(f"fact {number} has no text")
+        return
+    since = instant_of(fact.get("valid_at")) or instant_of(fact.get("created_at")) or UNDATED
+    until = instant_of(fact.get("invalid_at")) or instant_of(fact.get("expired_at"))
+    yield Remembered(
+        TOOL,
+        id_of(fact.get("uuid"), TOOL, content),
+        content,
+        Namespace(text_of(fact.get("user_id")) or namespace.user, namespace.app),
+        since,
+        superseded_at=None if until is None else max(until, since),
+        path=file.path.name,
+        key=text_of(fact.get("name")),
+    ).record()
+
+
+zep = Rival("sessions with messages, and edges or facts, as JSON", records)

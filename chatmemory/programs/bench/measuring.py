@@ -1,0 +1,195 @@
+"""``measured``: ask every question of a suite in four ways of searching, and compute the figures of each way.
+
+``grep`` counts the words of the question in a turn, ``BM25`` weighs them, ``vectors alone`` compares meanings, and ``recall``
+is chatmemory's long-term memory, in which each turn is a memory of its session.  Each question is asked of the turns of
+its own conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import log2
+from typing import TYPE_CHECKING, Final, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.services.clock import ClockTag
+from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.unit_vectors import embed_texts
+from chatmemory.errors import RecallError, RememberError
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import NewMemory
+from chatmemory.programs.bench.corpus import BenchConversation, BenchQuestion, Suite
+from chatmemory.text.search_terms import bm25, query_terms, search_terms
+
+if TYPE_CHECKING:
+    from chatmemory.embedding.embedder import Matrix
+
+OURS: Final = "chatmemory recall"
+WAYS: Final = ("grep", "BM25", "vectors alone", OURS)
+COLUMNS: Final = ("R@5", "R@10", "nDCG@10", "session @1", "session @5")
+"""The share of the answering turns that are among the first 5 and the first 10, nDCG over 10, and whether an answering
+session is the first, or among the first five."""
+
+DEPTH: Final = 50  # turns of a ranking: enough to have five sessions among them
+FIRST: Final = 5
+LAST: Final = 10
+STORED_AT_ONCE: Final = 500
+RESAMPLES: Final = 1_000
+SEED: Final = 18  # of the resampling: the same figures give the same interval
+
+Figures: TypeAlias = tuple[float, ...]
+Ranking: TypeAlias = Sequence[str]
+
+
+@final
+@frozen
+class Interval:
+    """A mean in percent, and the bounds between which it lies in 95 of 100 resamplings of the questions."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.1f} ({self.low:.1f}-{self.high:.1f})"
+
+
+@final
+@frozen
+class BenchRow:
+    """The figures of one way of searching.
+
+    Attributes:
+        way: one of ``WAYS``.
+        figures: by the names of ``COLUMNS``.
+        milliseconds: the median time of a question.
+    """
+
+    way: str
+    figures: Mapping[str, Interval]
+    milliseconds: float
+
+
+@Effect.gen
+async def measured(
+    do: Do[RecallError | RememberError, LongTermMemoryService | EmbedderTag],
+    suite: Suite,
+    *,
+    tell: Callable[[str], None],
+) -> tuple[BenchRow, ...]:
+    """Search the answers to every question of *suite*, and return a row for each of ``WAYS``.
+
+    Args:
+        do: runs a step; the memories are stored under users of their own, in a store that should be empty.
+        suite: the conversations and their questions.
+        tell: receives a line when it begins with a conversation.
+    """
+    clock = do.service(ClockTag)
+    found: dict[str, list[Figures]] = {way: [] for way in WAYS}
+    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    for number, conversation in enumerate(suite.conversations, 1):
+        if not conversation.questions:
+            continue
+        tell(f"{suite.name} {number}/{len(suite.conversations)}: {len(conversation.turns)} turns")
+        ways = await do(_ways(conversation, number))
+        for question in conversation.questions:
+            for way, search in ways.items():
+                started = clock.monotonic()
+                ranking = await do(search(question.text))
+                seconds[way].append(clock.monotonic() - started)
+                found[way].append(figures(conversation, question, ranking))
+    return tuple([BenchRow(way, _intervals(found[way]), 1_000 * _median(seconds[way])) for way in WAYS])
+
+
+Search: TypeAlias = Callable[[str], Effect[Ranking, RecallError]]
+
+
+@Effect.gen
+async def _ways(
+    do: Do[RecallError | RememberError, LongTermMemoryService | EmbedderTag],
+    conversation: BenchConversation,
+    number: int,
+) -> Mapping[str, Search]:
+    """Store and index *conversation*, and return a search for each of ``WAYS``."""
+    import numpy as np
+
+    memory, embedder = do.service(LongTermMemoryService), do.service(EmbedderTag)
+    turns = conversation.turns
+    ids = [turn.id for turn in turns]
+    owner = Namespace(f"bench {number}")
+    drafts = [
+        NewMemory(turn.said, id=turn.id, session_id=turn.session or None, created_at=turn.at)
+        for turn in turns
+    ]
+    for start in range(0, len(drafts), STORED_AT_ONCE):
+        await do(memory.remember(owner, drafts[start : start + STORED_AT_ONCE], dedup="none"))
+    lowered = [turn.said.lower() for turn in turns]
+    terms = [search_terms(turn.said).split() for turn in turns]
+    embedded = await do(embed_texts(embedder, [turn.text for turn in turns]))
+    width = next((placed.space.dim for placed in embedded.placed if placed is not None), 1)
+    rows: Matrix = np.zeros((len(turns), width), np.float32)
+    for place, placed in enumerate(embedded.placed):
+        if placed is not None:
+            rows[place] = placed.vector
+
+    def best(scores: Sequence[float]) -> Ranking:
+        places = [place for place, score in enumerate(scores) if score > 0]
+        return [ids[place] for place in sorted(places, key=scores.__getitem__, reverse=True)[:DEPTH]]
+
+    def grep(question: str) -> Effect[Ranking]:
+        words = set(re.findall(r"\w+", question.lower()))
+        return Effect.succeed(best([float(sum(word in text for word in words)) for text in lowered]))
+
+    def by_words(question: str) -> Effect[Ranking]:
+        return Effect.succeed(best([match.score for match in bm25(query_terms(question), terms)]))
+
+    @Effect.gen
+    async def by_vectors(do: Do[RecallError], question: str) -> Ranking:
+        (placed,) = (await do(embed_texts(embedder, [question]))).placed
+        return [] if placed is None else best((rows @ placed.vector).tolist())
+
+    def recalled(question: str) -> Effect[Ranking, RecallError]:
+        asked = memory.recall(owner, question, limit=DEPTH)
+        return asked.map(lambda recall: [hit.memory.id for hit in recall.hits])
+
+    return dict(zip(WAYS, (grep, by_words, by_vectors, recalled), strict=True))
+
+
+def figures(conversation: BenchConversation, question: BenchQuestion, ranking: Ranking) -> Figures:
+    """Return the figures of ``COLUMNS`` for one *ranking* of turns, each from 0 to 1."""
+    answers = question.answers
+    session_of = {turn.id: turn.session for turn in conversation.turns}
+    sessions = [*dict.fromkeys(session_of[turn] for turn in ranking)]
+    wanted = {session_of[turn] for turn in answers}
+    gained = sum(1 / log2(place + 2) for place, turn in enumerate(ranking[:LAST]) if turn in answers)
+    possible = sum(1 / log2(place + 2) for place in range(min(len(answers), LAST)))
+    return (
+        len(answers & {*ranking[:FIRST]}) / len(answers),
+        len(answers & {*ranking[:LAST]}) / len(answers),
+        gained / possible,
+        float(not wanted.isdisjoint(sessions[:1])),
+        float(not wanted.isdisjoint(sessions[:FIRST])),
+    )
+
+
+def _intervals(found: Sequence[Figures]) -> Mapping[str, Interval]:
+    import numpy as np
+
+    table = 100 * np.array(found)
+    chance = np.random.default_rng(SEED)
+    count = len(table)
+    means = np.array([table[chance.integers(0, count, count)].mean(axis=0) for _ in range(RESAMPLES)])
+    low, high = np.percentile(means, (2.5, 97.5), axis=0)
+    whole = table.mean(axis=0)
+    return {
+        column: Interval(float(whole[place]), float(low[place]), float(high[place]))
+        for place, column in enumerate(COLUMNS)
+    }
+
+
+def _median(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]

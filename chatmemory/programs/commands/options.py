@@ -1,0 +1,86 @@
+"""Options that several commands of ``chatmemory`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from chatmemory.programs.shell.options import F, instant_of, set_on_host
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chatmemory.programs.commands.host import Host
+
+CATEGORIES: Final = ("preference", "fact", "pattern")
+MEMORY_TYPES: Final = ("short_term", "long_term")
+VIEWS: Final = ("model", "full")
+STRATEGIES: Final = ("none", "summarize", "token_budget")
+
+
+def with_host(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that select the store, and pass *command* the ``Host`` as its first argument."""
+
+    def option(name: str, metavar: str, text: str) -> Callable[[F], F]:
+        return click.option(
+            f"--{name}", metavar=metavar, help=text, expose_value=False, callback=set_on_host(name)
+        )
+
+    @option("store", "FILE", "The SQLite file of conversations and memories; by default, as in the settings.")
+    @option("config", "FILE", "The settings file.  [env: CHATMEMORY_CONFIG]")
+    @option("user", "NAME", "The user whose memories are used; by default, as in the settings.")
+    @option("app", "NAME", "The app whose memories are used; by default, all apps.")
+    @click.pass_obj
+    @wraps(command)
+    def run(host: Host, /, *args: Any, **kwargs: Any) -> None:
+        command(host, *args, **kwargs)
+
+    return run
+
+
+def page_options(command: F) -> F:
+    """Add ``--limit`` and ``--after``."""
+    limit = click.option(
+        "--limit",
+        "-n",
+        type=click.IntRange(1, 1000),
+        default=20,
+        show_default=True,
+        help="The most to print.",
+    )
+    after = click.option(
+        "--after", metavar="CURSOR", help="Continue a list at this cursor, which the list prints at its end."
+    )
+    return limit(after(command))
+
+
+def as_of_option(command: F) -> F:
+    """Add ``--as-of``."""
+    return click.option(
+        "--as-of",
+        metavar="WHEN",
+        help="The state at this time: 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago.",
+    )(command)
+
+
+def past_instant(host: Host, text: str | None) -> datetime | None:
+    """Return the instant given by ``--as-of``."""
+    return instant_of("--as-of", text, host.now())
+
+
+def say(value: object, text: str, *, as_json: bool) -> None:
+    """Print *value* as JSON with ``--json``, else *text*."""
+    if as_json:
+        from chatmemory.input.structure import write_json
+
+        text = write_json(value)
+    click.echo(text)
+
+
+def tell_more(cursor: str | int | None, option: str = "--after") -> None:
+    """Print to stderr how to get the next page of a list."""
+    if cursor is not None:
+        click.echo(f"there are more: {option} '{cursor}'", err=True)

@@ -1,0 +1,90 @@
+"""The tool ``list_memories``: all memories, page by page, without a query."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from attrs import field, frozen, validators
+
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.services.random import RandomTag
+from chatmemory.errors import RecallError
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Category, Memory, MemoryPage, MemoryType
+from chatmemory.programs.mcp.fenced import memories_block
+from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+
+MOST_LISTED: Final = 100
+
+
+@final
+@frozen(kw_only=True)
+class WantedPage:
+    """A page of memories.
+
+    Attributes:
+        containing: only memories with this text.
+        category: only this category.
+        tag: only memories with this tag.
+        memory_type: only this kind.
+        limit: the most memories.
+        after: the `next` of the previous page.
+    """
+
+    containing: str | None = None
+    category: Category | None = None
+    tag: str | None = None
+    memory_type: MemoryType | None = None
+    limit: int = field(default=20, validator=[validators.ge(1), validators.le(MOST_LISTED)])
+    after: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class ListedMemories:
+    """A page of memories, newest first.
+
+    Attributes:
+        text: the page for a model, with the memories inside a fence.
+        memories: the same, for programs.
+        next: give it as `after` for the page after this one; null at the end.
+    """
+
+    text: str
+    memories: Sequence[Memory]
+    next: str | None
+
+
+@Effect.gen
+async def _listed(
+    do: Do[RecallError, LongTermMemoryService], asked: Asked[WantedPage]
+) -> Told[ListedMemories]:
+    wanted = asked.arguments
+    page: MemoryPage = await do(
+        LongTermMemoryService.use(
+            lambda memory: memory.list(
+                asked.namespace,
+                limit=wanted.limit,
+                after=wanted.after,
+                memory_type=wanted.memory_type,
+                category=wanted.category,
+                tag=wanted.tag,
+                containing=wanted.containing,
+            )
+        )
+    )
+    more = "" if page.next is None else f'there are more: call again with after="{page.next}"'
+    parts = [memories_block(page.memories, do.service(RandomTag)), more]
+    text = "\n\n".join(filter(None, parts)) or "nothing is remembered"
+    return Told(text, ListedMemories(text=text, memories=page.memories, next=page.next))
+
+
+def list_memories(
+    asked: Asked[WantedPage],
+) -> Effect[Told[ListedMemories], RecallError, LongTermMemoryService]:
+    """List memories with their ids, newest first.  Use this when the user asks what you know."""
+    return _listed(asked)
+
+
+LISTING: Final[Sequence[MemoryTool]] = (
+    MemoryTool(handler=list_memories, title="List memories", reads_only=True, is_idempotent=True),
+)

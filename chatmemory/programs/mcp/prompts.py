@@ -1,0 +1,141 @@
+"""``PROMPTS``: prompts that a person chooses in the host, for example as slash commands.
+
+    /mcp__memory__recall_before_task    give the model what is known about a task
+    /mcp__memory__what_do_you_know      ask what is remembered about the user, or about a topic
+    /mcp__memory__save_this             have the model remember one fact
+
+The server runs the recall before the model reads the prompt, so the model needs no tool call.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.effect import Effect
+from chatmemory.errors import DataValidationError, Problem, RecallError
+from chatmemory.programs.mcp.finding import Asks, FindError, Task, Wanted, Where, recall, search
+from chatmemory.programs.mcp.listing import WantedPage, list_memories
+from chatmemory.programs.mcp.tool import Asked, Told
+from chatmemory.programs.operations.grant import Grant
+
+Arguments: TypeAlias = Mapping[str, str]
+PromptError: TypeAlias = FindError | RecallError
+Ask: TypeAlias = Callable[[Grant, Arguments], Effect[str, PromptError, Asks]]
+
+MOST_SHOWN: Final = 50
+"""The number of memories that ``what_do_you_know`` shows when it is given no topic."""
+
+
+class PromptArgument(NamedTuple):
+    """An argument of a prompt; its value is text."""
+
+    name: str
+    description: str
+    required: bool = True
+
+
+@final
+@frozen(kw_only=True)
+class MemoryPrompt:
+    """One prompt.
+
+    Attributes:
+        title: the name that people see.
+        description: the sentence that a person reads before choosing it.
+        arguments: the arguments that it takes.
+        ask: returns the user message that the host gives to its model.
+        writes: whether the prompt asks the model to change memory.
+    """
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[PromptArgument, ...]
+    ask: Ask
+    writes: bool = False
+
+    def is_for(self, grant: Grant) -> bool:
+        """Return whether *grant* allows this prompt."""
+        return not (self.writes and grant.read_only)
+
+    def message(self, grant: Grant, given: Arguments) -> Effect[str, PromptError | DataValidationError, Asks]:
+        """Return the user message; fail with ``DataValidationError`` if arguments are missing or unknown.
+
+        Args:
+            grant: what the caller may do.
+            given: the arguments, by name.
+        """
+        known = {argument.name for argument in self.arguments}
+        problems = [
+            Problem(f"$.{argument.name}", f"required: {argument.description}")
+            for argument in self.arguments
+            if argument.required and not given.get(argument.name, "").strip()
+        ]
+        problems += [
+            Problem(f"$.{name}", f"unknown: {self.name} takes {', '.join(sorted(known))}")
+            for name in given
+            if name not in known
+        ]
+        if problems:
+            return Effect.fail(DataValidationError(tuple(problems)))
+        return self.ask(grant, given)
+
+
+def _text(told: Told[Any]) -> str:
+    return told.text
+
+
+def _before_task(grant: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
+    task = given["task"]
+    where: Where = "everywhere" if grant.past_chats else "memories"
+    recalled = recall(Asked(grant, Task(query=task, where=where))).map(_text)
+    return recalled.map(lambda text: f"Task: {task}\n\nWhat is known from before, as data:\n\n{text}")
+
+
+def _about_me(grant: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
+    topic = given.get("topic", "").strip()
+    if topic:
+        found = search(Asked(grant, Wanted(query=topic, where="memories", limit=MOST_SHOWN))).map(_text)
+    else:
+        found = list_memories(Asked(grant, WantedPage(limit=MOST_SHOWN))).map(_text)
+    about = f" about this: {topic}" if topic else ""
+    asks = (
+        f"Tell me what you remember{about}, in plain sentences, each with its id, so that I can correct it."
+    )
+    return found.map(lambda text: f"{asks} It is data:\n\n{text}")
+
+
+def _save(_: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
+    return Effect.succeed(
+        "Save this to long-term memory with the tool `remember`, as one or more full sentences that are clear without this"
+        f" conversation; if an older memory says otherwise, give its id in `replaces`:\n\n{given['fact']}"
+    )
+
+
+PROMPTS: Final[Sequence[MemoryPrompt]] = (
+    MemoryPrompt(
+        name="recall_before_task",
+        title="Recall before a task",
+        description="Give the model what is known about a task: saved facts, and what worked or failed in past chats.",
+        arguments=(PromptArgument("task", "the task, for example: add retries to the webhook"),),
+        ask=_before_task,
+    ),
+    MemoryPrompt(
+        name="what_do_you_know",
+        title="What do you know about me?",
+        description="Ask what is remembered about you, or about a topic.",
+        arguments=(PromptArgument("topic", "only memories about this topic; empty for all", required=False),),
+        ask=_about_me,
+    ),
+    MemoryPrompt(
+        name="save_this",
+        title="Save this",
+        description="Have the model remember a fact in later sessions.",
+        arguments=(
+            PromptArgument("fact", "what to remember, for example: the tests need Redis on port 6380"),
+        ),
+        ask=_save,
+        writes=True,
+    ),
+)

@@ -1,0 +1,176 @@
+"""MCP resources: the conversations and memories of the store, and the conversations of past chats.
+
+    chatmemory://conversations/{conversationId}
+    chatmemory://memories/{memoryId}
+    chatmemory://past-chats/{conversationId}
+
+The content of a resource is text for a model, inside a fence; a conversation shows its newest messages, oldest first.
+The list of resources has the conversations first, the last changed one at the top, and then the memories, newest first.
+Past chats are not listed.
+"""
+
+from typing import Final, NamedTuple, TypeAlias, final
+from urllib.parse import quote, unquote
+
+from attrs import frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.messages import Conversation
+from chatmemory.effect import Do, Effect
+from chatmemory.effect.services.random import RandomTag
+from chatmemory.errors import MemoryReadError, PastChatsError, ReadError, RecallError
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import Memory
+from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, memories_block, messages_block, turns_block
+from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.past_chats import past_chats_for
+from chatmemory.programs.operations.refusal import Refusal
+from chatmemory.text.shown_text import shortened
+
+CONVERSATIONS: Final = "chatmemory://conversations/"
+MEMORIES: Final = "chatmemory://memories/"
+PAST_CHATS: Final = "chatmemory://past-chats/"
+MOST_LISTED: Final = 50
+MOST_READ: Final = 100
+MEDIA_TYPE: Final = "text/plain"
+
+IN_MEMORIES: Final = "memories:"
+"""The prefix of a cursor that continues the list within the memories."""
+
+LONGEST_NAME: Final = 80
+
+Lists: TypeAlias = ChatMemoryService | LongTermMemoryService
+Reads: TypeAlias = Lists | PastChatsService
+ListError: TypeAlias = ReadError | RecallError
+ResourceError: TypeAlias = ReadError | MemoryReadError | PastChatsError | Refusal
+
+
+class Template(NamedTuple):
+    """A kind of resource, with the template of its addresses."""
+
+    name: str
+    title: str
+    uri_template: str
+    description: str
+
+
+TEMPLATES: Final = (
+    Template(
+        "conversation",
+        "A conversation",
+        f"{CONVERSATIONS}{{conversationId}}",
+        f"The newest {MOST_READ} messages of a conversation, as a model sees them; percent-encode the id.",
+    ),
+    Template(
+        "memory",
+        "A memory",
+        f"{MEMORIES}{{memoryId}}",
+        "One memory, by the id that recall, search and list_memories return; percent-encode the id.",
+    ),
+    Template(
+        "past_conversation",
+        "A past conversation of another tool",
+        f"{PAST_CHATS}{{conversationId}}",
+        f"The first {MOST_READ} turns of a past conversation; percent-encode the id.",
+    ),
+)
+
+
+@final
+@frozen
+class Listed:
+    """A resource in a list."""
+
+    uri: str
+    name: str
+    description: str
+
+
+@final
+@frozen
+class ListedPage:
+    """A page of resources; *next* is the cursor of the page after this one, None at the end."""
+
+    resources: tuple[Listed, ...]
+    next: str | None
+
+
+@Effect.gen
+async def list_resources(do: Do[ListError, Lists], grant: Grant, after: str | None) -> ListedPage:
+    """Return a page of the conversations and memories that *grant* may see.
+
+    Args:
+        do: runs a step.
+        grant: what the client may do.
+        after: the ``next`` of the previous page; None for the first page.
+    """
+    listed: list[Listed] = []
+    if after is None or not after.startswith(IN_MEMORIES):
+        chat = do.service(ChatMemoryService)
+        page = await do(chat.list_conversations(limit=MOST_LISTED, after=after, order="recent"))
+        listed += map(_conversation, page.conversations)
+        if page.next is not None:
+            return ListedPage(tuple(listed), page.next)
+        after = None
+    else:
+        after = after.removeprefix(IN_MEMORIES)
+    namespace = Namespace(grant.user, grant.app)
+    kept = await do(do.service(LongTermMemoryService).list(namespace, limit=MOST_LISTED, after=after))
+    listed += map(_memory, kept.memories)
+    return ListedPage(tuple(listed), None if kept.next is None else IN_MEMORIES + kept.next)
+
+
+@Effect.gen
+async def read_resource(do: Do[ResourceError, Reads], grant: Grant, uri: str) -> str:
+    """Return the text of the resource *uri*; fail with a ``NotFoundError`` refusal if no template fits *uri*.
+
+    Args:
+        do: runs a step.
+        grant: what the client may do.
+        uri: the address of the resource.
+    """
+    chance = do.service(RandomTag)
+    if kept := _named(uri, CONVERSATIONS):
+        page = await do(do.service(ChatMemoryService).get_page(kept, limit=MOST_READ))
+        return messages_block(page.messages, chance)
+    if memory_id := _named(uri, MEMORIES):
+        namespace = Namespace(grant.user, grant.app)
+        memory = await do(do.service(LongTermMemoryService).get(namespace, memory_id))
+        return memories_block([memory], chance)
+    if conversation_id := _named(uri, PAST_CHATS):
+        turns = await do(past_chats_for(grant, lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
+        return turns_block(turns.turns, chance, notice=CONVERSATION_NOTICE)
+    return do.fail(
+        Refusal("NotFoundError", f"resources are {' and '.join(one.uri_template for one in TEMPLATES)}")
+    )
+
+
+def _conversation(conversation: Conversation) -> Listed:
+    changed = f"{conversation.updated_at:%Y-%m-%d %H:%M} UTC"
+    return Listed(
+        CONVERSATIONS + quote(conversation.conversation_id, safe=""),
+        conversation.conversation_id,
+        f"{conversation.message_count} messages, the last change at {changed}",
+    )
+
+
+def _memory(memory: Memory) -> Listed:
+    said = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
+    kind = memory.memory_type.replace("_", "-")
+    return Listed(
+        MEMORIES + quote(memory.id, safe=""),
+        memory.key or shortened(" ".join(memory.content.split()), LONGEST_NAME),
+        f"a {kind} memory of {said}",
+    )
+
+
+def _named(uri: str, prefix: str) -> str | None:
+    """Return the id that follows *prefix* in *uri*, or None if *uri* has another prefix or is not valid UTF-8."""
+    if not uri.startswith(prefix):
+        return None
+    try:
+        return unquote(uri.removeprefix(prefix), errors="strict")
+    except UnicodeDecodeError:  # with replacement characters it would name another id
+        return None

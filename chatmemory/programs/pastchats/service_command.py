@@ -1,0 +1,105 @@
+"""``service``: prints a unit file for systemd or launchd that keeps ``watch`` running."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape
+
+import click
+
+from chatmemory.programs.pastchats.options import with_host
+
+if TYPE_CHECKING:
+    from chatmemory.programs.pastchats.host import Host
+
+SYSTEMD: Final = """\
+[Unit]
+Description=Index chat histories whenever they change
+
+[Service]
+ExecStart={command}
+Restart=on-failure
+RestartSec=60
+Nice=10
+
+[Install]
+WantedBy=default.target
+"""
+LAUNCHD: Final = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+    <key>Label</key>
+    <string>chatmemory.pastchats</string>
+    <key>ProgramArguments</key>
+    <array>
+{command}
+    </array>
+    <key>RunAtLoad</key>
+    <true/>
+    <key>KeepAlive</key>
+    <dict>
+        <key>SuccessfulExit</key>
+        <false/>
+    </dict>
+    <key>ProcessType</key>
+    <string>Background</string>
+</dict>
+</plist>
+"""
+NEXT: Final = {
+    "systemd": """\
+next: pastchats-memory service systemd > ~/.config/systemd/user/pastchats-memory.service
+      systemctl --user enable --now pastchats-memory""",
+    "launchd": """\
+next: pastchats-memory service launchd > ~/Library/LaunchAgents/chatmemory.pastchats.plist
+      launchctl load ~/Library/LaunchAgents/chatmemory.pastchats.plist""",
+}
+
+
+@click.command()
+@click.argument("manager", type=click.Choice(sorted(NEXT)), required=False)
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.2),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds between two checks.",
+)
+@with_host
+def service(host: Host, manager: str | None, every: float) -> None:
+    """Print a unit file for systemd or launchd (by default, the one of this system) that keeps watch running.
+
+    \b
+      pastchats-memory service systemd > ~/.config/systemd/user/pastchats-memory.service
+      pastchats-memory service launchd --every 60
+    """
+    chosen = manager or ("launchd" if sys.platform == "darwin" else "systemd")
+    watch = ["watch", "--every", f"{every:g}"]
+    for option, path in (("--db", host.db), ("--config", host.config)):
+        if path is not None:
+            watch += [option, str(Path(path).absolute())]  # the service runs in another working folder
+    click.echo(unit_file(chosen, [str(Path(sys.argv[0]).absolute()), *watch]), nl=False)
+    click.echo(NEXT[chosen], err=True)
+
+
+def unit_file(manager: str, command: list[str]) -> str:
+    """Return the unit file of *manager* that runs *command*.
+
+    >>> unit_file("systemd", ["/home/mei/100 %/pastchats-memory", "watch"]).splitlines()[4]
+    'ExecStart="/home/mei/100 %%/pastchats-memory" "watch"'
+    """
+    if manager == "systemd":
+        return SYSTEMD.format(command=" ".join(map(_quoted, command)))
+    return LAUNCHD.format(command="\n".join(f"        <string>{escape(word)}</string>" for word in command))
+
+
+def _quoted(word: str) -> str:
+    """Quote *word* for systemd, which would otherwise expand variables and specifiers in it."""
+    for special, written in (("\\", "\\\\"), ('"', '\\"'), ("$", "$$"), ("%", "%%")):
+        word = word.replace(special, written)
+    return f'"{word}"'

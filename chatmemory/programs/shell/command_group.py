@@ -1,0 +1,143 @@
+"""``CommandGroup``: commands that are imported on first use; ``run_group`` runs one and returns its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, cast, final
+
+import click
+from click.shell_completion import get_completion_class
+
+from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, USAGE, exit_code
+
+
+class Entry(NamedTuple):
+    """A command: the module that defines it, which is imported on first use, and its line in ``--help``."""
+
+    module: str
+    help: str
+
+
+@final
+class CommandGroup(click.Group):
+    """A click group that imports a command on first use, so that a short one does not wait for the others."""
+
+    def __init__(
+        self,
+        *args: Any,
+        entries: Mapping[str, Entry] | None = None,
+        flat: Mapping[str, tuple[str, str]] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Make a group of *entries*.
+
+        Args:
+            args: as ``click.Group`` takes them.
+            entries: the commands by name, in the order of ``--help``.
+            flat: aliases of commands in a subgroup: the alias, then the names of the group and the command.
+            kwargs: as ``click.Group`` takes them.
+        """
+        super().__init__(*args, **kwargs)
+        self.entries = dict(entries or {})
+        self.flat = dict(flat or {})
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; on Ctrl-C end it without the empty line that click would print."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click names it
+        """Return the names in the order of ``--help``."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name in self.flat:
+            group, name = self.flat[cmd_name]
+            return cast("click.Group", self.get_command(ctx, group)).get_command(ctx, name)
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        name = cmd_name.replace("-", "_")
+        module = import_module(entry.module)
+        return cast("click.Command", getattr(module, f"{name}_" if name == "import" else name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that *args* begin with; for an unknown one, suggest the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            meant = get_close_matches(args[0], self.entries, n=1)
+            if not meant:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{meant[0]}'?", ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  likewise
+        """Write the line of each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+
+
+def run_group(
+    group: click.Group,
+    name: str,
+    host: object,
+    arguments: Sequence[str] | None = None,
+    *,
+    is_colourful: bool = True,
+    usage_code: Callable[[click.UsageError], int] = lambda _: USAGE,
+) -> int:
+    """Run the command that *arguments* name, and return its exit code.
+
+    Args:
+        group: the commands.
+        name: the program's name, with which its lines on standard error begin.
+        host: runs the effects of the commands.
+        arguments: the arguments; None means those of the process.
+        is_colourful: whether output to a terminal has colours; a pipe never gets any.
+        usage_code: the exit code of a usage error.
+    """
+
+    def said(message: str, code: int) -> int:
+        click.echo(f"{name}: {message}", err=True)
+        return code
+
+    color = None if is_colourful else False
+    try:
+        code = group.main(arguments, prog_name=name, obj=host, standalone_mode=False, color=color)
+    except CommandError as failed:
+        return said(str(failed), exit_code(failed.error))
+    except click.UsageError as error:
+        error.show()
+        return usage_code(error)
+    except click.ClickException as error:
+        return said(error.format_message(), error.exit_code)
+    except OSError as error:
+        return said(f"input or output failed: {error.strerror or error}", UNWRITABLE)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def completion_script(context: click.Context, shell: str) -> str:
+    """Return the completion script of *shell* for the program of *context*.
+
+    Args:
+        context: the context of a command of the program.
+        shell: ``bash``, ``zsh`` or ``fish``.
+    """
+    root = context.find_root()
+    name = root.info_name or ""
+    kind = get_completion_class(shell)
+    if kind is None:
+        msg = f"no completion for {shell}"
+        raise click.UsageError(msg)
+    return kind(root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE").source()

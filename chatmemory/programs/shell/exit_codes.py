@@ -1,0 +1,55 @@
+"""The exit code of each kind of failure, in one table for both programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, assert_never
+
+if TYPE_CHECKING:
+    from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.errors import ServiceError
+
+FINDINGS: Final = 1  # doctor found an error; index or import could not read what it was given
+UNWRITABLE: Final = 1  # output failed: the disk is full, or the reader has gone
+HARMLESS: Final = 1  # a hook called with wrong options: 2 would make an agent drop the user's prompt
+USAGE: Final = 2  # a misspelt option, a missing argument; click's number
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+
+
+def exit_code(error: ServiceError | ConfigError) -> int:
+    """Return the exit code of *error*."""
+    from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.errors import (
+        AccessDeniedError,
+        ConversationNotFoundError,
+        DataValidationError,
+        EmbeddingError,
+        GenericMemoryError,
+        MemoryChangedError,
+        MemoryConflictError,
+        MemoryNotFoundError,
+        MessageConflictError,
+        NotUndoableError,
+        PromptNotFoundError,
+        VersionConflictError,
+    )
+
+    match error:
+        case DataValidationError():
+            return 3
+        case PromptNotFoundError() | ConversationNotFoundError() | MemoryNotFoundError():
+            return 4
+        case GenericMemoryError():
+            return 6 if isinstance(error.reason, EmbeddingError) else 5
+        case ConfigError():
+            return 7
+        case (
+            AccessDeniedError()
+            | MessageConflictError()
+            | MemoryConflictError()
+            | MemoryChangedError()
+            | VersionConflictError()
+            | NotUndoableError()
+        ):
+            return 8
+        case _:
+            assert_never(error)

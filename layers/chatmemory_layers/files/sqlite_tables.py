@@ -1,0 +1,41 @@
+"""``rows_of``: reads a table of another tool's SQLite file without changing the file."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+
+def rows_of(path: Path, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of *table*, ordered by *order*; none if the file has no such table.
+
+    A blob is decoded as UTF-8 text.
+
+    Args:
+        path: the file, which another program may be writing to.
+        table: its name.
+        columns: the names of the columns; a column that the table lacks is None in each row.
+        order: the column, or ``rowid``.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.text_factory = _text
+            there = {
+                str(name)
+                for _, name, *_ in connection.execute("SELECT * FROM pragma_table_info(?)", (table,))
+            }
+            if not there:
+                return
+            chosen = ", ".join(f'"{name}"' if name in there else "NULL" for name in columns)
+            for row in connection.execute(f'SELECT {chosen} FROM "{table}" ORDER BY {order}'):  # noqa: S608  names of ours
+                yield tuple([_text(value) if isinstance(value, bytes) else value for value in row])
+    except sqlite3.Error as error:
+        msg = f"the file cannot be read: {error}"
+        raise ValueError(msg) from error
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

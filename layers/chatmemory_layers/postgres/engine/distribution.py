@@ -1,0 +1,262 @@
+"""``distribution_of`` and ``distribute``: plan how Citus spreads the tables of a store over servers, and do so.
+
+Rows of one key lie on one server: the messages of a conversation with its row, the memories of a user with their vectors.
+The catalog shows what Citus would refuse, so that a PostgreSQL without Citus can report it beforehand.  ``distribute`` may be
+interrupted and run again: it skips the tables that are spread already.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias, final
+
+from attrs import frozen
+
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.row_locks import SELECT_HAS_CATALOG
+from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
+
+Kind: TypeAlias = Literal["distributed", "reference"]
+
+SELECT_TABLES: Final = """
+SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
+"""
+# Two rows with equal values must be on one server; otherwise no server sees that there are two.
+SELECT_UNIQUE_WITHOUT_KEY: Final = """
+SELECT wanted.name, indexrelid::regclass::text AS index, indisprimary AS is_primary
+FROM unnest($1::text[], $2::text[]) AS wanted (name, key)
+JOIN pg_index ON indrelid = to_regclass(wanted.name)
+WHERE (indisunique OR indisexclusion) AND NOT EXISTS (
+    SELECT FROM pg_attribute
+    WHERE attrelid = indrelid AND attnum = ANY (indkey::smallint[]) AND attname = wanted.key
+)
+ORDER BY indexrelid::regclass::text
+"""
+# A foreign key within one key is checked on one server, and so is one to a table that every server has.
+SELECT_REFERENCES_ACROSS: Final = """
+WITH wanted AS (
+    SELECT to_regclass(name) AS oid, name, key FROM unnest($1::text[], $2::text[]) AS wanted (name, key)
+)
+SELECT wanted.name, conname, confrelid::regclass::text AS referred
+FROM wanted JOIN pg_constraint ON conrelid = wanted.oid AND contype = 'f'
+WHERE confrelid <> ALL (ARRAY(SELECT to_regclass(name) FROM unnest($3::text[]) AS name)) AND NOT EXISTS (
+    SELECT FROM wanted AS other
+    JOIN unnest(conkey, confkey) AS pair (here, there) ON TRUE
+    JOIN pg_attribute AS mine ON mine.attrelid = conrelid AND mine.attnum = pair.here AND mine.attname = wanted.key
+    JOIN pg_attribute AS its ON its.attrelid = confrelid AND its.attnum = pair.there AND its.attname = other.key
+    WHERE other.oid = confrelid AND other.key = wanted.key
+)
+ORDER BY conname
+"""
+# Foreign keys from tables of other programs to these tables: rows on one server would refer to rows on all servers.
+SELECT_STRANGERS: Final = """
+SELECT confrelid::regclass::text AS name, conname, conrelid::regclass::text AS stranger
+FROM pg_constraint
+WHERE contype = 'f' AND confrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name))
+    AND conrelid <> ALL (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name))
+ORDER BY conname
+"""
+SELECT_COUNTED: Final = """
+SELECT wanted.name, attname AS column, attidentity <> '' AS is_identity
+FROM unnest($1::text[]) AS wanted (name)
+JOIN pg_attribute ON attrelid = to_regclass(wanted.name) AND attnum > 0 AND NOT attisdropped
+WHERE attidentity <> '' OR EXISTS (
+    SELECT FROM pg_depend JOIN pg_class ON pg_class.oid = objid AND relkind = 'S'
+    WHERE refobjid = attrelid AND refobjsubid = attnum AND deptype IN ('a', 'i')
+) OR EXISTS (
+    SELECT FROM pg_attrdef JOIN pg_depend ON pg_depend.objid = pg_attrdef.oid AND pg_depend.classid = 'pg_attrdef'::regclass
+    JOIN pg_class ON pg_class.oid = pg_depend.refobjid AND relkind = 'S'
+    WHERE adrelid = attrelid AND adnum = attnum
+)
+ORDER BY attname
+"""
+SELECT_TRIGGERS: Final = """
+SELECT wanted.name, tgname FROM unnest($1::text[]) AS wanted (name)
+JOIN pg_trigger ON tgrelid = to_regclass(wanted.name) AND NOT tgisinternal
+ORDER BY tgname
+"""
+
+SELECT_IS_OFFERED: Final = (
+    "SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citus') AS is_offered"
+)
+CREATE_EXTENSION: Final = "CREATE EXTENSION IF NOT EXISTS citus"
+SELECT_SPREAD: Final = """
+SELECT wanted.name, partmethod::text AS method,
+    CASE WHEN partmethod = 'h' THEN column_to_column_name(logicalrelid, partkey) END AS key
+FROM unnest($1::text[]) AS wanted (name) JOIN pg_dist_partition ON logicalrelid = to_regclass(wanted.name)
+"""
+DISTRIBUTE: Final = (
+    "SELECT create_distributed_table(to_regclass($1::text), $2::text, colocate_with => $3::text)"
+)
+MAKE_REFERENCE: Final = "SELECT create_reference_table(to_regclass($1::text))"
+# The rows that the coordinator had before: they are not read any more, and take up space on its disk.
+TRUNCATE_LOCAL: Final = "SELECT truncate_local_data_after_distributing_table(to_regclass($1::text))"
+
+_UNDO: Final = "SELECT undistribute_table('{}'), then run this again"
+
+
+@final
+@frozen
+class TablePlan:
+    """The plan for one table.
+
+    Attributes:
+        name: the name of the table.
+        kind: `distributed`: its rows are spread by *key*; `reference`: each server has all of them.
+        key: the column by which it is spread; "" for a reference table.
+        group: the table whose rows of one key lie on the same server; "" for a reference table.
+        refusals: what Citus would refuse, each with its cure; empty: nothing.
+        is_done: whether it is spread like this already.
+    """
+
+    name: str
+    kind: Kind
+    key: str = ""
+    group: str = ""
+    refusals: tuple[str, ...] = ()
+    is_done: bool = False
+
+    def __str__(self) -> str:
+        how = (
+            f"distributed by {self.key}, with {self.group}"
+            if self.key
+            else "reference table, on every server"
+        )
+        state = "refused" if self.refusals else "is" if self.is_done else "would be"
+        return "\n".join([f"{self.name}: {state} {how}", *(f"  {each}" for each in self.refusals)])
+
+
+@final
+@frozen
+class Distribution:
+    """The plan for a store.
+
+    Attributes:
+        tables: the plans of its tables, in the order in which they are spread.
+        is_possible: whether the server has Citus.
+    """
+
+    tables: tuple[TablePlan, ...]
+    is_possible: bool
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What Citus would refuse, each with the name of its table."""
+        return tuple(f"{table.name}: {each}" for table in self.tables for each in table.refusals)
+
+
+@final
+@frozen
+class DistributionRefusedError:
+    """The store cannot be spread over servers.
+
+    Attributes:
+        reasons: the reasons, each with its cure.
+    """
+
+    reasons: tuple[str, ...]
+    tag: Literal["DistributionRefusedError"] = "DistributionRefusedError"
+    retry_is_safe: Literal[True] = True
+
+    def __str__(self) -> str:
+        return "\n".join(self.reasons)
+
+
+NO_CITUS: Final = (
+    "the server has no Citus: install it on each node, add citus to shared_preload_libraries, restart, "
+    "and run CREATE EXTENSION citus in this database; --check says what would happen"
+)
+
+
+async def distribution_of(connection: Connection) -> Distribution:
+    """Return the plan for each table, with what would be refused; nothing is written."""
+    names = [*EVERYWHERE, *SPREAD_BY]
+    refusals: dict[str, list[str]] = {name: [] for name in names}
+    there = {row["name"] for row in await connection.fetch(SELECT_TABLES, names)}
+    for name in names:
+        if name not in there:
+            refusals[name].append(
+                "the table is missing: open the store once with this edition, which makes it"
+            )
+    await _refuse(connection, refusals)
+    has_catalog = await _has_catalog(connection)
+    done: dict[str, tuple[str, str | None]] = {}
+    if has_catalog:
+        done = {
+            row["name"]: (row["method"], row["key"]) for row in await connection.fetch(SELECT_SPREAD, names)
+        }
+    for name, (method, key) in done.items():
+        wanted = SPREAD_BY.get(name)
+        if (method == "h") != (wanted is not None) or key != wanted:
+            how = f"distributed by {key}" if method == "h" else "a table of another kind"
+            refusals[name].append(f"it is {how} already: {_UNDO.format(name)}")
+    tables = [
+        *(
+            TablePlan(name, "reference", refusals=tuple(refusals[name]), is_done=name in done)
+            for name in EVERYWHERE
+        ),
+        *(
+            TablePlan(name, "distributed", key, _first_by(key), tuple(refusals[name]), is_done=name in done)
+            for name, key in SPREAD_BY.items()
+        ),
+    ]
+    return Distribution(tuple(tables), has_catalog)
+
+
+async def distribute(connection: Connection) -> Outcome[Distribution, DistributionRefusedError]:
+    """Spread the tables of a store over the servers, without those that are spread already.  Nobody may write meanwhile.
+
+    Fails with ``DistributionRefusedError`` when the server has no Citus, or when Citus would refuse a table.
+
+    Raises:
+        asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses something else, or does not answer.
+    """
+    if not await _has_catalog(connection):
+        (offer,) = await connection.fetch(SELECT_IS_OFFERED)
+        if not offer["is_offered"]:
+            return Failure(DistributionRefusedError((NO_CITUS,)))
+        await connection.execute(CREATE_EXTENSION)
+    planned = await distribution_of(connection)
+    if planned.refusals:
+        return Failure(DistributionRefusedError(planned.refusals))
+    new = [table for table in planned.tables if not table.is_done]
+    for table in new:
+        if table.kind == "reference":
+            await connection.fetch(MAKE_REFERENCE, table.name)
+        else:
+            beside = "none" if table.name == table.group else table.group
+            await connection.fetch(DISTRIBUTE, table.name, table.key, beside)
+    for table in reversed(new):  # a table that refers to another one comes before it
+        await connection.fetch(TRUNCATE_LOCAL, table.name)
+    return Success(await distribution_of(connection))
+
+
+async def _has_catalog(connection: Connection) -> bool:
+    (found,) = await connection.fetch(SELECT_HAS_CATALOG)
+    return bool(found["has_catalog"])
+
+
+def _first_by(key: str) -> str:
+    return next(name for name, each in SPREAD_BY.items() if each == key)
+
+
+async def _refuse(connection: Connection, refusals: dict[str, list[str]]) -> None:
+    """Add to *refusals*, by table, what Citus refuses according to the catalog."""
+    names: Sequence[str] = [*SPREAD_BY]
+    keys = [*SPREAD_BY.values()]
+    for row in await connection.fetch(SELECT_UNIQUE_WITHOUT_KEY, names, keys):
+        what, key = "primary key" if row["is_primary"] else "unique index", SPREAD_BY[row["name"]]
+        refusals[row["name"]].append(f"the {what} {row['index']} lacks {key}: drop it, or add the column")
+    for row in await connection.fetch(SELECT_REFERENCES_ACROSS, names, keys, [*EVERYWHERE]):
+        key = SPREAD_BY[row["name"]]
+        refusals[row["name"]].append(
+            f"the foreign key {row['conname']} refers to {row['referred']} without {key}: drop it"
+        )
+    for row in await connection.fetch(SELECT_STRANGERS, [*EVERYWHERE, *names]):
+        refusals[row["name"]].append(
+            f"the foreign key {row['conname']} of {row['stranger']}, a table of another program, refers to it: drop it"
+        )
+    for row in await connection.fetch(SELECT_COUNTED, names):
+        what = "an identity column" if row["is_identity"] else "counted by a sequence"
+        refusals[row["name"]].append(f"{row['column']} is {what}, which one server would count: drop it")
+    for row in await connection.fetch(SELECT_TRIGGERS, [*EVERYWHERE, *names]):
+        refusals[row["name"]].append(f"the trigger {row['tgname']} would not run on other servers: drop it")

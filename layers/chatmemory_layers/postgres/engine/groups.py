@@ -1,0 +1,293 @@
+"""``Groups``: commits the waiting writes of one kind together; each of them can fail without the others.
+
+A group is all the writes that wait when a committer becomes free.  It forms while the group before it is written, so no
+write is delayed to wait for others.  A group is one statement, which is its own transaction, and one statement before it if
+facts have to be read.  It never waits for a lock.  A write that is refused, that repeats stored data, or whose row is locked
+by another writer leaves its group and is written alone, in a transaction under the lock of its owner.
+
+What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets a
+transaction of its own.  Where the tables are spread over servers every write is written alone, because no statement has
+several owners.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeAlias, final
+
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.errors import RepositoryError
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.grouped_work import Answers, GroupedWork, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.lines import Lines
+from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, is_refusal, repository_error
+from chatmemory_layers.postgres.engine.row_locks import Place
+from chatmemory_layers.postgres.pool_metrics import PoolMetrics
+
+GROUPS_AT_ONCE: Final = 2
+"""The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
+
+MOST_IN_A_GROUP: Final = 64
+"""The most writes of one owner in a transaction; a group that has as many takes no further owner."""
+
+_ATTEMPTS: Final = 2  # the second, when another program has written since the facts were kept
+
+
+Together: TypeAlias = Callable[[Callable[[Connection], Awaitable[None]]], Awaitable[None]]
+"""Calls a function with a connection on which each statement is a transaction of its own."""
+
+Alone: TypeAlias = Callable[
+    [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
+]
+"""Runs a transaction, see ``Database``.  Its arguments are the operation, the owner and the work."""
+
+
+@final
+class Groups:
+    """The writes of one kind, for one event loop."""
+
+    def __init__(
+        self,
+        work: GroupedWork[Any, Any, Any],
+        *,
+        kept: Kept,
+        lines: Lines,
+        together: Together | None,
+        alone: Alone,
+        seconds: float,
+        metrics: PoolMetrics | None = None,
+    ) -> None:
+        """Create the queue for the running event loop.
+
+        Args:
+            work: how the writes are written.
+            kept: facts about owners, shared with other kinds of writes.
+            lines: the queues of owners, shared with all writes of the process.
+            together: runs a group; None: only writes of one owner are written together.
+            alone: runs a transaction.
+            seconds: how long a write may wait for its turn.
+            metrics: counts waits and commits; None: metrics are not set up.
+        """
+        self._work = work
+        self._kept = kept
+        self._lines = lines
+        self._is_of_one_owner = together is None
+        self._in_group = together or _in_no_group
+        self._alone = alone
+        self._seconds = seconds
+        self._metrics = metrics
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[Place, list[Job]] = {}
+        self._turns: list[Place] = []  # owners in _waiting whose turn it is
+        self._committing = 0
+        self._is_closed = False
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def submit(self, owner: Place, asked: object) -> "asyncio.Future[Any]":
+        """Queue a write of *owner* and return the future of its outcome.
+
+        Cancelling the future before a committer takes the write withdraws it; a write that was taken happens completely.
+        """
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        job = Job(
+            asked, answer, self._loop.call_later(self._seconds, self._expire, answer), self._loop.time()
+        )
+        if (waiting := self._waiting.get(owner)) is not None:
+            waiting.append(job)
+        else:
+            self._waiting[owner] = [job]
+            self._lines.enter(owner, lambda: self._take_turn(owner))
+        return answer
+
+    def close(self) -> None:
+        """Fail the writes that no committer has taken, with the problem ``closed``."""
+        self._is_closed = True
+        for jobs in self._waiting.values():
+            for job in jobs:
+                _settle(job, Failure(RepositoryError(self._work.operation, "closed")))
+
+    def _expire(self, answer: "asyncio.Future[Any]") -> None:
+        if not answer.done():
+            answer.set_result(
+                Failure(RepositoryError(self._work.operation, "busy", "many write to the same place"))
+            )
+
+    def _take_turn(self, owner: Place) -> bool:
+        self._turns.append(owner)
+        if self._committing < GROUPS_AT_ONCE:
+            self._committing += 1
+            self._start(self._commit_all())
+        return True
+
+    def _start(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _commit_all(self) -> None:
+        """Commit one group after the other until no owner has a turn."""
+        try:
+            while self._turns:
+                if jobs := self._taken():
+                    if self._metrics is not None:
+                        now = self._loop.time()
+                        waits = [now - job.since for each in jobs.values() for job in each]
+                        self._metrics.waited_in_line(self._work.operation, waits)
+                    await self._commit(jobs)
+        finally:
+            self._committing -= 1
+
+    def _taken(self) -> dict[Place, list[Job]]:
+        """Take the writes of the next group, without those whose callers were cancelled."""
+        group: dict[Place, list[Job]] = {}
+        count = 0
+        while self._turns and count < MOST_IN_A_GROUP:
+            owner = self._turns.pop(0)
+            jobs = [job for job in self._waiting.pop(owner) if not job.answer.done()]
+            if jobs and not self._is_closed:
+                group[owner] = jobs
+                count += len(jobs)
+                for job in jobs:
+                    job.timer.cancel()
+            else:
+                self._lines.leave(owner)
+        return group
+
+    async def _commit(self, jobs: dict[Place, list[Job]]) -> None:
+        """Write a group.  Owners whose facts were out of date are tried once more, and then written alone."""
+        left = dict(jobs)  # owners whose writes are not settled
+        try:
+            for _ in range(0 if self._is_of_one_owner else _ATTEMPTS):
+                for owner, answers in (await self._written(left)).items():
+                    self._answer(owner, left.pop(owner), answers)
+                if not left:
+                    return
+        except BaseException as error:
+            for owner, lost in left.items():
+                self._kept.drop(owner)
+                for job in lost:
+                    if not job.answer.done():
+                        job.answer.set_exception(error)
+                self._lines.leave(owner)
+            if not isinstance(error, Exception):
+                raise
+            return
+        for owner, again in left.items():
+            self._answer(owner, again, [None] * len(again))
+
+    async def _written(self, jobs: Jobs) -> Answers:
+        answers: Answers = {}
+        is_writing = False
+
+        async def write(connection: Connection) -> None:
+            nonlocal answers, is_writing
+            await self._work.read(connection, self._kept, jobs)
+            is_writing = True
+            answers = await self._work.store(connection, self._kept, jobs)
+
+        try:
+            await self._in_group(write)
+            self._count(sum(isinstance(answer, Success) for each in answers.values() for answer in each))
+        except DRIVER_ERRORS as error:
+            for owner in jobs:
+                self._kept.drop(owner)
+            # What the server has refused is written alone, so that only the write at fault fails.
+            failure = (
+                None
+                if is_refusal(error)
+                else Failure(repository_error(self._work.operation, error, at_commit=is_writing))
+            )
+            return {owner: [failure] * len(each) for owner, each in jobs.items()}
+        return answers
+
+    def _answer(self, owner: Place, jobs: Sequence[Job], answers: Sequence[Outcome[Any, Any] | None]) -> None:
+        """Settle the writes of *owner*; the owner keeps the turn while some of them are written alone."""
+        alone: list[Job] = []
+        for job, answer in zip(jobs, answers, strict=True):
+            if answer is None:
+                alone.append(job)
+            else:
+                _settle(job, answer)
+        if alone:
+            self._kept.drop(owner)
+            self._start(self._write_alone(owner, alone))
+        else:
+            self._lines.leave(owner)
+
+    async def _write_alone(self, owner: Place, jobs: Sequence[Job]) -> None:
+        """Write *jobs* one transaction after the other, and begin none when the time that a write may wait is over.
+
+        A lock that is not given, or a server that is slow, would otherwise cost the last of many writes as many timeouts.
+        """
+        until = self._loop.time() + self._seconds
+        try:
+            for first in range(0, len(jobs), MOST_IN_A_GROUP):
+                some = jobs[first : first + MOST_IN_A_GROUP]
+                if len(some) > 1 and self._loop.time() < until:
+                    some = await self._write_as_one(owner, some)
+                for job in some:
+                    if len(jobs) > 1 and self._loop.time() >= until:
+                        self._expire(job.answer)
+                    else:
+                        await self._write_one(owner, job)
+        finally:
+            self._lines.leave(owner)
+
+    async def _write_one(self, owner: Place, job: Job) -> None:
+        async def write(connection: Connection) -> Outcome[Any, Any]:
+            return await self._work.alone(connection, job.asked)
+
+        async def transaction() -> Outcome[Any, Any]:
+            return await self._alone(self._work.operation, owner, write)
+
+        try:
+            outcome = await self._loop.create_task(transaction(), context=job.context)
+        except Exception as error:  # noqa: BLE001  a defect goes to the caller of this write
+            if not job.answer.done():
+                job.answer.set_exception(error)
+        else:
+            self._count(isinstance(outcome, Success))
+            _settle(job, outcome)
+
+    async def _write_as_one(self, owner: Place, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Write *jobs* in one transaction; return those that are still to be written, all of them when one is refused."""
+
+        async def write(connection: Connection) -> Outcome[list[Outcome[Any, Any]], None]:
+            answers: list[Outcome[Any, Any]] = []
+            for job in jobs:
+                work = self._work.alone(connection, job.asked)
+                answers.append(await self._loop.create_task(work, context=job.context))
+                if not isinstance(answers[-1], Success):
+                    return Failure(None)
+            return Success(answers)
+
+        try:
+            outcome = await self._alone(self._work.operation, owner, write)
+        except Exception:  # noqa: BLE001  a defect: each write is tried alone, and its caller gets it
+            return jobs
+        if isinstance(outcome, Success):
+            self._count(len(jobs))
+            for job, answer in zip(jobs, outcome.unwrap(), strict=True):
+                _settle(job, answer)
+            return ()
+        error = outcome.failure()
+        cause = error.cause if isinstance(error, RepositoryError) else None
+        if not isinstance(cause, Exception) or is_refusal(cause):
+            return jobs
+        for job in jobs:
+            _settle(job, outcome)
+        return ()
+
+    def _count(self, writes: int) -> None:
+        """Count a commit of so many writes, when there is anything in it."""
+        if self._metrics is not None and writes:
+            self._metrics.committed(self._work.operation, writes)
+
+
+async def _in_no_group(_: Callable[[Connection], Awaitable[None]]) -> None:
+    """Do nothing, for the kinds of writes that all have one owner."""
+
+
+def _settle(job: Job, outcome: Outcome[Any, Any]) -> None:
+    job.timer.cancel()
+    if not job.answer.done():
+        job.answer.set_result(outcome)

@@ -1,0 +1,120 @@
+"""``Place``: the owner of a write, and the lock that lets one writer at a time write for this owner.
+
+On one server each transaction takes an advisory lock, which is cheap and needs no row.  Only the server that gave such a
+lock knows it, and programs may write to a distributed store through several servers; there, transactions lock a row.
+``is_spread`` recognizes a distributed store when it is opened.  A row that does not exist cannot be locked: of two writers
+that create the same conversation at once, one violates a unique index, and its transaction is run again.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Final, Self, final
+
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
+
+# Citus's own catalog; to_regclass does not fail where there is none.
+SELECT_HAS_CATALOG: Final = "SELECT to_regclass('pg_dist_partition') IS NOT NULL AS has_catalog"
+SELECT_IS_SPREAD: Final = """
+SELECT EXISTS (
+    SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('conversation') AND partmethod = 'h'
+) AS is_spread
+"""
+
+_CONVERSATION: Final = "SELECT FROM conversation WHERE conversation_id = {} FOR UPDATE;"
+# One round trip.  For the service: row-level security would not lock a row that the caller may read and not change.
+_HOLD: Final = """
+SELECT set_config('chatmemory.principal_before', coalesce(current_setting('chatmemory.principal', TRUE), ''), TRUE);
+SELECT set_config('chatmemory.principal', '*', TRUE);
+SELECT pg_advisory_xact_lock({lock});
+{row}
+SELECT set_config('chatmemory.principal', current_setting('chatmemory.principal_before', TRUE), TRUE);
+"""
+# The row is created first: for a user without a row, no unique index would stop two writers that decide from old facts.
+_USER: Final = """
+INSERT INTO memory_user (user_key, user_id, term_salt) VALUES ('{key}'::uuid, {name}, {salt}) ON CONFLICT DO NOTHING;
+SELECT FROM memory_user WHERE user_key = '{key}'::uuid FOR UPDATE;
+"""
+# A row of the table of migrations, which every server has.
+_OF_THE_STORE: Final = "SELECT FROM chatmemory_migration WHERE number = {} FOR UPDATE;"
+_STEP_OF_ITEMS: Final = 3
+_STEP_OF_LOG: Final = 10
+
+MEMORIES_OF: Final = "memories of "
+"""The prefix of the name of an owner of memories; the name of the user follows."""
+
+
+@final
+class Place(str):
+    """The name of an owner, with the statements that begin each transaction of this owner.
+
+    Attributes:
+        row: returns, for the name, the statement that locks a row of the owner; used where advisory locks are not enough.
+        first: a statement that is sent behind the lock in the same round trip; empty: none.
+    """
+
+    row: Callable[[str], str]
+    first: str
+
+    def __new__(cls, owner: str, *, row: Callable[[str], str], first: str = "") -> Self:
+        """Create the owner called *owner*; see the attributes for the rest."""
+        place = super().__new__(cls, owner)
+        place.row = row
+        place.first = first
+        return place
+
+
+def lock_of(owner: str) -> str:
+    """Return the number of the advisory lock of *owner* as digits, so that no text has to be quoted in a statement."""
+    return str(int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True))
+
+
+async def is_spread(connection: Connection) -> bool:
+    """Return whether the tables of the store are spread over servers."""
+    (found,) = await connection.fetch(SELECT_HAS_CATALOG)
+    if not found["has_catalog"]:
+        return False
+    (spread,) = await connection.fetch(SELECT_IS_SPREAD)
+    return bool(spread["is_spread"])
+
+
+def conversation_row(owner: str) -> str:
+    """Return the statement that locks the conversation whose id is *owner*."""
+    return _CONVERSATION.format(quoted(owner))
+
+
+async def hold(connection: Connection, conversation_id: str) -> None:
+    """Lock a further conversation until the transaction ends, by its advisory lock and, where it has one, by its row.
+
+    The transaction does not know whether the tables are spread over servers, and on one server the row costs nothing.
+    """
+    await connection.execute(
+        _HOLD.format(lock=lock_of(conversation_id), row=conversation_row(conversation_id))
+    )
+
+
+def user_row(owner: str) -> str:
+    """Return the statements that create and lock the row of the user that *owner* names, see ``MEMORIES_OF``."""
+    name = owner.removeprefix(MEMORIES_OF)
+    key = user_key(name)
+    return _USER.format(key=key, name=quoted(name), salt=term_salt(key))
+
+
+def items_row(_: str) -> str:
+    """Return the statement that locks the row which one writer of items holds at a time."""
+    return _OF_THE_STORE.format(_STEP_OF_ITEMS)
+
+
+def log_row(_: str) -> str:
+    """Return the statement that locks the row which one program that prunes the log holds at a time."""
+    return _OF_THE_STORE.format(_STEP_OF_LOG)
+
+
+def quoted(text: str) -> str:
+    r"""Return *text* as a literal of SQL that means the same under any setting of the server.
+
+    >>> print(quoted("it's a \\"))
+    E'it\'s a \\'
+    """
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"E'{escaped}'"

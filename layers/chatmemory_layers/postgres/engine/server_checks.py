@@ -1,0 +1,230 @@
+"""``SERVER_CHECKS``: the health checks of ``store_checks.py`` that concern the server, whatever it stores."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final, TypeAlias, cast
+
+from chatmemory.extra import needs_extra
+
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
+from chatmemory.pastchats.past_chats import Severity
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.health_statements import (
+    SELECT_COUNTS_STATEMENTS,
+    SELECT_IS_REPLICA,
+    SELECT_OPEN,
+    SELECT_OWN_LAG,
+    SELECT_REPLICAS,
+    SELECT_SERVER,
+    SELECT_SETTINGS,
+    SELECT_SLOTS,
+    SELECT_SLOW,
+    SELECT_VECTOR,
+)
+from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
+
+MB: Final = 1_000_000
+SLOW_MS: Final = 100.0
+LEAST_CALLS: Final = 10
+MOST_LAG_SECONDS: Final = 10.0
+MOST_BEHIND: Final = 64 * MB
+MOST_OPEN_SECONDS: Final = 900.0
+LEAST_BUFFERS: Final = 128 * 2**20  # the default of PostgreSQL, for a server that does little
+LEAST_VECTOR_VERSION: Final = (0, 8)
+
+Seen: TypeAlias = tuple[Severity, str, str]
+Check: TypeAlias = Callable[[Connection, PostgresSettings], AsyncIterator[Seen]]
+
+# For each setting and value that does harm: the severity, the effect and the cure.
+_HURTS: Final[Mapping[tuple[str, str], Seen]] = {
+    ("fsync", "off"): (
+        "error",
+        "fsync is off: a crash of the machine destroys the database",
+        "ALTER SYSTEM SET fsync = on",
+    ),
+    ("full_page_writes", "off"): (
+        "error",
+        "full_page_writes is off: a crash of the machine may tear pages",
+        "ALTER SYSTEM SET full_page_writes = on",
+    ),
+    ("synchronous_commit", "off"): (
+        "error",
+        "synchronous_commit is off: a crash loses what was acknowledged in the last moments",
+        "ALTER SYSTEM SET synchronous_commit = on, and look at ALTER ROLE and ALTER DATABASE",
+    ),
+    ("autovacuum", "off"): (
+        "warning",
+        "autovacuum is off: tables grow, and plans get old",
+        "ALTER SYSTEM SET autovacuum = on",
+    ),
+    ("track_counts", "off"): (
+        "warning",
+        "track_counts is off: autovacuum does not know what to do",
+        "ALTER SYSTEM SET track_counts = on",
+    ),
+}
+_ASKED: Final = [*(name for name, _ in _HURTS), "shared_buffers", "max_connections"]
+
+
+async def connected(dsn: str, settings: PostgresSettings) -> Connection:
+    """Connect to *dsn* for the checks, with the time limit of *settings*."""
+    # No statement is cached, so that it works behind PgBouncer, too.
+    connection: Connection = await cast("Any", asyncpg).connect(
+        dsn,
+        statement_cache_size=0,
+        timeout=settings.timeout_seconds,
+        command_timeout=settings.timeout_seconds,
+    )
+    return connection
+
+
+async def _version(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    (server,) = await connection.fetch(SELECT_SERVER)
+    yield "ok", f"database {server['name']}, PostgreSQL {server['version']}", ""
+
+
+async def _slow(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    (counted,) = await connection.fetch(SELECT_COUNTS_STATEMENTS)
+    if not counted["is_counted"]:
+        yield (
+            "ok",
+            "slow statements are not counted: CREATE EXTENSION pg_stat_statements would count them",
+            "",
+        )
+        return
+    slow = await connection.fetch(SELECT_SLOW, LEAST_CALLS, SLOW_MS)
+    for row in slow:
+        yield (
+            "warning",
+            f"{row['ms']:.0f} ms on average in {row['calls']} calls: {row['query']}",
+            "look at it with EXPLAIN (ANALYZE, BUFFERS); see S010, S011 and S014 first",
+        )
+    if not slow:
+        yield "ok", f"no statement takes {SLOW_MS:.0f} ms on average", ""
+
+
+async def _replication(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    (primary,) = await connection.fetch(SELECT_IS_REPLICA)
+    if primary["is_replica"]:
+        yield (
+            "error",
+            "this server is a replica: it takes no writes",
+            "give the address of the primary as dsn",
+        )
+        return
+    told: list[Seen] = []
+    for row in await connection.fetch(SELECT_REPLICAS):
+        said = f"the replica {row['name']} is {row['behind'] / MB:.1f} MB and {row['seconds']:.1f} s behind"
+        is_late = row["behind"] > MOST_BEHIND or row["seconds"] > MOST_LAG_SECONDS
+        told.append(("warning", said, _LATE) if is_late else ("ok", said, ""))
+    for row in await connection.fetch(SELECT_SLOTS):
+        said = f"no replica reads the replication slot {row['name']}, which keeps {row['behind'] / MB:.1f} MB of log"
+        told.append(
+            ("warning", said, f"start its replica, or SELECT pg_drop_replication_slot('{row['name']}')")
+        )
+    if settings.reader_dsn:
+        told.append(await _reader(settings))
+    for seen in told or [("ok", "no replica is connected", "")]:
+        yield seen
+
+
+_UNREACHABLE: Final[tuple[type[Exception], ...]] = (*DRIVER_ERRORS, ValueError)
+"""ValueError: asyncpg does not understand the address."""
+
+_LATE: Final = "reads there miss what was just written: look at its disk, its network and its long queries"
+
+
+async def _reader(settings: PostgresSettings) -> Seen:
+    try:
+        return await _lag(await connected(settings.reader_dsn, settings))
+    except _UNREACHABLE as error:
+        said = f"the server of readerDsn does not answer: {str(error).partition(chr(10))[0]}"
+        return (
+            "error",
+            said,
+            "start it, or correct memory.store.postgres.readerDsn: the store does not open without it",
+        )
+
+
+async def _lag(reader: Connection) -> Seen:
+    try:
+        (found,) = await reader.fetch(SELECT_IS_REPLICA)
+        if not found["is_replica"]:
+            return "ok", "the server of readerDsn is no replica", ""
+        (lag,) = await reader.fetch(SELECT_OWN_LAG)
+    finally:
+        reader.terminate()
+    said = f"the server of readerDsn is {lag['seconds']:.1f} s behind"
+    return ("warning", said, _LATE) if lag["seconds"] > MOST_LAG_SECONDS else ("ok", said, "")
+
+
+async def _settings(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    rows = {row["name"]: row for row in await connection.fetch(SELECT_SETTINGS, _ASKED)}
+    told: list[Seen] = [
+        seen
+        for (name, value), seen in _HURTS.items()
+        if name in rows and rows[name]["setting"] == value  # hosted servers may lack some
+    ]
+    if (buffers := rows["shared_buffers"]["bytes"]) < LEAST_BUFFERS:
+        told.append(
+            (
+                "warning",
+                f"shared_buffers are {buffers // 2**20} MB",
+                "ALTER SYSTEM SET shared_buffers to a quarter of the memory, and restart",
+            )
+        )
+    if (most := int(rows["max_connections"]["setting"])) < 2 * settings.pool_size:
+        told.append(
+            (
+                "warning",
+                f"max_connections is {most}, with poolSize {settings.pool_size} for each program",
+                "lower poolSize, or put a PgBouncer before the server",
+            )
+        )
+    for seen in told or [("ok", "no setting loses data or time", "")]:
+        yield seen
+
+
+async def _vector(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    rows = await connection.fetch(SELECT_VECTOR)
+    if not rows:
+        yield (
+            "warning",
+            "there is no pgvector: memories are found by their words alone",
+            "install it, CREATE EXTENSION vector",
+        )
+    elif tuple(map(int, rows[0]["version"].split(".")[:2])) < LEAST_VECTOR_VERSION:
+        yield (
+            "warning",
+            f"pgvector {rows[0]['version']} is not used: 0.8 is needed",
+            "ALTER EXTENSION vector UPDATE",
+        )
+    else:
+        yield "ok", f"pgvector {rows[0]['version']}", ""
+
+
+async def _open(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    rows = await connection.fetch(SELECT_OPEN, MOST_OPEN_SECONDS)
+    for row in rows:
+        yield (
+            "warning",
+            (
+                f"a transaction of {row['role']} ({row['state']}) is open for {row['seconds'] / 60:.0f} minutes: "
+                "vacuum and readers of the log wait for it"
+            ),
+            f"SELECT pg_terminate_backend({row['pid']})",
+        )
+    if not rows:
+        yield "ok", "no transaction is open for long", ""
+
+
+SERVER_CHECKS: Final[Mapping[str, Check]] = {
+    "S001": _version,
+    "S012": _slow,
+    "S013": _replication,
+    "S014": _settings,
+    "S015": _vector,
+    "S017": _open,
+}

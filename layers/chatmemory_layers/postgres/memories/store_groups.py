@@ -1,0 +1,301 @@
+"""``STORES``: stores batches of memories that wait together by one statement, which checks every fact that it relies on.
+
+Each batch is decided from facts that are read without a lock, once for all batches that wait.  Each write of a user's
+memories sets ``memory_user.changed_us``; the statement takes the locks that are free, and stores for a user only if the value
+is the same as when the facts were read.  ``memory_store.store`` does the rest: it ends memories that a newer one replaces,
+stores new spaces and the past of imported memories, and writes batches of several users.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias, final
+
+from attrs import define, field, frozen
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Outcome, Success
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
+from chatmemory.events.event import Change
+from chatmemory.longterm.changes import StandingMemory, StoreDecision, decide_store, name_of
+from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
+from chatmemory.longterm.memories import SaveOutcome, is_stated
+from chatmemory.longterm.repository_values import MemoryDraft
+from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
+from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
+from chatmemory_layers.postgres.engine.statements import planned_once
+from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
+from chatmemory_layers.postgres.memories import memory_store
+from chatmemory_layers.postgres.memories.memory_row import DRAFTS, MemoryRow, insert_drafts, texts_of
+from chatmemory_layers.sql.columns import from_us
+
+# ruff: noqa: S608  what is put into statements is made of constants
+
+# The facts that ``memory_store.store`` reads by two statements, for several users at once; at least one row for each user.
+SELECT_FACTS: Final = """
+SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
+    NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
+    memory_user.user_key IS NOT NULL AS flag
+FROM unnest($1::text[]::uuid[]) AS wanted (user_key) LEFT JOIN memory_user ON memory_user.user_key = wanted.user_key
+UNION ALL
+SELECT 'taken', user_key, memory_id, app_type, content, key, value, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM atomic_memory WHERE user_key = ANY ($1::text[]::uuid[]) AND memory_id = ANY ($2::text[])
+UNION ALL
+SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM memory_event WHERE user_key = ANY ($1::text[]::uuid[]) AND action = 'forgotten' AND reason IS NULL
+    AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
+UNION ALL
+SELECT 'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, path,
+    pinned
+FROM atomic_memory WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
+    memory_id = ANY ($5::text[]) OR key = ANY ($6::text[]) OR attribute = ANY ($8::text[])
+    OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($7::text[]) AS wanted))
+)
+UNION ALL
+SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL, space_key::text, NULL
+FROM memory_space WHERE model = ANY ($9::text[])
+"""
+
+_USERS: Final = 6  # parameters of users; those of drafts and of events follow
+_EVENTS: Final = _USERS + len(DRAFTS) + 1
+# A user ($1 to $6) is as the facts say, or is created; a user who was created or changed meanwhile is left out.
+STORE_MEMORIES: Final = planned_once(f"""
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
+        $6::text[]::boolean[]
+    ) AS wanted (user_key, user_id, lock, salt, expected, is_known)
+), locked AS MATERIALIZED (
+    SELECT * FROM wanted WHERE pg_try_advisory_xact_lock(lock)
+), now AS MATERIALIZED (
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us
+), unchanged AS MATERIALIZED (
+    SELECT locked.*, found.term_salt FROM locked CROSS JOIN LATERAL (
+        SELECT term_salt FROM memory_user
+        WHERE memory_user.user_key = locked.user_key AND memory_user.changed_us = locked.expected
+        FOR UPDATE
+    ) AS found
+    WHERE is_known
+), made AS (
+    INSERT INTO memory_user (user_key, user_id, term_salt, changed_us)
+    SELECT user_key, user_id, salt, at_us FROM locked CROSS JOIN now WHERE NOT is_known
+    ON CONFLICT (user_key) DO NOTHING
+    RETURNING user_key, term_salt
+), changed AS (
+    INSERT INTO memory_user (user_key, user_id, term_salt, changed_us)
+    SELECT user_key, user_id, term_salt, greatest(at_us, expected + 1) FROM unchanged CROSS JOIN now
+    ON CONFLICT (user_key) DO UPDATE SET changed_us = excluded.changed_us
+    RETURNING user_key, term_salt
+), owner AS MATERIALIZED (
+    SELECT user_key, term_salt FROM made UNION ALL SELECT user_key, term_salt FROM changed
+), {insert_drafts(_USERS + 1, "owner")}, event AS ({
+    insert_memory_events(_EVENTS, "JOIN owner USING (user_key)")
+})
+SELECT locked.user_key, EXISTS (SELECT FROM owner WHERE owner.user_key = locked.user_key) AS is_stored FROM locked
+""")
+
+
+@final
+@frozen
+class _Facts:
+    """The facts about a user: the last change, and the memories that the drafts may touch; *changed_us* None: a new user."""
+
+    changed_us: int | None
+    taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]]
+    standing: Sequence[StandingMemory]
+    forgotten: Forgotten
+    spaces: Mapping[EmbeddingSpace, int]
+
+
+@final
+@define
+class _Decided:
+    """The decision on the batches of one user."""
+
+    user: str
+    changed_us: int | None
+    answers: list[tuple[SaveOutcome, ...] | None] = field(factory=list)
+    rows: list[MemoryRow] = field(factory=list)
+    events: list[tuple[str | None, ...]] = field(factory=list)
+
+
+Drafts: TypeAlias = tuple[MemoryDraft, ...]
+
+
+@final
+class StoreGroups:
+    """Defines how batches of memories are written together, see ``GroupedWork``."""
+
+    operation: str = "store memories"
+    is_of_one_owner: bool = False
+
+    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
+        """Read the facts of all users; they are used for this group only."""
+        drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
+        users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
+        sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
+        rows = await connection.fetch(
+            SELECT_FACTS,
+            [*map(str, users)],
+            [draft.id for draft in drafts],
+            [each for each in sessions if each is not None],
+            None in sessions,
+            [draft.replaces for draft in drafts if draft.replaces is not None],
+            [draft.key for draft in drafts if draft.replaces_key and draft.key is not None],
+            [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
+            [draft.attribute for draft in drafts if draft.attribute is not None],
+            [*{draft.space.model for draft in drafts if draft.space is not None}],
+        )
+        spaces = {
+            EmbeddingSpace(row["content"], row["at_us"]): int(row["path"])
+            for row in rows
+            if row["kind"] == "space"
+        }
+        of_user: dict[str, list[Row]] = {user: [] for user in users.values()}
+        for row in rows:
+            if row["user_key"] is not None:
+                of_user[users[row["user_key"]]].append(row)
+        for owner, waiting in jobs.items():
+            user = waiting[0].asked[0].namespace.user
+            kept.keep(owner, _facts(user, of_user[user], spaces))
+
+    async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
+        """Store the new memories."""
+        answers: dict[Place, Sequence[Outcome[Any, Any] | None]] = {}
+        decided: dict[Place, _Decided] = {}
+        for owner, waiting in jobs.items():
+            facts: _Facts = kept.get(owner)
+            kept.drop(owner)
+            made = _decide(facts, waiting)
+            if made.rows:
+                decided[owner] = made
+            else:
+                answers[owner] = [None] * len(waiting)
+        if not decided:
+            return answers
+        users = [
+            (
+                str(user_key(made.user)),
+                made.user,
+                lock_of(owner),
+                str(term_salt(user_key(made.user))),
+                None if made.changed_us is None else str(made.changed_us),
+                str(made.changed_us is not None).lower(),
+            )
+            for owner, made in decided.items()
+        ]
+        rows = [row for made in decided.values() for row in made.rows]
+        events = [event for made in decided.values() for event in made.events]
+        found = await connection.fetch(
+            STORE_MEMORIES,
+            *map(list, zip(*users, strict=True)),
+            *texts_of(rows),
+            *map(list, zip(*events, strict=True)),
+        )
+        stored = {str(row["user_key"]): row["is_stored"] for row in found}
+        for owner, made in decided.items():
+            is_stored = stored.get(str(user_key(made.user)))
+            if is_stored:
+                answers[owner] = [None if answer is None else Success(answer) for answer in made.answers]
+            elif is_stored is None:  # another transaction holds the lock
+                answers[owner] = [None] * len(jobs[owner])
+        return answers
+
+    async def alone(
+        self, connection: Connection, asked: Drafts, /
+    ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
+        """See ``memory_store.store``."""
+        return await memory_store.store(connection, asked)
+
+
+STORES: Final = StoreGroups()
+
+
+def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int]) -> _Facts:
+    changed_us: int | None = None
+    taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]] = {}
+    standing: list[StandingMemory] = []
+    names: set[MemoryName] = set()
+    gone: set[Source] = set()
+    for row in rows:
+        memory_id, content = row["memory_id"], row["content"]
+        match row["kind"]:
+            case "user":
+                changed_us = row["at_us"] if row["flag"] else None
+            case "taken":
+                taken[user, memory_id] = Namespace(user, row["app_type"]), content, row["key"], row["value"]
+            case "gone":
+                names.add((user, memory_id))
+                gone |= sources(user, row["app_type"], json.loads(content) if content else ())
+            case _:
+                standing.append(
+                    StandingMemory(
+                        memory_id,
+                        Namespace(user, row["app_type"]),
+                        row["key"],
+                        row["dedup_key"],
+                        from_us(row["at_us"]),
+                        row["attribute"],
+                        is_stated=is_stated(row["role"], row["source"], row["path"]),
+                        pinned=row["flag"],
+                    )
+                )
+    return _Facts(changed_us, taken, standing, Forgotten(names, gone), spaces)
+
+
+def _decide(facts: _Facts, jobs: Sequence[Job]) -> _Decided:
+    """Decide one batch after the other; one that would touch a stored memory, or one of an earlier batch, is written alone."""
+    drafts: Drafts = jobs[0].asked
+    made = _Decided(drafts[0].namespace.user, facts.changed_us)
+    touched: set[tuple[str, object]] = set()
+    for job in jobs:
+        touches = {touch for draft in job.asked for touch in _touches(draft)}
+        one = None if touched & touches else _decide_one(facts, job.asked)
+        if one is None:
+            made.answers.append(None)
+            continue
+        decision, rows = one
+        touched |= touches
+        made.answers.append(decision.answer)
+        made.rows += rows
+        if changes := [*decision.changes]:
+            made.events += zip(*job.context.run(_columns, changes), strict=True)
+    return made
+
+
+def _columns(changes: Sequence[Change]) -> list[list[str | None]]:
+    return columns_of(changes)
+
+
+def _touches(draft: MemoryDraft) -> list[tuple[str, object]]:
+    """Return the names by which another draft could repeat, replace or contradict it."""
+    named = [("id", draft.id), ("id", draft.replaces), ("key", draft.key), ("attribute", draft.attribute)]
+    return [
+        *((kind, name) for kind, name in named if name is not None),
+        ("dedup", draft.dedup_key or draft.id),
+    ]
+
+
+def _decide_one(facts: _Facts, drafts: Drafts) -> tuple[StoreDecision, list[MemoryRow]] | None:
+    """Decide a batch; None: it is written alone."""
+    if len({draft.namespace.user for draft in drafts}) > 1:
+        return None
+    if any(draft.space is not None and draft.space not in facts.spaces for draft in drafts):
+        return None
+    if any(draft.past is not None for draft in drafts):
+        return None  # a past has rows in other tables
+    decision = decide_store(drafts, facts.taken, facts.standing, facts.forgotten)
+    if not isinstance(decision, StoreDecision):
+        return None
+    new: dict[MemoryName, MemoryRow] = {}
+    for step in decision.steps:
+        for end in step.ends:
+            name = end.namespace.user, end.memory_id
+            if name not in new:
+                return None
+            new[name] = memory_store.ended(new[name], end)
+        draft = step.draft
+        row = MemoryRow.of(draft, None if draft.space is None else facts.spaces[draft.space])
+        new[name_of(draft)] = row if step.over is None else memory_store.ended(row, step.over)
+    return decision, [*new.values()]

@@ -1,0 +1,313 @@
+"""``APPENDS``: stores appends that wait together by one statement, which checks every fact that it relies on.
+
+The result of an append is decided from the state of the conversation after the last write, or from a state that was read
+without a lock.  The statement takes the locks that are free, and writes to a conversation only if it is still in that state
+and has none of the ids.  So it stores what ``append`` would have stored under the lock; everything else is left to
+``append``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, final
+
+from attrs import evolve, field, frozen
+
+from chatmemory.access.principal import principal
+from chatmemory.conversation.changes import (
+    AppendDecision,
+    ConversationState,
+    Words,
+    decide_append,
+    new_conversation,
+    words_of,
+)
+from chatmemory.conversation.message_repository import Append, Appended
+from chatmemory.effect import Outcome, Success
+from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
+from chatmemory.input.json_value import to_json
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
+from chatmemory_layers.postgres.engine.statements import planned_once
+from chatmemory_layers.postgres.events.noted_events import acting
+from chatmemory_layers.postgres.messages import message_writes
+from chatmemory_layers.postgres.messages.conversation_row import sizes, state_of
+from chatmemory_layers.sql.columns import EPOCH, to_us
+
+SELECT_STATES: Final = """
+SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
+    deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us, parent_id,
+    forked_from, forked_at_version, forked_at_seq, FALSE AS has_work
+FROM conversation WHERE conversation_id = ANY ($1::text[])
+"""
+
+# The parameters are conversations ($1 to $15), events ($16 to $24) and messages ($25 to $38): arrays of text, for the reason
+# that STORE_MESSAGES gives.  The statement takes the locks that are free and waits for none, so that no two groups wait for
+# each other.  The expected state of a conversation is passed in columns that an append does not write.  The upsert compares it
+# with the row as it is now, whatever was committed since the statement began, and finds the row by its key, which a join might
+# not do.  The time is compared, too: a server that lost its last commits may give the same version to another change.  Ids are
+# looked up in the order of their index, because in a new store without statistics the planner may choose another index, and
+# read all of a conversation.
+STORE_APPENDS: Final = planned_once("""
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
+        $6::text[]::bigint[], $7::text[]::bigint[], $8::text[]::bigint[], $9::text[]::bigint[], $10::text[]::bigint[],
+        $11::text[]::bigint[], $12::text[], $13::text[], $14::text[]::bigint[], $15::text[]::bigint[]
+    ) AS wanted (conversation_id, lock, expected, version, next_seq, message_count, view_count, view_tokens, open_count,
+        created_at_us, updated_at_us, owner_user, owner_app, due_at_us, expected_at_us)
+), message AS MATERIALIZED (
+    SELECT * FROM unnest($25::text[], $26::text[]::bigint[], $27::text[]::bigint[], $28::text[]::bigint[], $29::text[],
+        $30::text[], $31::text[], $32::text[]::bigint[], $33::text[], $34::text[]::bigint[], $35::text[]::bigint[],
+        $36::text[]::bigint[], $37::text[]::bigint[], $38::text[]::bigint[]
+    ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens,
+        message_count, view_count, view_tokens, open_count)
+), locked AS MATERIALIZED (
+    SELECT * FROM wanted WHERE pg_try_advisory_xact_lock(lock)
+), known AS MATERIALIZED (
+    SELECT message.conversation_id FROM message WHERE EXISTS (
+        SELECT FROM chat_message WHERE chat_message.conversation_id = message.conversation_id
+            AND hashtextextended(chat_message.id, 0) BETWEEN hashtextextended(message.id, 0) AND hashtextextended(message.id, 0)
+            AND chat_message.id = message.id
+        ORDER BY hashtextextended(chat_message.id, 0) OFFSET 0
+    ) OR EXISTS (
+        SELECT FROM summary_coverage WHERE summary_coverage.conversation_id = message.conversation_id
+            AND hashtextextended(message_id, 0) = hashtextextended(message.id, 0) AND message_id = message.id
+        OFFSET 0
+    )
+), fitting AS MATERIALIZED (
+    SELECT * FROM locked
+    WHERE locked.conversation_id NOT IN (SELECT known.conversation_id FROM known) AND (expected = 0 OR EXISTS (
+        SELECT FROM conversation WHERE conversation.conversation_id = locked.conversation_id OFFSET 0
+    ))
+), stored AS (
+    INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
+        view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app, edition,
+        shared_version, shared_seq)
+    SELECT conversation_id, version, next_seq, 0, message_count, view_count, view_tokens, open_count, 0, created_at_us,
+        updated_at_us, owner_user, owner_app, 1, nullif(expected, 0), CASE WHEN expected > 0 THEN expected_at_us END
+    FROM fitting
+    ON CONFLICT (conversation_id) DO UPDATE SET
+        version = excluded.version,
+        next_seq = excluded.next_seq,
+        message_count = excluded.message_count,
+        view_count = excluded.view_count,
+        view_tokens = excluded.view_tokens,
+        open_count = excluded.open_count,
+        created_at_us = excluded.created_at_us,
+        updated_at_us = excluded.updated_at_us
+    WHERE conversation.version = excluded.shared_version AND conversation.updated_at_us = excluded.shared_seq
+        AND conversation.parent_id IS NULL
+    RETURNING conversation_id
+), event AS (
+    INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
+        said_at_us, reason)
+    SELECT conversation_id, number, who, who_user, 'added', owner_user, owner_app, reach, said_at_us, reason
+    FROM unnest($16::text[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[], $21::text[],
+        $22::text[]::bigint[], $23::text[]::bigint[], $24::text[]
+    ) AS event (conversation_id, number, who, who_user, owner_user, owner_app, reach, said_at_us, reason)
+    JOIN stored USING (conversation_id)
+), work AS (
+    INSERT INTO history_work (conversation_id, due_at_us, attempts)
+    SELECT conversation_id, due_at_us, 0 FROM wanted JOIN stored USING (conversation_id) WHERE due_at_us IS NOT NULL
+    ON CONFLICT (conversation_id) DO NOTHING
+), added AS (
+    INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
+        tokens, message_count, view_count, view_tokens, open_count)
+    SELECT conversation_id, version, stored_at_us, seq, seq, id, role, content, sent_at_us, metadata, tokens,
+        message_count, view_count, view_tokens, open_count
+    FROM message JOIN stored USING (conversation_id)
+)
+SELECT conversation_id, stored.conversation_id IS NOT NULL AS is_stored,
+    conversation_id IN (SELECT known.conversation_id FROM known) AS is_known,
+    EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = locked.conversation_id OFFSET 0) AS has_work
+FROM locked LEFT JOIN stored USING (conversation_id)
+""")
+
+Columns: TypeAlias = list[tuple[str | None, ...]]
+"""Rows of texts, which become the elements of the arrays."""
+
+_STATE_COLUMNS: Final = 15
+_EVENT_COLUMNS: Final = 9
+_MESSAGE_COLUMNS: Final = 14
+
+
+@final
+@frozen
+class _Decided:
+    """The decision on the appends of one conversation.
+
+    Attributes:
+        before, after: the conversation.
+        answers: the result of each append; None: it is written alone.
+        due_at_us: the time since which history work is due, in microseconds since 1970; None: it is not due.
+    """
+
+    before: ConversationState
+    after: ConversationState
+    answers: Sequence[Appended | None]
+    due_at_us: int | None
+    events: Columns = field(factory=list)
+    messages: Columns = field(factory=list)
+
+    def state_texts(self) -> tuple[str | None, ...]:
+        """Return the state as the texts that are sent to the server."""
+        conversation, owner = self.after.conversation, self.after.owner
+        return (
+            conversation.conversation_id,
+            lock_of(conversation.conversation_id),
+            str(self.before.conversation.version),
+            str(conversation.version),
+            str(self.after.next_seq),
+            str(conversation.message_count),
+            str(conversation.view_count),
+            str(conversation.view_tokens),
+            str(conversation.open_count),
+            str(to_us(conversation.created_at)),
+            str(to_us(conversation.updated_at)),
+            owner.user,
+            owner.app,
+            None if self.due_at_us is None else str(self.due_at_us),
+            str(to_us(self.before.conversation.updated_at)),
+        )
+
+
+@final
+class AppendGroups:
+    """Defines how appends are written together, see ``GroupedWork``."""
+
+    operation: str = "append messages"
+    is_of_one_owner: bool = False
+
+    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
+        """Read the states of the conversations for which none is kept."""
+        missing = [key for key in jobs if kept.get(key) is None]
+        if not missing:
+            return
+        found = {row["conversation_id"]: row for row in await connection.fetch(SELECT_STATES, missing)}
+        for key in missing:
+            if key not in found:
+                kept.keep(key, new_conversation(key, EPOCH))
+            elif found[key]["parent_id"] is None:
+                kept.keep(key, state_of(key, [found[key]]))
+
+    async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
+        """Store new messages; branches, refused appends and ids that are stored already are left to ``alone``."""
+        answers: dict[Place, Sequence[Outcome[Appended, object] | None]] = {}
+        decided: dict[Place, _Decided] = {}
+        for key, waiting in jobs.items():
+            state = kept.get(key)
+            made = None if state is None else _decide(state, waiting)
+            if made is None or not made.messages:
+                answers[key] = [None] * len(waiting)
+            else:
+                decided[key] = made
+        if not decided:
+            return answers
+        columns = [
+            *_arrays([made.state_texts() for made in decided.values()], _STATE_COLUMNS),
+            *_arrays([row for made in decided.values() for row in made.events], _EVENT_COLUMNS),
+            *_arrays([row for made in decided.values() for row in made.messages], _MESSAGE_COLUMNS),
+        ]
+        rows = {row["conversation_id"]: row for row in await connection.fetch(STORE_APPENDS, *columns)}
+        for key, made in decided.items():
+            row = rows.get(key)
+            if row is not None and row["is_stored"]:
+                kept.keep(key, made.after)
+                answers[key] = [
+                    None if answer is None else Success(_told(answer, has_work=row["has_work"]))
+                    for answer in made.answers
+                ]
+            elif row is None or row["is_known"]:  # another transaction holds the lock
+                answers[key] = [None] * len(jobs[key])
+            else:
+                kept.drop(key)
+        return answers
+
+    async def alone(
+        self, connection: Connection, asked: Append, /
+    ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
+        """See ``message_writes.append``."""
+        return await message_writes.append(connection, asked)
+
+
+APPENDS: Final = AppendGroups()
+
+
+def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
+    """Decide one append after the other; a refusal may be due to facts that are out of date, and is decided again alone."""
+    state, said, due_at_us = before, dict[str, Words](), None
+    answers: list[Appended | None] = []
+    events: Columns = []
+    messages: Columns = []
+    for job in jobs:
+        batch: Append = job.asked
+        decision = job.context.run(_decide_one, state, said, batch)
+        if decision is None:
+            answers.append(None)
+            continue
+        made, event = decision
+        answers.append(made.answer)
+        if made.new:
+            messages += _message_texts(state, made)
+            events.append(event)
+            said.update((draft.id, words_of(draft)) for draft in made.new)
+            if made.state.has_work and due_at_us is None:
+                due_at_us = to_us(made.state.conversation.updated_at)
+            state = evolve(made.state, has_work=False)
+    return _Decided(before, state, answers, due_at_us, events, messages)
+
+
+def _decide_one(
+    state: ConversationState, said: Mapping[str, Words], batch: Append
+) -> tuple[AppendDecision, tuple[str | None, ...]] | None:
+    """Decide an append in the context of its caller; None: it is refused."""
+    known = {draft.id: said[draft.id] for draft in batch.drafts if draft.id in said}
+    decision = decide_append(state, known, batch, principal())
+    if not isinstance(decision, AppendDecision):
+        return None
+    if not decision.new:
+        return decision, ()
+    change = decision.state.made_by_append(decision.new)
+    who, who_user = acting(change)
+    owner = decision.state.owner
+    return decision, (
+        change.target,
+        str(change.version),
+        who,
+        who_user,
+        owner.user,
+        owner.app,
+        str(change.reach),
+        None if change.said_at is None else str(to_us(change.said_at)),
+        change.why,
+    )
+
+
+def _message_texts(before: ConversationState, decision: AppendDecision) -> Columns:
+    after = decision.state.conversation
+    key, version, stored_at = after.conversation_id, str(after.version), str(to_us(after.updated_at))
+    return [
+        (
+            key,
+            version,
+            stored_at,
+            str(seq),
+            draft.id,
+            draft.role,
+            draft.content,
+            str(to_us(draft.timestamp)),
+            to_json(draft.metadata),
+            str(draft.tokens),
+            *map(str, size),
+        )
+        for seq, (draft, size) in enumerate(
+            zip(decision.new, sizes(before.conversation, decision.new), strict=True), before.next_seq
+        )
+    ]
+
+
+def _arrays(rows: Columns, width: int) -> list[list[str | None]]:
+    return [*map(list, zip(*rows, strict=True))] if rows else [[] for _ in range(width)]
+
+
+def _told(answer: Appended, *, has_work: bool) -> Appended:
+    return evolve(answer, work_is_due=True) if has_work and not answer.work_is_due else answer

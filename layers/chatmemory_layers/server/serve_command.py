@@ -1,0 +1,75 @@
+"""``serve``: runs the HTTP API and the page on the store of the settings, until Ctrl-C."""
+
+import logging
+import socket
+from typing import Final, cast
+
+import anyio
+import click
+
+from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
+from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.effect.services.clock import SystemClock
+from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
+from chatmemory.programs.http.app import application
+from chatmemory.settings.memory_settings import Settings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.server.http_connection import ConnectionLimits
+from chatmemory_layers.server.interpreter import suit_many_clients
+from chatmemory_layers.server.listening import open_listener, url_of
+from chatmemory_layers.server.serving import serve as serve_at
+from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.token_notices import token_notices
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+
+LINE: Final = "%(asctime)s %(message)s"
+
+log = logging.getLogger("chatmemory.http")
+
+
+def serve(
+    settings: Settings, *, names_past_chats: bool, is_quiet: bool
+) -> Outcome[None, GenericMemoryError | ConfigError]:
+    """Answer clients until Ctrl-C or SIGTERM.
+
+    Args:
+        settings: of the memory and the server.
+        names_past_chats: whether the user named an index of past chats: if it does not exist, a message says so.
+        is_quiet: whether requests are left out of the log.
+    """
+    logging.basicConfig(format=LINE, level=logging.WARNING)
+    log.setLevel(logging.WARNING if is_quiet else logging.INFO)
+    server = settings.server
+    match open_listener(server.host, server.port, needs_token=server.needs_token):
+        case Success(listener):
+            pass
+        case Failure(error):
+            return Failure(memory_error(error))
+    if names_past_chats:
+        _miss(settings.memory.past_chats)
+    for notice in token_notices(server, SystemClock().now()):
+        log.warning("%s", notice)
+    try:
+        anyio.run(_answer, settings, listener)
+    except EffectFailed as failed:  # the services could not be built
+        return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
+    return Success(None)
+
+
+def _miss(settings: PastChatsSettings) -> None:
+    """Say that the index that was named does not exist: its page would be empty, and the user would not know why."""
+    if not (path := store_path(settings)).exists():
+        click.echo(
+            f"chatmemory: --past-chats: there is no {path} yet; pastchats-memory index makes it", err=True
+        )
+
+
+async def _answer(settings: Settings, listener: socket.socket) -> None:
+    with listener:
+        async with ManagedRuntime(server_stack(settings)) as runtime:
+            closing = anyio.Event()
+            app = application(runtime, settings.server, closing=closing)
+            click.echo(f"chatmemory is at {url_of(listener)} (Ctrl-C ends it)")
+            limits = ConnectionLimits(head_seconds=settings.server.header_seconds)
+            suit_many_clients()
+            await serve_at(app, listener, closing=closing, limits=limits)

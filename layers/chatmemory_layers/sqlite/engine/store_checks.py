@@ -1,0 +1,196 @@
+"""``store_checks``: the health checks of a store's file, which ``chatmemory doctor`` prints; they write nothing.
+
+==== ======================================================================
+code what is checked
+==== ======================================================================
+S001 SQLite's version
+S002 the file itself, page by page
+S003 rows that refer to missing rows
+S004 the steps of the schema
+S005 how much is kept
+S006 history work that waits
+S007 the log: whether writers and readers can work at the same time
+S008 who may read the file
+S009 free space on the disk
+==== ======================================================================
+
+A code is never given to another check.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from shlex import quote
+from typing import Final, TypeAlias
+
+from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
+from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
+from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.engine.store_file import store_file
+
+MOST_COMPLAINTS: Final = 3
+PRIVATE: Final = 0o077
+ROOM_OF_FILE: Final = 0.5
+"""The part of its own size that a file may need in addition, for its log."""
+LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
+GIB: Final = 2**30
+MB: Final = 1_000_000
+
+QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
+COUNT_STRANGERS = """
+SELECT
+    (SELECT count(*) FROM chat_message LEFT JOIN chat_conversation USING (conversation_key) WHERE conversation_id IS NULL),
+    (SELECT count(*) FROM summarization_metadata LEFT JOIN chat_conversation USING (conversation_key)
+     WHERE conversation_id IS NULL),
+    (SELECT count(*) FROM atomic_memory LEFT JOIN memory_user USING (user_key)
+     WHERE user_key IS NOT NULL AND user_name IS NULL),
+    (SELECT count(*) FROM memory_embedding LEFT JOIN memory_space USING (space_key) LEFT JOIN atomic_memory ON id = memory_key
+     WHERE model IS NULL OR id IS NULL)
+"""
+STRANGERS: Final = ("messages", "summaries", "memories", "vectors")
+COUNT_KEPT = """
+SELECT
+    (SELECT count(*) FROM chat_conversation WHERE message_count > 0),
+    (SELECT coalesce(sum(message_count), 0) FROM chat_conversation),
+    (SELECT count(*) FROM atomic_memory),
+    (SELECT count(*) FROM memory_embedding),
+    (SELECT count(*) FROM item)
+"""
+COUNT_WORK = "SELECT count(*) FROM history_work"
+
+Seen: TypeAlias = tuple[Severity, str, str]
+
+_EXPORT: Final = "chatmemory export what can be read, move the file away, and chatmemory import"
+
+
+def store_checks(settings: SqliteSettings) -> tuple[Finding, ...]:
+    """Make all checks of the table above; return one finding for each code.
+
+    Raises:
+        EffectFailed: with a ``RepositoryError``: the file does not exist, cannot be opened, or is not a store.
+    """
+    path = store_file(settings)
+    try:
+        with closing(connect(path, mode="ro", timeout_seconds=settings.busy_timeout_seconds)) as connection:
+            return tuple(
+                Finding(code=code, severity=severity, message=message, repair=repair)
+                for code, look in _CHECKS.items()
+                for severity, message, repair in _looked(look, connection, path)
+            )
+    except sqlite3.Error as error:
+        raise EffectFailed(repository_error("check the store", error)) from error
+
+
+Check: TypeAlias = Callable[[sqlite3.Connection, Path], Iterator[Seen]]
+
+
+def _looked(look: Check, connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    """Make one check; a file that is too damaged for it is a finding too."""
+    try:
+        yield from look(connection, path)
+    except (sqlite3.Error, OSError) as error:
+        yield "error", f"could not be looked at: {error}", _EXPORT
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    yield "ok", f"{path}, SQLite {sqlite3.sqlite_version}", ""
+
+
+def _pages(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    complaints = [text for (text,) in connection.execute(QUICK_CHECK).fetchall()]
+    if complaints == ["ok"]:
+        yield "ok", "the file is whole", ""
+    else:
+        yield "error", f"the file is damaged: {'; '.join(complaints)}", _EXPORT
+
+
+def _references(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    counts = zip(connection.execute(COUNT_STRANGERS).fetchone(), STRANGERS, strict=True)
+    if strangers := [f"{count} {name}" for count, name in counts if count]:
+        yield "error", f"rows refer to missing rows: {', '.join(strangers)}", _EXPORT
+    else:
+        yield "ok", "all references are valid", ""
+
+
+def _steps(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    try:
+        check_origin(connection)
+    except EffectFailed as failed:
+        yield "error", str(failed.error), "open it with the program that made it"
+        return
+    taken = len(connection.execute(SELECT_APPLIED).fetchall()) if has_ledger(connection) else 0
+    if taken < len(MIGRATIONS):
+        missing = len(MIGRATIONS) - taken
+        yield (
+            "warning",
+            f"{missing} steps of the schema are missing",
+            "the next command that opens the store applies them",
+        )
+    else:
+        yield "ok", f"the schema is at step {MIGRATIONS[-1].number}", ""
+
+
+def _kept(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    conversations, messages, memories, vectors, items = connection.execute(COUNT_KEPT).fetchone()
+    size = (path.stat().st_size + log_size(path)) / MB
+    said = (
+        f"{conversations} conversations with {messages} messages, {memories} memories with {vectors} vectors"
+    )
+    yield "ok", f"{said}, {items} items, {size:.1f} MB", ""
+
+
+def _work(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    (waiting,) = connection.execute(COUNT_WORK).fetchone()
+    yield "ok", f"{waiting} conversations wait for their history strategy", ""
+
+
+def _journal(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if mode == "wal":
+        yield "ok", f"journal mode {mode}", ""
+    else:
+        yield (
+            "warning",
+            f"journal mode {mode}: readers wait for writers",
+            "keep the file on a local disk",
+        )
+
+
+def _privacy(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    if os.name != "posix":
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & PRIVATE:
+        yield "warning", f"others may read the file (mode {mode:04o})", f"chmod 600 {quote(str(path))}"
+    else:
+        yield "ok", f"only you may read the file (mode {mode:04o})", ""
+
+
+def _room(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    free = shutil.disk_usage(path.parent).free
+    needed = max(LEAST_ROOM_BYTES, int(path.stat().st_size * ROOM_OF_FILE))
+    message = f"{free / GIB:.1f} GiB are free on the disk"
+    if free < needed:
+        yield "warning", message, f"make room: {needed / GIB:.1f} GiB should be free"
+    else:
+        yield "ok", message, ""
+
+
+_CHECKS: Final[Mapping[str, Check]] = {
+    "S001": _version,
+    "S002": _pages,
+    "S003": _references,
+    "S004": _steps,
+    "S005": _kept,
+    "S006": _work,
+    "S007": _journal,
+    "S008": _privacy,
+    "S009": _room,
+}

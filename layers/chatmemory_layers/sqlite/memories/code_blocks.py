@@ -1,0 +1,162 @@
+"""Codes of vectors stored in the file, so that the first search after opening need not compute them.
+
+A block has 256 places, for the vectors with 256 successive numbers (``memory_embedding.seq``), and holds those of one space.
+A place is empty, key 0, if another space has the number, or if the vector is deleted: a trigger of ``memory_tables.py``
+empties the place with the vector.  The write that completes a block creates it, in its own transaction; a search encodes
+the vectors after the last block.  100,000 vectors of 768 dimensions take 10 MB of blocks, which are read in 10 to 25 ms;
+computing their codes takes 600 ms.
+
+``embedding/code_index.py`` defines the codes, and is imported late because it imports numpy.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chatmemory_layers.embedding.code_index import VectorCodes, Words
+
+BLOCK: Final = 256
+"""Numbers per block; triggers compute the block by a shift by 8."""
+
+CAUGHT_UP: Final = 16 * BLOCK
+"""The least number of vector numbers that one transaction puts into blocks, if earlier ones have left some: 30 ms."""
+
+_CACHE_OF_BLOCKS: Final = -256  # KiB
+
+SELECT_SPACES = "SELECT space_key, dim, mean, coded_seq FROM memory_space WHERE user_key = :user_key"
+COUNT_VECTORS = "SELECT count(*) FROM memory_embedding WHERE space_key = :space_key AND seq IS NOT NULL"
+SELECT_FIRST = """
+SELECT vector FROM memory_embedding WHERE space_key = :space_key AND seq IS NOT NULL ORDER BY seq LIMIT :count
+"""
+SELECT_BETWEEN = """
+SELECT seq, memory_key, vector FROM memory_embedding
+WHERE space_key = :space_key AND seq >= :start AND seq < :end ORDER BY seq
+"""
+INSERT_BLOCK = """
+INSERT INTO memory_code_block (space_key, block, keys, codes) VALUES (:space_key, :block, :keys, :codes)
+"""
+UPDATE_CODED = "UPDATE memory_space SET mean = :mean, coded_seq = :end WHERE space_key = :space_key"
+SELECT_CODED = "SELECT mean, coded_seq FROM memory_space WHERE space_key = :space_key"
+COUNT_BLOCKS = "SELECT count(*) FROM memory_code_block WHERE space_key = :space_key"
+SELECT_BLOCKS = "SELECT keys, codes FROM memory_code_block WHERE space_key = :space_key ORDER BY block"
+
+Execute = Callable[[str, dict[str, Any]], sqlite3.Cursor]
+
+
+def keep_codes(execute: Execute, user_key: int, *, next_seq: int, taken: int) -> None:
+    """Store the codes of the user's vectors in blocks, as far as these are full; in the caller's transaction.
+
+    Args:
+        execute: executes a statement in the transaction.
+        user_key: the key of the user whose vectors they are.
+        next_seq: the number of the next vector.
+        taken: how many numbers the transaction has used.
+    """
+    full = next_seq - next_seq % BLOCK
+    for space_key, dim, mean, coded_seq in execute(SELECT_SPACES, {"user_key": user_key}).fetchall():
+        end = min(full, coded_seq + max(CAUGHT_UP, 2 * taken // BLOCK * BLOCK))
+        if end <= coded_seq:
+            continue
+        codes = _codes_of(execute, space_key, dim, mean)
+        if codes is not None:
+            _pack(execute, space_key, codes, coded_seq, end)
+
+
+def _codes_of(execute: Execute, space_key: int, dim: int, mean: bytes | None) -> VectorCodes | None:
+    """Return the encoder of a space; None while it has too few vectors for a mean that stays good."""
+    space = {"space_key": space_key}
+    if mean is None and execute(COUNT_VECTORS, space).fetchone()[0] < _settled_count():
+        return None
+    import numpy as np
+
+    from chatmemory_layers.embedding.code_index import VectorCodes, rows_of, sound
+
+    if mean is not None:
+        return VectorCodes(np.frombuffer(mean, "<f4"))
+    first = execute(SELECT_FIRST, {**space, "count": _settled_count()}).fetchall()
+    return VectorCodes(sound(rows_of([blob for (blob,) in first], dim)).mean(axis=0))
+
+
+def _settled_count() -> int:
+    from chatmemory_layers.embedding.code_index import SETTLED_COUNT
+
+    return SETTLED_COUNT
+
+
+def _pack(execute: Execute, space_key: int, codes: VectorCodes, start: int, end: int) -> None:
+    import numpy as np
+
+    from chatmemory_layers.embedding.code_index import rows_of, sound
+
+    between = {"space_key": space_key, "start": start, "end": end}
+    rows = execute(SELECT_BETWEEN, between).fetchall()
+    if rows:
+        places = np.array([seq for seq, *_ in rows]) - start
+        keys = np.zeros(end - start, "<i8")
+        keys[places] = [key for _, key, _ in rows]
+        words = np.zeros((end - start, codes.words), np.uint64)
+        words[places] = codes.encode(sound(rows_of([blob for *_, blob in rows], codes.mean.size)))
+        for first in range(0, end - start, BLOCK):
+            block = slice(first, first + BLOCK)
+            if keys[block].any():
+                columns = {"block": (start + first) // BLOCK, "keys": keys[block].tobytes()}
+                execute(INSERT_BLOCK, {"space_key": space_key, **columns, "codes": words[block].tobytes()})
+    mean = codes.mean.astype("<f4").tobytes()
+    execute(UPDATE_CODED, {"space_key": space_key, "mean": mean, "end": end})
+
+
+def stored_mean(connection: sqlite3.Connection, space_key: int) -> tuple[bytes | None, int]:
+    """Return the mean of a space, None while it has none, and the first number that is not in a block.
+
+    Args:
+        connection: the connection to the file.
+        space_key: the key of the space.
+    """
+    mean, coded_seq = connection.execute(SELECT_CODED, {"space_key": space_key}).fetchone()
+    return mean, coded_seq
+
+
+def count_room(connection: sqlite3.Connection, space_key: int) -> int:
+    """Return how many codes the blocks of the space can hold.
+
+    Args:
+        connection: the connection to the file.
+        space_key: the key of the space.
+    """
+    (blocks,) = connection.execute(COUNT_BLOCKS, {"space_key": space_key}).fetchone()
+    return int(blocks) * BLOCK
+
+
+def stored_codes(connection: sqlite3.Connection, space_key: int) -> Iterator[tuple[NDArray[Any], Words]]:
+    """Yield the keys of each block of the space, and their codes, shape ``(count, words)``.
+
+    Args:
+        connection: the connection to the file.
+        space_key: the key of the space.
+    """
+    import numpy as np
+
+    for keys_of_block, codes_of_block in connection.execute(SELECT_BLOCKS, {"space_key": space_key}):
+        keys = np.frombuffer(keys_of_block, "<i8")
+        codes = np.frombuffer(codes_of_block, np.uint64).reshape(keys.size, -1)
+        if not keys.all():
+            codes = codes[keys != 0]
+            keys = keys[keys != 0]
+        yield keys, codes
+
+
+@contextmanager
+def read_once(connection: sqlite3.Connection) -> Generator[None]:
+    """Reduce the page cache of *connection* inside the block: 10 MB that are read once need no 10 MB of cache."""
+    (size,) = connection.execute("PRAGMA cache_size").fetchone()
+    connection.execute(f"PRAGMA cache_size = {_CACHE_OF_BLOCKS}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size = {size}")

@@ -1,0 +1,102 @@
+"""Finds the branches that hold messages of a conversation, whether they share its rows or have rows of their own."""
+
+from chatmemory.access.principal import principal
+from chatmemory.conversation.forks import ForkPoint
+from chatmemory.conversation.undoing import Held
+from chatmemory_layers.sql.columns import END_US
+from chatmemory_layers.sqlite.engine.transaction import Transaction
+from chatmemory_layers.sqlite.messages.branches import COUNT_LEVEL, COUNT_LEVEL_VIEW, levels_of
+from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
+
+NOTE_BRANCH = """
+INSERT INTO chat_branch (conversation_key, branch_key, seq, version)
+VALUES (:conversation_key, :branch_key, :seq, :version)
+ON CONFLICT (conversation_key, branch_key) DO UPDATE SET seq = excluded.seq, version = excluded.version
+"""
+# The recursion ends, even if a conversation has been restored from its own branch: points only become earlier.
+SELECT_BRANCHES_BELOW = """
+WITH RECURSIVE below (branch_key, seq, version) AS (
+    SELECT branch_key, seq, version FROM chat_branch WHERE conversation_key = :conversation_key
+    UNION
+    SELECT branch.branch_key, min(branch.seq, below.seq), min(branch.version, below.version)
+    FROM below JOIN chat_branch AS branch ON branch.conversation_key = below.branch_key
+)
+SELECT conversation_id, seq, below.version
+FROM below JOIN chat_conversation ON chat_conversation.conversation_key = branch_key
+WHERE branch_key <> :conversation_key
+"""
+
+SELECT_KIN = """
+SELECT parent.conversation_key, branch.forked_at_seq
+FROM chat_conversation AS branch JOIN chat_conversation AS parent ON parent.conversation_id = branch.forked_from
+WHERE branch.conversation_key = :conversation_key
+UNION ALL
+SELECT branch_key, seq FROM chat_branch WHERE conversation_key = :conversation_key
+"""
+
+
+def family_of(transaction: Transaction, key: int) -> dict[int, int]:
+    """Return the parents and branches of a conversation, each with the number up to which it has the same messages.
+
+    Args:
+        transaction: the transaction of the write.
+        key: the key of the conversation.
+    """
+    family, waiting = dict[int, int](), [(key, END_US)]
+    while waiting:
+        kin, reach = waiting.pop()
+        if family.get(kin, -1) < reach:
+            family[kin] = reach
+            found = transaction.execute(SELECT_KIN, {"conversation_key": kin}).fetchall()
+            waiting += [(other, min(reach, seq)) for other, seq in found]
+    return family
+
+
+def note_branch(transaction: Transaction, key: int, branch_key: int, *, seq: int, version: int) -> None:
+    """Record that a branch begins with the messages of the conversation *key* up to number *seq* at *version*.
+
+    Args:
+        transaction: the transaction of the write.
+        key: the key of the conversation.
+        branch_key: the key of the branch.
+        seq: the number of the last shared message.
+        version: the version of the conversation that the branch shares.
+    """
+    noted = {"conversation_key": key, "branch_key": branch_key, "seq": seq, "version": version}
+    transaction.execute(NOTE_BRANCH, noted)
+
+
+def branches_holding(transaction: Transaction, key: int) -> list[Held]:
+    """Return the branches, at any depth, that hold messages of the conversation and that the current principal may see.
+
+    Args:
+        transaction: the transaction of the write.
+        key: the key of the conversation.
+    """
+    who = principal()
+    below = [
+        Held(*row) for row in transaction.execute(SELECT_BRANCHES_BELOW, {"conversation_key": key}).fetchall()
+    ]
+    return [
+        held
+        for held in below
+        if conversation_row(transaction, held.branch_id).state.is_seen_by(who)
+        and point_of(transaction, held).message_count
+    ]
+
+
+def point_of(transaction: Transaction, held: Held) -> ForkPoint:
+    """Return the point up to which a branch holds the messages.
+
+    Args:
+        transaction: the transaction of the write.
+        held: the branch, and what it holds.
+    """
+    row = conversation_row(transaction, held.branch_id)
+    messages = in_view = tokens = open_count = 0
+    for level in levels_of(transaction.execute, row.key, held.version):
+        bounds = level._replace(reach=min(level.reach, held.seq)).bounds()
+        messages += transaction.execute(COUNT_LEVEL, bounds).fetchone()[0]
+        counted = transaction.execute(COUNT_LEVEL_VIEW, bounds).fetchone()
+        in_view, tokens, open_count = in_view + counted[0], tokens + counted[1], open_count + counted[2]
+    return ForkPoint(held.seq, held.version, messages, in_view, tokens, open_count)

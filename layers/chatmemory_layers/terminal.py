@@ -1,0 +1,28 @@
+"""``prepared_arguments``: the streams and the arguments of a command, in UTF-8 whatever the locale."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import TextIOWrapper
+
+
+def prepared_arguments() -> list[str]:
+    """Make the streams of this process fit for every script, and return its arguments as they were typed."""
+    if sys.stdin is None:  # closed by the caller
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What was said is in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return [_as_typed(argument) for argument in sys.argv[1:]]
+
+
+def _as_typed(argument: str) -> str:
+    """Return *argument* in the place of what Python makes of UTF-8 in a locale that knows none."""
+    if argument.isascii():
+        return argument
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument

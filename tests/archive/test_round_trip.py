@@ -1,0 +1,157 @@
+"""What one store exports, another one imports: the same, once, and nothing that was forgotten."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.message_repository import MessageRepositoryTag, PageQuery
+from chatmemory.conversation.messages import View
+from chatmemory.effect import ManagedRuntime
+from chatmemory.laws.kit.samples import START, batch, said
+from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.repository_values import Forgetting
+from tests.archive.conftest import Two
+from tests.archive.rich_store import FORGOTTEN, MEI, export_of, fill, import_into
+
+CONVERSATIONS = ("会议", "会议/支", "a/branch", "a/branch/branch", "z/branch", "gone in part", "keeps it all")
+
+
+async def views(runtime: ManagedRuntime[Any]) -> list[Any]:
+    """Return what each conversation shows in both views, without numbers."""
+    messages = await runtime.service(MessageRepositoryTag)
+    shown = list[Any]()
+    kinds: tuple[View, ...] = ("model", "full")
+    for id_ in CONVERSATIONS:
+        for view in kinds:
+            page = await messages.page(PageQuery(id_, view)).or_raise()
+            assert page is not None, id_
+            shown.append(
+                (id_, view, [(one.id, one.role, one.content, one.covered_by) for one in page.messages])
+            )
+    return shown
+
+
+async def test_what_comes_in_is_what_went_out(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one, with_vectors=True)
+    assert FORGOTTEN not in "".join(lines)
+    report = await import_into(other, lines)
+    assert (report.issues, report.is_whole) == ((), True)
+    assert await export_of(other, with_vectors=True) == lines
+    assert await views(other) == await views(one)
+    end = json.loads(lines[-1])
+    assert (end["conversations"], end["memories"], end["items"]) == (7, 4, 3)
+
+
+async def test_importing_twice_changes_nothing(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    await import_into(other, lines)
+    again = await import_into(other, lines)
+    assert again.issues == ()
+    new = (again.messages, again.summaries, again.branches, again.memories, again.items)
+    assert [kind.new for kind in new] == [0] * 5
+    assert all(kind.known for kind in new)
+    assert await export_of(other) == lines
+    assert (await import_into(one, lines)).messages.new == 0
+
+
+async def test_an_import_that_was_cut_off_goes_on_where_it_ended(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    for end in range(1, len(lines), 7):
+        assert not (await import_into(other, lines[:end])).is_whole
+    assert (await import_into(other, lines)).issues == ()
+    assert await export_of(other) == lines
+
+
+async def test_two_stores_become_one(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    chat = await other.service(ChatMemoryService)
+    messages = await other.service(MessageRepositoryTag)
+    await messages.append(batch("theirs", said("t1"))).or_raise()
+    await messages.append(batch("会议", said("t2", "later"))).or_raise()
+    memories = await other.service(LongTermMemoryService)
+    await memories.put_value(MEI, "theme", "dark").or_raise()
+    report = await import_into(other, await export_of(one))
+    assert report.memories.new == 4
+    ids = [one.id for one in await chat.get_messages("会议", view="full").or_raise()]
+    assert ids[0] == "t2"
+    assert {"m0", "m7"} <= set(ids)
+    assert await chat.exists("theirs").or_raise()
+    kept = (await memories.list(MEI).or_raise()).memories
+    assert {"new", "tea"} < {one.id for one in kept}
+    assert "theme" in {one.key for one in kept}
+
+
+async def test_what_was_forgotten_does_not_come_back_and_is_told(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    await import_into(other, lines)
+    memories = await other.service(MemoryRepositoryTag)
+    await memories.forget(Forgetting(MEI, memory_id="tea")).or_raise()
+    messages = await other.service(MessageRepositoryTag)
+    await messages.clear("会议", now=START, with_branches=True).or_raise()
+    report = await import_into(other, lines)
+    assert {"tea", "会议", "a/branch"} <= set(report.forgotten)
+    assert await memories.get(MEI, "tea").or_raise() is None
+    assert await messages.conversation("会议").or_raise() is None
+
+
+async def test_a_dry_run_counts_and_writes_nothing(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    before = await export_of(other)
+    foretold = await import_into(other, lines, is_dry_run=True)
+    assert await export_of(other) == before
+    done = await import_into(other, lines)
+    assert (foretold.memories, foretold.items, foretold.branches) == (
+        done.memories,
+        done.items,
+        done.branches,
+    )
+    again = await import_into(other, lines, is_dry_run=True)
+    assert (again.memories.new, again.items.new, again.summaries.new, again.branches.new) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("two", ["in_memory"], indirect=True)
+async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    bad = [
+        "{",
+        '"text"',
+        '{"type": "memoir"}',
+        '{"type": "memory"}',
+        "[" * 9999,
+        '{"type":"item","key":1}',
+        "\0",
+    ]
+    damaged = [line for pair in zip(lines, bad, strict=False) for line in pair] + lines[len(bad) :]
+    report = await import_into(other, damaged)
+    assert [issue.line for issue in report.issues] == [2, 4, 6, 8, 10, 12, 14]
+    assert all(issue.reason for issue in report.issues)
+    assert await export_of(other) == lines
+
+
+@pytest.mark.parametrize("two", ["in_memory"], indirect=True)
+async def test_secrets_are_taken_out_when_that_is_asked_for(two: Two) -> None:
+    one, other = two
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    messages = await one.service(MessageRepositoryTag)
+    await messages.append(batch("c", said("m", f"the token is {secret}"))).or_raise()
+    memories = await one.service(LongTermMemoryService)
+    await memories.put_value(MEI, "token", {"github": secret}).or_raise()
+    report = await import_into(other, await export_of(one), redacts=True)
+    assert sum(report.redacted.values()) >= 2
+    assert secret not in "".join(await export_of(other))

@@ -1,0 +1,106 @@
+"""A place in what was said: found by words in all conversations or in one, by a date, or at the beginning."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.api import Api
+from tests.browser.visiting import PHONE, Visits
+
+START = datetime(2026, 2, 17, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _said(api: Api) -> None:
+    api.say(
+        "long",
+        *(
+            {
+                "id": f"m{day}",
+                "role": "user",
+                "content": f"Day {day}" + (" we drank green TEA" if day % 150 == 10 else ""),
+                "timestamp": (START + timedelta(days=day)).isoformat(),
+            }
+            for day in range(400)
+        ),
+    )
+    api.say("中文", {"role": "user", "content": "我只喝绿茶，不喝咖啡", "timestamp": START.isoformat()})
+
+
+def search(page: Page, words: str) -> Locator:
+    page.get_by_role("searchbox", name="Search in all conversations").fill(words)
+    page.keyboard.press("Enter")
+    return page.get_by_role("region", name="Conversations", exact=True).get_by_role("listitem")
+
+
+def test_what_was_said_is_found_in_all_conversations_with_its_words_marked(visit: Visits) -> None:
+    page = visit().go("conversations")
+    hits = search(page, "tea green")
+    expect(hits).to_have_count(3)
+    expect(hits.first.locator("mark")).to_have_text(["green", "TEA"])
+    hits.last.get_by_role("link").click()
+    expect(page.locator(".is-wanted")).to_contain_text("Day 10 we drank")
+    expect(hits).to_have_count(3)
+    expect(hits.last.get_by_role("link")).to_have_attribute("aria-current", "true")
+    expect(search(page, "绿茶")).to_have_count(1)
+    expect(hits.first).to_contain_text("中文")
+    page.get_by_role("button", name="Clear search").click()
+    expect(hits).to_have_count(2)
+
+
+def test_a_search_that_finds_nothing_says_what_to_do(visit: Visits) -> None:
+    page = visit().go("conversations")
+    search(page, "qwxz vvkkj")
+    expect(page.get_by_text("Nothing was found")).to_be_visible()
+    expect(page.get_by_text("Try fewer of them")).to_be_visible()
+
+
+def test_a_search_is_narrowed_by_date_and_app(visit: Visits) -> None:
+    page = visit().go("conversations?q=tea")
+    hits = page.get_by_role("region", name="Conversations", exact=True).get_by_role("listitem")
+    expect(hits).to_have_count(3)
+    page.get_by_label("From", exact=True).fill("2026-05-01")
+    page.get_by_label("From", exact=True).press("Tab")
+    expect(hits).to_have_count(2)
+    page.get_by_label("To", exact=True).fill("2026-12-01")
+    page.get_by_label("To", exact=True).press("Tab")
+    expect(hits).to_have_count(1)
+    expect(hits).to_contain_text("Day 160")
+    page.get_by_label("App").fill("no such app")
+    page.get_by_label("App").press("Enter")
+    expect(page).to_have_url(re.compile("app=no"))
+
+
+def test_one_conversation_is_searched_alone(visit: Visits) -> None:
+    page = visit().go("conversations/long")
+    page.get_by_role("button", name="Find in this conversation").click()
+    bar = page.get_by_role("region", name="Find in this conversation")
+    bar.get_by_role("searchbox").fill("tea")
+    page.keyboard.press("Enter")
+    expect(bar.get_by_role("listitem")).to_have_count(3)
+    bar.get_by_role("link").last.click()
+    expect(page.locator(".is-wanted")).to_contain_text("Day 10 we drank")
+    expect(page.locator(".is-wanted")).to_be_focused()
+
+
+def test_the_first_message_and_a_date_are_one_step_away(visit: Visits) -> None:
+    page = visit().go("conversations/long")
+    expect(page.get_by_text("Day 399", exact=True)).to_be_visible()
+    page.get_by_role("button", name="To the first message").click()
+    expect(page.locator(".is-wanted")).to_contain_text("Day 0")
+    expect(page.get_by_text("The conversation begins here.")).to_be_visible()
+    page.get_by_role("button", name="Find in this conversation").click()
+    page.get_by_label("Go to a date").fill("2026-09-05")
+    page.get_by_label("Go to a date").press("Tab")
+    expect(page.locator(".is-wanted")).to_contain_text("Day 200")
+    expect(page.locator(".is-wanted")).to_be_in_viewport()
+
+
+def test_on_a_phone_the_hits_lead_to_the_message_and_back(visit: Visits) -> None:
+    page = visit(size=PHONE).go("conversations?q=tea")
+    page.get_by_role("listitem").get_by_role("link").first.click()
+    expect(page.locator(".is-wanted")).to_contain_text("Day 310")
+    page.go_back()
+    expect(page.get_by_role("listitem")).to_have_count(3)

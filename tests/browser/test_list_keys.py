@@ -1,0 +1,146 @@
+"""Lists by the keyboard: each is one stop of Tab, and the arrow keys, Home and End go from item to item."""
+
+from typing import Final
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.api import Api
+from tests.browser.visiting import Visits
+
+NUMBER: Final = 60  # more than a page of a list holds
+MOST_STOPS: Final = 40
+STOPS_OF: Final = """list => [...list.querySelectorAll("a[href], button, summary, [tabindex]")]
+    .filter(element => element.tabIndex >= 0).length"""
+
+
+def items(page: Page) -> Locator:
+    return page.locator(".choices > li > a, .memories .memory")
+
+
+def tab_into_list(page: Page) -> None:
+    """Press Tab until an item of the list has the focus."""
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        if page.evaluate("!!document.activeElement.matches('.choices > li > a, .memories .memory')"):
+            return
+    pytest.fail("Tab never comes to the list")
+
+
+@pytest.fixture
+def conversations(visit: Visits, api: Api) -> Page:
+    for number in range(NUMBER):
+        api.say(f"c{number}", {"role": "user", "content": f"opening {number}"})
+    page = visit().go("conversations")
+    expect(items(page)).to_have_count(50)
+    return page
+
+
+@pytest.fixture
+def memories(visit: Visits, api: Api) -> Page:
+    api.remember(*({"id": f"m{number}", "content": f"fact {number}"} for number in range(5)))
+    page = visit().go("memories")
+    expect(items(page)).to_have_count(5)
+    return page
+
+
+def test_the_conversations_are_one_stop(conversations: Page) -> None:
+    page = conversations
+    tab_into_list(page)
+    expect(items(page).first).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Load more")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(items(page).first).to_be_focused()
+
+
+def test_arrows_home_and_end_go_from_conversation_to_conversation(conversations: Page) -> None:
+    page = conversations
+    tab_into_list(page)
+    for key, at in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("End", 49), ("ArrowDown", 49)):
+        page.keyboard.press(key)
+        expect(items(page).nth(at)).to_be_focused()
+        expect(items(page).nth(at)).to_be_in_viewport()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowUp")
+    expect(items(page).first).to_be_focused()
+
+
+def test_the_list_of_conversations_is_left_and_found_again_where_it_was(conversations: Page) -> None:
+    page = conversations
+    tab_into_list(page)
+    page.keyboard.press("End")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # load more
+    expect(items(page)).to_have_count(NUMBER)
+    page.keyboard.press("Home")  # which is no key of the list here
+    items(page).nth(49).focus()
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(50)).to_be_focused()
+    assert page.locator(".choices").evaluate(STOPS_OF) == 1
+
+
+def test_the_stop_is_the_conversation_that_is_open(conversations: Page) -> None:
+    page = conversations
+    page.goto(page.url.replace("#/conversations", "#/conversations/c57"))
+    expect(page.get_by_role("heading", name="c57")).to_be_visible()
+    tab_into_list(page)
+    expect(items(page).nth(2)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="c56")).to_be_visible()
+
+
+def test_tab_goes_through_the_actions_of_one_memory_only(memories: Page) -> None:
+    page = memories
+    tab_into_list(page)
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(1)).to_be_focused()
+    seen = set[int]()
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate(
+                "[...document.querySelectorAll('.memory')].findIndex(one => one.contains(document.activeElement))"
+            )
+        )
+    assert seen == {-1, 1}
+
+
+def test_arrows_go_on_from_an_action_to_the_next_memory(memories: Page) -> None:
+    page = memories
+    tab_into_list(page)
+    page.keyboard.press("End")
+    expect(items(page).nth(4)).to_be_focused()
+    items(page).nth(4).get_by_role("button", name="Pin").focus()
+    page.keyboard.press("ArrowUp")
+    expect(items(page).nth(3)).to_be_focused()
+    page.keyboard.press("Home")
+    expect(items(page).first).to_be_focused()
+
+
+def test_the_keys_are_those_of_a_field_where_a_dialog_is_open(memories: Page) -> None:
+    page = memories
+    items(page).nth(2).get_by_role("button", name="Edit").click()
+    field = page.get_by_role("dialog").get_by_label("Content")
+    field.focus()
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    page.keyboard.press("Home")
+    page.keyboard.type("The ")
+    page.keyboard.press("ArrowDown")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("The fact 2!")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(3)).to_be_focused()
+
+
+def test_the_next_memory_is_the_stop_when_one_is_forgotten(memories: Page) -> None:
+    page = memories
+    tab_into_list(page)
+    items(page).first.get_by_role("button", name="Forget").click()
+    expect(items(page)).to_have_count(4)
+    expect(items(page).first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(1)).to_be_focused()

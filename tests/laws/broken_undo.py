@@ -1,0 +1,83 @@
+"""Repositories of messages that get undo wrong, and what clearing says of branches."""
+
+from typing import Any
+
+from attrs import evolve
+
+from chatmemory.conversation.message_repository import Undo
+from chatmemory.conversation.messages import ClearReport, Undone
+from chatmemory.effect import Do, Effect, Failure
+from chatmemory.errors import NotUndoableError
+from tests.laws.broken import Broken
+
+
+class UndoesBySayingSo(Broken):
+    """It answers well, and leaves the messages where they are."""
+
+    @Effect.gen
+    async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
+        before = self.history(undo.conversation_id)
+        undone = await do(self.inner.undo(undo))
+        after = self.history(undo.conversation_id)
+        self.put(undo.conversation_id, evolve(before, state=after.state))
+        return undone
+
+
+class UndoesWithoutATrace(Broken):
+    @Effect.gen
+    async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
+        undone = await do(self.inner.undo(undo))
+        self.inner.database.log.kept.pop()
+        return undone
+
+
+class LeavesWhatWasSummarizedCovered(Broken):
+    @Effect.gen
+    async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
+        before = self.history(undo.conversation_id)
+        undone = await do(self.inner.undo(undo))
+        if undone.action == "summarized":
+            after = self.history(undo.conversation_id)
+            left = {id_: entry for id_, entry in before.entries.items() if id_ in after.entries}
+            self.put(undo.conversation_id, evolve(after, entries=left))
+        return undone
+
+
+class NeverBringsBack(Broken):
+    """What was cleared is gone, whoever holds it."""
+
+    @Effect.gen
+    async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
+        if not self.history(undo.conversation_id).entries and self.version(undo.conversation_id):
+            do.fail(NotUndoableError(undo.conversation_id, self.version(undo.conversation_id), "gone"))
+        return await do(self.inner.undo(undo))
+
+
+class UndoesWhicheverIsNewest(Broken):
+    def undo(self, undo: Undo, /) -> Effect[Undone, Any]:
+        return self.inner.undo(evolve(undo, expected_version=None))
+
+
+class HidesWhoStillHoldsIt(Broken):
+    def clear(self, conversation_id: str, **how: Any) -> Effect[ClearReport | None, Any]:
+        cleared = self.inner.clear(conversation_id, **how)
+        return cleared.map(lambda report: report and evolve(report, still_shared_by=()))
+
+
+class ClearsNoBranch(Broken):
+    def clear(
+        self, conversation_id: str, *, with_branches: bool = False, **how: Any
+    ) -> Effect[ClearReport | None, Any]:
+        del with_branches
+        return self.inner.clear(conversation_id, **how)
+
+
+class CallsItUnfound(Broken):
+    """A change that nothing keeps is answered as a defect of the store."""
+
+    @Effect.gen
+    async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
+        outcome = await self.inner.undo(undo)
+        if isinstance(outcome, Failure) and isinstance(outcome.failure(), NotUndoableError):
+            return Undone("cleared", self.version(undo.conversation_id), 0, 0)
+        return await do(Effect.from_result(outcome))

@@ -1,0 +1,210 @@
+"""On a distributed store writers lock rows: two that know nothing of each other, as behind two coordinators, lose nothing."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.conversation.message_repository import Fork
+from chatmemory.effect import Failure, Success
+from chatmemory.errors import MessageConflictError, RepositoryError
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
+from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.longterm.repository_values import MemorySearch
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, quoted, user_row
+from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.fake_citus import run_in, spread_in_name
+from tests.guarded_store import guarded_store
+from tests.unit.postgres.said import NOW, batch, draft, stored_ids
+
+WRITERS, TIMES = 8, 6
+HELD = """\
+SELECT count(*) AS held FROM pg_locks JOIN pg_database ON pg_database.oid = database
+WHERE locktype = 'advisory' AND datname = current_database()
+"""
+
+
+@pytest.fixture
+async def dsn() -> AsyncGenerator[str]:
+    async with fresh_database() as address:
+        async with open_database(PostgresSettings(dsn=address)):
+            pass
+        await spread_in_name(address)
+        yield address
+
+
+@pytest.fixture
+async def two(dsn: str) -> AsyncGenerator[tuple[Database, Database]]:
+    settings = PostgresSettings(dsn=dsn, pool_size=4)
+    async with open_database(settings) as one, open_database(settings) as other:
+        yield one, other
+
+
+async def test_no_advisory_lock_is_taken(two: tuple[Database, Database], dsn: str) -> None:
+    async def look(_: object) -> Success[int]:
+        return Success((await run_in(dsn, HELD))[0]["held"])
+
+    for row in (conversation_row, user_row):
+        assert await two[0].write("look", Place("memories of u", row=row), look) == Success(0)
+
+
+async def test_appends_of_two_to_one_new_conversation_are_all_there_in_order(
+    two: tuple[Database, Database],
+) -> None:
+    repositories = [PostgresMessageRepository(database) for database in two]
+    names = [f"{number}" for number in range(WRITERS)]
+
+    async def write(name: str) -> None:
+        repository = repositories[int(name) % 2]
+        for number in range(TIMES):
+            await repository.append(batch("it's \\ 一", f"{name}-{number}", is_due=True)).or_raise()
+
+    await asyncio.gather(*map(write, names))
+    ids = await stored_ids(repositories[0], "it's \\ 一")
+    assert len(ids) == len(set(ids)) == WRITERS * TIMES
+    for name in names:
+        assert [id_ for id_ in ids if id_.startswith(f"{name}-")] == [
+            f"{name}-{number}" for number in range(TIMES)
+        ]
+
+
+async def test_many_new_conversations_are_begun_by_two_at_once(two: tuple[Database, Database]) -> None:
+    repositories = [PostgresMessageRepository(database) for database in two]
+    for number in range(12):
+        await asyncio.gather(
+            *(each.append(batch(f"{number}", f"{at}")).or_raise() for at, each in enumerate(repositories))
+        )
+        assert sorted(await stored_ids(repositories[0], f"{number}")) == ["0", "1"]
+
+
+async def test_a_refused_append_fails_alone_among_those_that_wait(two: tuple[Database, Database]) -> None:
+    repository = PostgresMessageRepository(two[0])
+    await repository.append(batch("c", draft("0", "said"))).or_raise()
+    outcomes = await asyncio.gather(
+        repository.append(batch("c", "1")),
+        repository.append(batch("c", draft("0", "something else"))),
+        repository.append(batch("c", "2")),
+        repository.append(batch("c", "3")),
+    )
+    assert [isinstance(outcome, Success) for outcome in outcomes] == [True, False, True, True]
+    assert isinstance(outcomes[1], Failure)
+    assert isinstance(outcomes[1].failure(), MessageConflictError)
+    assert await stored_ids(repository, "c") == ["0", "1", "2", "3"]
+
+
+async def test_appends_that_wait_are_one_transaction(two: tuple[Database, Database], dsn: str) -> None:
+    repository = PostgresMessageRepository(two[0])
+    await repository.append(batch("c", "0")).or_raise()
+    await asyncio.gather(*(repository.append(batch("c", f"{number}")).or_raise() for number in range(1, 9)))
+    counted = "SELECT count(DISTINCT transaction_id) AS count FROM conversation_event"
+    assert (await run_in(dsn, counted))[0]["count"] <= 4
+
+
+async def test_a_fork_waits_for_the_parent(two: tuple[Database, Database], dsn: str) -> None:
+    await PostgresMessageRepository(two[0]).append(batch("parent", "1")).or_raise()
+    await fork_behind_a_lock_of(two[0], PostgresMessageRepository(two[1]), dsn)
+
+
+async def test_a_fork_waits_for_a_parent_that_may_be_read_and_not_changed() -> None:
+    ada, bob = Namespace("ada"), Namespace("bob")
+    reader = Principal(
+        name="bob", namespace=bob, granted=(Granted(bob), Granted(ada, rights=frozenset({"read"})))
+    )
+    async with guarded_store() as store:
+        await spread_in_name(store.above)
+        await run_in(
+            store.above,
+            "GRANT USAGE ON SCHEMA citus TO PUBLIC",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA citus TO PUBLIC",
+        )
+        settings = PostgresSettings(dsn=store.serving, row_security=True, pool_size=4)
+        async with open_database(settings) as one, open_database(settings) as other:
+            with acting_as(Principal(name="ada", namespace=ada, granted=(Granted(ada),))):
+                await PostgresMessageRepository(one).append(batch("parent", "1")).or_raise()
+            with acting_as(reader):
+                await fork_behind_a_lock_of(one, PostgresMessageRepository(other), store.above)
+
+
+async def fork_behind_a_lock_of(holder: Database, other: PostgresMessageRepository, dsn: str) -> None:
+    """Fork a conversation that *holder* has locked, see that the fork waits, and give it the lock."""
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def hold(_: object) -> Success[None]:
+        entered.set()
+        await leave.wait()
+        return Success(None)
+
+    holding = asyncio.create_task(holder.write("hold", Place("parent", row=conversation_row), hold))
+    await entered.wait()
+    forking = asyncio.ensure_future(other.fork(Fork("parent", "branch", None, NOW)))
+    waiting = "SELECT count(*) AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    async with asyncio.timeout(10):
+        while not (await run_in(dsn, waiting))[0]["waiting"]:
+            assert not forking.done()
+    leave.set()
+    await holding
+    assert isinstance(await forking, Success)
+
+
+async def test_memories_of_a_new_user_are_decided_upon_by_one_at_a_time(
+    two: tuple[Database, Database],
+) -> None:
+    repositories = [PostgresMemoryRepository(database) for database in two]
+
+    async def remember(number: int) -> None:
+        one = remembered(f"{number}", namespace=Namespace("新"), content="likes tea", terms="tea")
+        await repositories[number % 2].store((one,)).or_raise()
+
+    await asyncio.gather(*map(remember, range(WRITERS)))
+    found = await repositories[0].search(MemorySearch(Namespace("新"), "", ("tea",), None, None)).or_raise()
+    assert sorted(each.memory.id for each in found.found) == [f"{number}" for number in range(WRITERS)]
+
+
+async def test_items_are_changed_by_one_at_a_time(two: tuple[Database, Database]) -> None:
+    repositories = [PostgresItemRepository(database) for database in two]
+    name = ItemName(("a",), "counter")
+
+    def count() -> ItemChange[None]:
+        (item,) = yield (name,)
+        return (ItemPut(name, str(1 + int(item.value if item else "0"))),), None
+
+    async def write(number: int) -> None:
+        for _ in range(TIMES):
+            await repositories[number % 2].change(count, now=NOW).or_raise()
+
+    await asyncio.gather(*map(write, range(4)))
+    (item,) = await repositories[0].read((name,), now=NOW).or_raise()
+    assert item is not None
+    assert item.value == str(4 * TIMES)
+
+
+async def test_a_row_that_is_held_too_long_is_a_typed_error(dsn: str) -> None:
+    async with (
+        open_database(PostgresSettings(dsn=dsn)) as one,
+        open_database(PostgresSettings(dsn=dsn, timeout_seconds=0.3)) as other,
+    ):
+        await PostgresMessageRepository(one).append(batch("c", "1")).or_raise()
+
+        async def hold(_: object) -> Success[object]:
+            return Success(await PostgresMessageRepository(other).append(batch("c", "2")))
+
+        held = (await one.write("hold", Place("c", row=conversation_row), hold)).unwrap()
+        assert isinstance(held, Failure)
+        assert isinstance(error := held.failure(), RepositoryError)
+        assert error.problem == "busy"
+
+
+@pytest.mark.parametrize("text", ["", "it's", "\\", "\\'; DROP TABLE conversation; --", "一\n二", "$1 {key}"])
+async def test_a_name_is_a_literal_whatever_it_holds(dsn: str, text: str) -> None:
+    for setting in ("on", "off"):
+        rows = await run_in(
+            dsn, f"SET standard_conforming_strings = {setting}", f"SELECT {quoted(text)} AS text"
+        )
+        assert rows[0]["text"] == text
