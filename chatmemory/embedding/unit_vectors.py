@@ -136,7 +136,9 @@ def unit_rows(rows: NDArray[np.floating]) -> Matrix:
 
 def usable_rows(rows: Matrix) -> Sequence[Vector | None]:
     """Return *rows*, shape ``(count, dim)``, as a sequence of vectors; None for a zero row, of a text without features."""
-    return [row if has_features else None for row, has_features in zip(rows, rows.any(axis=1), strict=True)]
+    import numpy as np
+
+    return [row if has_features else None for row, has_features in zip(rows, np.any(rows, axis=1), strict=True)]
 
 
 def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:

@@ -2,7 +2,7 @@
  * `MemoryFilters`: the search of the memory page, with its filters.
  */
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
 import { Field, Select } from "../pieces/pieces.js";
 import { SearchForm } from "../pieces/search.js";
 import { useServer } from "../server.js";
@@ -18,7 +18,7 @@ export function MemoryFilters({ query, onChange }) {
   const words = useWords(memoryWords);
   const isInOneApp = Boolean(useServer()?.namespace.app); // there is nothing to choose
   const [app, setApp] = useState(query.app ?? "");
-  useEffect(() => setApp(query.app ?? ""), [query.app]);
+  useLayoutEffect(() => setApp(query.app ?? ""), [query.app]);
   const filter = (changes) => onChange(changes, { replace: true });
   const named = (names) => names.map((name) => [name, words[name]]);
   // The app is typed: whoever presses Enter there means it too.

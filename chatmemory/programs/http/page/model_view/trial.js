@@ -2,7 +2,7 @@
  * `Trial`: what the user would say next, and the settings and the time to try it with.
  */
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
 import { Field, IconButton, Select } from "../pieces/pieces.js";
 import { said } from "../pieces/time.js";
 import { useWords } from "../words.js";
@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 20_000;
 export function Trial({ query, conversation, onChange }) {
   const words = useWords(modelWords);
   const [typed, setTyped] = useState(query.say ?? "");
-  useEffect(() => setTyped(query.say ?? ""), [query.say]);
+  useLayoutEffect(() => setTyped(query.say ?? ""), [query.say]);
   const show = (event) => {
     event.preventDefault();
     onChange({ say: typed.trim() });

@@ -2,7 +2,7 @@
  * A search and what it found: `SearchForm`, `HowFound`, and `Signals` of what is found.
  */
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
 import { useWords } from "../words.js";
 import { searchWords } from "../words/search.js";
 import { IconButton } from "./pieces.js";
@@ -14,7 +14,7 @@ const USUAL_REASON = "by words and vectors"; // what the mode says already
 export function SearchForm({ label, value = "", onSearch, children }) {
   const words = useWords(searchWords);
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]); // going back changes the address under the field
+  useLayoutEffect(() => setTyped(value), [value]); // going back changes the address under the field
   const search = (event) => {
     event.preventDefault();
     onSearch(typed.trim());

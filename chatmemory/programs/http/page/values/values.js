@@ -4,7 +4,7 @@
  * A value belongs to exactly one app, or to none; the memory page shows values among all else that is remembered.
  */
 
-import { html, useEffect, useState } from "../vendor/preact-htm.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
 import { deleteValue, listValues } from "../api.js";
 import { usePages } from "../asking.js";
 import { goTo, hrefTo } from "../hash.js";
@@ -79,7 +79,7 @@ function ValueFilters({ prefix, app = "", onChange }) {
   const words = useWords(valueWords);
   const isInOneApp = Boolean(useServer()?.namespace.app); // there is nothing to choose
   const [typed, setTyped] = useState(app);
-  useEffect(() => setTyped(app), [app]);
+  useLayoutEffect(() => setTyped(app), [app]);
   return html`<${SearchForm}
     label=${words.prefix}
     value=${prefix}
