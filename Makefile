@@ -16,19 +16,23 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # since they share a server or a browser, and the files keep the order of tests/conftest.py.
 WORKERS := 4
 # At full length they wait less.
-test-thorough test-integrations: WORKERS := 3
+test-long: WORKERS := 3
 # Generated examples are the same in each run: green stays green.  Plain pytest tries new ones.
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder --hypothesis-profile repeatable
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+	--hypothesis-profile repeatable --durations 10
 # Hundreds of tests start a command; one that compiles all its modules anew takes five times as long.
 export PYTHONDONTWRITEBYTECODE :=
 # A run of some files alone: make test TESTS=tests/effect
 TESTS ?= --ignore=tests/integrations
-# The archives in which frameworks publish their tests.
+# The archives in which frameworks publish their tests, by name and version: those that the extra `integrations` pins.
 SUITES := $(VENV)/suites
-SUITES_OF := anthropic==2.11.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
+SUITES_OF := anthropic==2.14.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
+EMPTY :=
+COMMA := ,
+SUITE_NAMES := $(subst $(EMPTY) $(EMPTY),$(COMMA),$(foreach suite,$(SUITES_OF),$(firstword $(subst ==, ,$(suite)))))
 
 .NOTPARALLEL:  # two installations into one folder would meet
-.PHONY: help demo test test-thorough test-integrations check schemas docs bench bench-thorough clean
+.PHONY: help demo test test-integrations test-long check schemas docs bench bench-thorough clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## */  make \1\t/p' Makefile | expand -t 26
@@ -39,12 +43,12 @@ demo: $(VENV)/server.stamp  ## past chats recalled, a conversation summarized, f
 test: $(VENV)/test.stamp  ## every promise, PostgreSQL's among them, in a few minutes
 	$(PYTEST) $(TESTS)
 
-test-thorough: $(VENV)/test.stamp  ## the same at full length: every round of killing, every generated comparison
-	THOROUGH=1 $(PYTEST) $(TESTS)
+test-integrations: $(VENV)/integrations.stamp  ## the adapters, and their programs in the documentation
+	$(PYTEST) tests/integrations tests/end_to_end/test_readme.py
 
-test-integrations: $(VENV)/integrations.stamp $(SUITES)/stamp  ## the adapters, their programs in the README, and the tests that frameworks have of their own parts
-	ANTHROPIC_SUITE=$(SUITES)/anthropic-2.11.0 OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 \
-		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests/integrations tests/end_to_end/test_readme.py
+test-long: $(VENV)/integrations.stamp $(SUITES)/stamp  ## all of these at full length: every round of killing, and the frameworks' own tests
+	THOROUGH=1 ANTHROPIC_SUITE=$(SUITES)/anthropic-2.14.0 OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 \
+		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
@@ -86,7 +90,7 @@ $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 
 $(SUITES)/stamp: Makefile | $(VENV)/integrations.stamp
 	@echo "downloading the frameworks' own tests ..."
-	@$(PIP) download --no-binary :all: --no-deps --dest $(SUITES) $(SUITES_OF)
+	@$(PIP) download --no-binary $(SUITE_NAMES) --no-deps --dest $(SUITES) $(SUITES_OF)
 	@for archive in $(SUITES)/*.tar.gz; do tar -xzf $$archive -C $(SUITES) || exit 1; done
 	@touch $@
 

@@ -2,11 +2,12 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -42,11 +43,20 @@ def bouncer_of(dsn: str, *, sessions: int = SESSIONS) -> Generator[str]:
         user = ["-u", server.owner()] if os.geteuid() == 0 else []  # it refuses to be root
         bouncer = subprocess.Popen([program, "-q", *user, str(ini)])
         try:
-            started = time.monotonic()
-            while not (Path(folder) / f".s.PGSQL.{PORT}").exists():
-                assert time.monotonic() < started + PATIENCE_SECONDS
-                time.sleep(0.02)
+            _wait_until_listening(Path(folder) / f".s.PGSQL.{PORT}", bouncer)
             yield f"postgresql://postgres@/{parts.path[1:]}?host={folder}&port={PORT}"
         finally:
             bouncer.terminate()
             bouncer.wait()
+
+
+def _wait_until_listening(path: Path, bouncer: subprocess.Popen[bytes]) -> None:
+    """Wait until a connection to the socket *path* succeeds: the file is there before the program listens."""
+    started = time.monotonic()
+    while True:
+        with closing(socket.socket(socket.AF_UNIX)) as attempt, suppress(OSError):
+            attempt.connect(str(path))
+            return
+        assert bouncer.poll() is None, "pgbouncer ended; its messages are above"
+        assert time.monotonic() < started + PATIENCE_SECONDS
+        time.sleep(0.02)

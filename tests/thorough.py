@@ -1,4 +1,4 @@
-"""How long a run keeps at what has no end of its own: briefly in ``make test``, for long in ``make test-thorough``.
+"""How long a run keeps at what has no end of its own: briefly in ``make test``, for long in ``make test-long``.
 
 A brief run keeps each promise at least once.  ``THOROUGH=1`` makes a run thorough.
 """
@@ -10,7 +10,7 @@ import pytest
 
 IS_THOROUGH: Final = os.environ.get("THOROUGH") == "1"
 
-thorough: Final = pytest.mark.skipif(not IS_THOROUGH, reason="takes long: make test-thorough runs it")
+thorough: Final = pytest.mark.skipif(not IS_THOROUGH, reason="takes long: make test-long runs it")
 """Marks a test, or a case of one, that a brief run leaves out."""
 
 

@@ -124,7 +124,7 @@ def undo(page: Page) -> None:
 
 
 @pytest.mark.skipif(
-    not (ASKED or IS_THOROUGH), reason="pictures are for people: make test-thorough takes some"
+    not (ASKED or IS_THOROUGH), reason="pictures are for people: make test-long takes some"
 )
 @pytest.mark.parametrize(("language", "theme", "size"), LOOKS)
 def test_every_view_has_its_picture(visit: Visits, language: Language, theme: Theme, size: str) -> None:

@@ -1,5 +1,6 @@
 """``Effect.with_span`` in OpenTelemetry: spans beside those of the services, and never what was said."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -55,13 +56,18 @@ async def test_a_failure_is_an_error_of_its_kind_without_its_text(
     assert await Effect.fail(SECRET).with_span("text").provide(traced) == Failure(SECRET)
     with pytest.raises(ValueError, match="Kugelfisch"):
         await Effect.sync(explode).with_span("died").provide(traced)
-    await (
-        Effect.never()
-        .with_span("interrupted")
-        .fork()
-        .bind(lambda fiber: Effect.sleep(0).bind(lambda _: fiber.interrupt()))
-        .provide(traced)
+    has_begun = asyncio.Event()
+
+    async def wait_forever() -> None:
+        has_begun.set()
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(
+        Effect.promise(wait_forever).with_span("interrupted").provide(traced).or_raise()
     )
+    await has_begun.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
     kinds = {span.name: (span.attributes or {})["error.type"] for span in spans.get_finished_spans()}
     assert kinds == {
         "busy": "RepositoryError",
