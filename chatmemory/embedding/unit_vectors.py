@@ -138,7 +138,9 @@ def usable_rows(rows: Matrix) -> Sequence[Vector | None]:
     """Return *rows*, shape ``(count, dim)``, as a sequence of vectors; None for a zero row, of a text without features."""
     import numpy as np
 
-    return [row if has_features else None for row, has_features in zip(rows, np.any(rows, axis=1), strict=True)]
+    return [
+        row if has_features else None for row, has_features in zip(rows, np.any(rows, axis=1), strict=True)
+    ]
 
 
 def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:

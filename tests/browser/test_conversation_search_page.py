@@ -92,7 +92,8 @@ def test_the_first_message_and_a_date_are_one_step_away(visit: Visits) -> None:
     expect(page.locator(".is-wanted")).to_contain_text("Day 0")
     expect(page.get_by_text("The conversation begins here.")).to_be_visible()
     page.get_by_role("button", name="Find in this conversation").click()
-    page.get_by_label("Go to a date").fill("2026-09-05")  # goes there at once: a key more would scroll back up
+    # It goes there at once; one more key in the field would scroll back up to it.
+    page.get_by_label("Go to a date").fill("2026-09-05")
     expect(page.locator(".is-wanted")).to_contain_text("Day 200")
     expect(page.locator(".is-wanted")).to_be_in_viewport()
 

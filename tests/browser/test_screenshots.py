@@ -123,9 +123,7 @@ def undo(page: Page) -> None:
     page.get_by_role("button", name=re.compile("Undo|撤销")).click()
 
 
-@pytest.mark.skipif(
-    not (ASKED or IS_THOROUGH), reason="pictures are for people: make test-long takes some"
-)
+@pytest.mark.skipif(not (ASKED or IS_THOROUGH), reason="pictures are for people: make test-long takes some")
 @pytest.mark.parametrize(("language", "theme", "size"), LOOKS)
 def test_every_view_has_its_picture(visit: Visits, language: Language, theme: Theme, size: str) -> None:
     folder = PICTURES / f"{language}-{theme}-{size}"
