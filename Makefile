@@ -24,12 +24,9 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --di
 export PYTHONDONTWRITEBYTECODE :=
 # A run of some files alone: make test TESTS=tests/effect
 TESTS ?= --ignore=tests/integrations
-# The archives in which frameworks publish their tests, by name and version: those that the extra `integrations` pins.
+# The frameworks whose own tests are in their source archives.  pyproject.toml pins their versions.
 SUITES := $(VENV)/suites
-SUITES_OF := anthropic==2.14.0 langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2 openai-agents==0.24.0
-EMPTY :=
-COMMA := ,
-SUITE_NAMES := $(subst $(EMPTY) $(EMPTY),$(COMMA),$(foreach suite,$(SUITES_OF),$(firstword $(subst ==, ,$(suite)))))
+SUITES_OF := anthropic langgraph-checkpoint langgraph-checkpoint-sqlite openai-agents
 
 .NOTPARALLEL:  # two installations into one folder would meet
 .PHONY: help demo test test-integrations test-long check schemas docs bench bench-thorough clean
@@ -47,8 +44,7 @@ test-integrations: $(VENV)/integrations.stamp  ## the adapters, and their progra
 	$(PYTEST) tests/integrations tests/end_to_end/test_readme.py
 
 test-long: $(VENV)/integrations.stamp $(SUITES)/stamp  ## all of these at full length: every round of killing, and the frameworks' own tests
-	THOROUGH=1 ANTHROPIC_SUITE=$(SUITES)/anthropic-2.14.0 OPENAI_AGENTS_SUITE=$(SUITES)/openai_agents-0.24.0 \
-		LANGGRAPH_SUITES=$(SUITES) $(PYTEST) tests
+	THOROUGH=1 FRAMEWORK_SUITES=$(SUITES) $(PYTEST) tests
 
 check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
@@ -88,10 +84,14 @@ $(VENV)/%.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable '.$(EXTRAS)'
 	@touch $@
 
-$(SUITES)/stamp: Makefile | $(VENV)/integrations.stamp
+$(SUITES)/stamp: $(VENV)/integrations.stamp
 	@echo "downloading the frameworks' own tests ..."
-	@$(PIP) download --no-binary $(SUITE_NAMES) --no-deps --dest $(SUITES) $(SUITES_OF)
-	@for archive in $(SUITES)/*.tar.gz; do tar -xzf $$archive -C $(SUITES) || exit 1; done
+	@rm -rf $(SUITES)
+	@for name in $(SUITES_OF); do \
+		mkdir -p $(SUITES)/$$name && \
+		$(PIP) download --no-deps --no-binary $$name --dest $(SUITES)/$$name "$$($(PIP) freeze | grep "^$$name==")" && \
+		tar -xzf $(SUITES)/$$name/*.tar.gz --strip-components 1 -C $(SUITES)/$$name || exit 1; \
+	done
 	@touch $@
 
 $(BIN)/python:

@@ -21,6 +21,12 @@ HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 ENOUGH_FAILURES: Final = 6  # to see that something is broken
 PATIENCE_SECONDS: Final = 900
+SUITES: Final = os.environ.get("FRAMEWORK_SUITES", "")
+"""Where ``make test-long`` unpacks the source archives, each in a folder named after its distribution."""
+
+needs_suites: Final = pytest.mark.skipif(
+    not SUITES, reason="FRAMEWORK_SUITES names no folder of unpacked archives: make test-long makes one"
+)
 NOT_APPLICABLE: Final = "NOT_APPLICABLE"
 """The variable that names the list, for the process that runs the tests."""
 
@@ -50,6 +56,11 @@ class Ran:
         """Tell whether nothing failed or was skipped, and as many passed as there are to our knowledge."""
         trouble = sum(map(self.count, ("failed", "error", "skipped", "xfailed")))
         return trouble == 0 and self.count("passed") >= at_least
+
+
+def unpacked(distribution: str) -> Path:
+    """Return the folder with the source of *distribution*."""
+    return Path(SUITES).absolute() / distribution
 
 
 @final

@@ -1,28 +1,23 @@
-"""The SDK's own tests of its memory tools, unmodified, on ours: ``ANTHROPIC_SUITE`` names its unpacked source archive.
-
-pip download --no-binary :all: --no-deps anthropic==2.11.0
-"""
+"""The SDK's own tests of its memory tools, unmodified, on ours."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.integrations.foreign_suite import ForeignSuite
+from tests.integrations.foreign_suite import ForeignSuite, needs_suites, unpacked
 
 pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropic]'")
 
-SUITE = os.environ.get("ANTHROPIC_SUITE", "")
 FILE = "tests/lib/tools/memory_tools/test_filesystem.py"
 AT_LEAST = 74  # of 99; the others are in not_applicable.txt
 
-pytestmark = pytest.mark.skipif(not SUITE, reason="ANTHROPIC_SUITE names no unpacked source of anthropic")
+pytestmark = needs_suites
 
 # Its conftest is about clients and recorded answers, and needs packages that these tests do without.
 suite = ForeignSuite(
-    Path(SUITE).absolute(),
+    unpacked("anthropic"),
     Path(__file__).with_name("swapped_memory_tools.py"),
     options=("--noconftest", "-o", "addopts="),
 )

@@ -1,39 +1,31 @@
-"""LangGraph's own tests of its stores, unmodified, on ours: ``LANGGRAPH_SUITES`` names the folder of their unpacked archives.
-
-pip download --no-binary :all: --no-deps langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2
-"""
+"""LangGraph's own tests of its stores, unmodified, on ours."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.integrations.foreign_suite import ForeignSuite
+from tests.integrations.foreign_suite import ForeignSuite, needs_suites, unpacked
 
-pytest.importorskip("langgraph.store.sqlite", reason="pip install langgraph-checkpoint-sqlite==3.1.2")
+pytest.importorskip("langgraph.store.sqlite", reason="pip install langgraph-checkpoint-sqlite")
 
-SUITES = os.environ.get("LANGGRAPH_SUITES", "")
+pytestmark = needs_suites
 
-pytestmark = pytest.mark.skipif(
-    not SUITES, reason="LANGGRAPH_SUITES names no folder of unpacked archives of langgraph-checkpoint"
-)
-
-SQLITE, BASE = "langgraph_checkpoint_sqlite-3.1.2", "langgraph_checkpoint-4.3.2"
+SQLITE, BASE = "langgraph-checkpoint-sqlite", "langgraph-checkpoint"
 
 
-def suite_of(archive: str) -> ForeignSuite:
+def suite_of(distribution: str) -> ForeignSuite:
     return ForeignSuite(
-        Path(SUITES).absolute() / archive,
+        unpacked(distribution),
         Path(__file__).with_name("swapped_stores.py"),
-        prefix=f"{archive}/",
+        prefix=f"{distribution}/",
         options=("-o", "addopts=", "-o", "asyncio_mode=auto"),
     )
 
 
 @pytest.mark.parametrize(
-    ("archive", "file", "at_least"),
+    ("distribution", "file", "at_least"),
     [
         (SQLITE, "tests/test_store.py", 99),  # of 103
         (SQLITE, "tests/test_async_store.py", 37),  # of 39
@@ -41,9 +33,9 @@ def suite_of(archive: str) -> ForeignSuite:
         (BASE, "tests/test_store.py", 116),  # of 117; the others are in not_applicable.txt
     ],
 )
-def test_every_test_of_langgraph_that_can_apply_passes(archive: str, file: str, at_least: int) -> None:
-    ran = suite_of(archive).run(file)
-    print(archive, file, ran.summary)  # noqa: T201  the figures
+def test_every_test_of_langgraph_that_can_apply_passes(distribution: str, file: str, at_least: int) -> None:
+    ran = suite_of(distribution).run(file)
+    print(distribution, file, ran.summary)  # noqa: T201  the figures
     assert ran.all_passed(at_least=at_least), ran.said
 
 

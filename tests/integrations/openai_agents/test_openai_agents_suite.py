@@ -1,20 +1,15 @@
-"""The SDK's own tests of its sessions, unmodified, on ours: ``OPENAI_AGENTS_SUITE`` names its unpacked source archive.
-
-pip download --no-binary :all: --no-deps openai-agents==0.24.0
-"""
+"""The SDK's own tests of its sessions, unmodified, on ours."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.integrations.foreign_suite import ForeignSuite
+from tests.integrations.foreign_suite import ForeignSuite, needs_suites, unpacked
 
 pytest.importorskip("agents", reason="pip install 'chatmemory-effect[openai-agents]'")
 
-SUITE = os.environ.get("OPENAI_AGENTS_SUITE", "")
 FILES = (
     "tests/memory/test_session.py",
     "tests/memory/test_session_limit.py",
@@ -27,11 +22,9 @@ FILES = (
 )
 AT_LEAST = 355  # the others are in not_applicable.txt
 
-pytestmark = pytest.mark.skipif(
-    not SUITE, reason="OPENAI_AGENTS_SUITE names no unpacked source of openai-agents"
-)
+pytestmark = needs_suites
 
-suite = ForeignSuite(Path(SUITE).absolute(), Path(__file__).with_name("swapped_sessions.py"))
+suite = ForeignSuite(unpacked("openai-agents"), Path(__file__).with_name("swapped_sessions.py"))
 
 
 def test_every_test_of_the_sdk_that_can_apply_passes() -> None:
