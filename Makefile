@@ -41,7 +41,7 @@ test: $(VENV)/test.stamp  ## every promise, PostgreSQL's among them, in a few mi
 	$(PYTEST) $(TESTS)
 
 test-integrations: $(VENV)/integrations.stamp  ## the adapters, and their programs in the documentation
-	$(PYTEST) tests/integrations tests/end_to_end/test_readme.py
+	$(PYTEST) tests/integrations
 
 test-long: $(VENV)/integrations.stamp $(SUITES)/stamp  ## all of these at full length: every round of killing, and the frameworks' own tests
 	THOROUGH=1 FRAMEWORK_SUITES=$(SUITES) $(PYTEST) tests

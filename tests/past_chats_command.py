@@ -1,4 +1,4 @@
-"""The installed ``pastchats-memory``, run as an agent runs it."""
+"""``pastchats-memory``, run as an agent runs it."""
 
 import json
 import os
@@ -10,6 +10,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from chatmemory_layers.entry import pastchats_memory
+from tests.in_process import in_process
 
 HISTORIES = Path(__file__).parents[1] / "examples/histories"
 COMPILED = Path(tempfile.gettempdir()) / f"chatmemory-compiled-{os.getuid()}"
@@ -23,6 +26,7 @@ class Agent:
         self.folder = folder
         self.db = folder / "pastchats.db"
         self.environment: dict[str, str] = {}
+        self.has_own_process = False
 
     def begin_with(self, index: Path) -> None:
         """Take *index* for its own, as it is now."""
@@ -31,9 +35,16 @@ class Agent:
     def run(
         self, command: str, *, given: str = "", at_most_seconds: float | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        """Run *command*, which begins with ``pastchats-memory``."""
+        """Run *command*, which begins with ``pastchats-memory``: in this process, unless it needs its own."""
         program, *arguments = shlex.split(command)
         assert program == PROGRAM.name
+        if at_most_seconds is None and not self.has_own_process:
+            return in_process(
+                pastchats_memory,
+                arguments=[PROGRAM, *arguments],
+                given=given,
+                environment=self._environment(),
+            )
         return subprocess.run(
             [PROGRAM, *arguments],
             capture_output=True,
@@ -60,6 +71,7 @@ class Agent:
         broken.mkdir()
         (broken / "sqlite_vec.py").write_text("raise ImportError('no such extension')\n")
         self.environment["PYTHONPATH"] = str(broken)
+        self.has_own_process = True
 
     def _environment(self) -> Mapping[str, str]:
         own = {"HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder), "PASTCHATS_DB": str(self.db)}

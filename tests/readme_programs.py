@@ -1,10 +1,7 @@
 """The programs of the README and of the documentation, for the tests that run them and those that check their types."""
 
-import importlib
 import re
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,19 +24,16 @@ PROGRAMS = {
     for page in (ROOT / "README.md", *PAGES)
     for number, program in enumerate(programs_of(page), start=1)
 }
+OF_FRAMEWORKS = {
+    name: program for name, program in PROGRAMS.items() if "chatmemory.integrations." in program[0]
+}
+"""Those that show an adapter, which need the framework that it is for: tests/integrations runs them."""
+OURS = {name: program for name, program in PROGRAMS.items() if name not in OF_FRAMEWORKS}
 
 
-def needs_framework(program: str) -> bool:
-    """Tell whether *program* shows an adapter, which needs the framework that it is for."""
-    return "chatmemory.integrations." in program
-
-
-def skip_without_frameworks(program: str) -> None:
-    """Skip the test where *program* imports, itself or through an adapter of ours, a framework that is not installed."""
-    for module in re.findall(r"^(?:from|import) ([\w.]+)", program, re.MULTILINE):
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as missing:
-            if str(missing.name).startswith("chatmemory"):
-                raise
-            pytest.skip(f"{module} needs {missing.name}, which make test-integrations installs")
+def folder_for_programs(folder: Path) -> Path:
+    """Make *folder*, with what the programs read of this repository."""
+    folder.mkdir()
+    for read in ("config", "examples"):
+        (folder / read).symlink_to(ROOT / read)
+    return folder

@@ -13,6 +13,7 @@ from tests.browser.api import Api
 from tests.browser.hostile_texts import HOSTILE
 from tests.browser.visiting import DESKTOP, PHONE, Visits
 from tests.past_chats_command import PROGRAM
+from tests.thorough import rounds
 
 LONG_WORD: Final = "w" * 100_000
 
@@ -180,7 +181,7 @@ def test_a_very_long_word_breaks(visit: Visits, api: Api) -> None:
 def test_an_address_is_no_way_in(visit: Visits, api: Api) -> None:
     visitor = visit()
     visitor.expect_trouble(r"40[04].*")
-    for text in HOSTILE[::5]:
+    for text in HOSTILE[:: rounds(11, thorough=5)]:
         for place in (
             "conversations/{}",
             "memories/{}",

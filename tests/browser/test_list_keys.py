@@ -44,19 +44,15 @@ def memories(visit: Visits, api: Api) -> Page:
     return page
 
 
-def test_the_conversations_are_one_stop(conversations: Page) -> None:
+def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one_to_the_next(
+    conversations: Page,
+) -> None:
     page = conversations
     tab_into_list(page)
     expect(items(page).first).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Load more")).to_be_focused()
     page.keyboard.press("Shift+Tab")
-    expect(items(page).first).to_be_focused()
-
-
-def test_arrows_home_and_end_go_from_conversation_to_conversation(conversations: Page) -> None:
-    page = conversations
-    tab_into_list(page)
     for key, at in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("End", 49), ("ArrowDown", 49)):
         page.keyboard.press(key)
         expect(items(page).nth(at)).to_be_focused()
@@ -64,11 +60,6 @@ def test_arrows_home_and_end_go_from_conversation_to_conversation(conversations:
     page.keyboard.press("Home")
     page.keyboard.press("ArrowUp")
     expect(items(page).first).to_be_focused()
-
-
-def test_the_list_of_conversations_is_left_and_found_again_where_it_was(conversations: Page) -> None:
-    page = conversations
-    tab_into_list(page)
     page.keyboard.press("End")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # load more

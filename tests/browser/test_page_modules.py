@@ -93,32 +93,16 @@ def _all(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [one for entry in entries for one in [*_all(entry["covers"] or ()), entry]]
 
 
-def test_folding_loses_no_message_and_shows_none_twice(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100))
+def test_folding_shows_each_message_once_in_its_order_below_the_summary_that_covers_it(page: Page) -> None:
+    @settings(max_examples=rounds(20, thorough=100))
     @given(histories())
     def check(history: Sequence[Mapping[str, Any]]) -> None:
-        read = [entry["message"]["id"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
-        assert sorted(read) == sorted(message["id"] for message in history)
-
-    check()
-
-
-def test_what_is_said_is_read_in_its_order_however_it_is_folded(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100))
-    @given(histories())
-    def check(history: Sequence[Mapping[str, Any]]) -> None:
-        read = [entry["message"] for entry in _all(page.evaluate(FOLD, history)) if entry["message"]]
+        entries = _all(page.evaluate(FOLD, history))
+        read = [entry["message"] for entry in entries if entry["message"]]
+        assert sorted(message["id"] for message in read) == sorted(message["id"] for message in history)
         said = [message["seq"] for message in read if message["role"] == "user"]
         assert said == sorted(said)
-
-    check()
-
-
-def test_a_summary_holds_exactly_what_it_stands_for(page: Page) -> None:
-    @settings(max_examples=rounds(15, thorough=100))
-    @given(histories())
-    def check(history: Sequence[Mapping[str, Any]]) -> None:
-        for entry in _all(page.evaluate(FOLD, history)):
+        for entry in entries:
             inside = [one["message"]["id"] for one in entry["covers"] or () if one["message"]]
             covered = [one["id"] for one in history if one["coveredBy"] == entry["summaryId"] is not None]
             assert sorted(inside) == sorted(covered)

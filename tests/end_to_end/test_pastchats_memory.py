@@ -226,11 +226,9 @@ def test_nothing_found_is_said_and_is_no_failure(indexed: Agent) -> None:
 
 
 def test_a_pipe_gets_no_colour_and_chinese_survives_the_c_locale(indexed: Agent) -> None:
-    indexed.environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    try:
-        shown = indexed.answer("pastchats-memory search 全文检索")
-    finally:
-        indexed.environment = {}
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [PROGRAM, "--db", indexed.db, "search", "全文检索"]
+    shown = subprocess.run(command, env=environment, capture_output=True, check=True).stdout.decode("utf-8")
     assert "\x1b" not in shown
     assert "全文" in shown
 

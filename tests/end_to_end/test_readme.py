@@ -1,8 +1,6 @@
 """What the README says is so: its programs run and print what stands below them."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,18 +10,19 @@ from chatmemory.effect import Success
 from chatmemory.effect.config.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings.memory_settings import Settings
-from tests.readme_programs import PAGES, PROGRAMS, README, ROOT, programs_of, skip_without_frameworks
+from tests.in_process import in_process
+from tests.readme_programs import OURS, PAGES, PROGRAMS, README, ROOT, folder_for_programs, programs_of
 
 
-@pytest.mark.parametrize(("program", "output"), PROGRAMS.values(), ids=PROGRAMS)
-def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_path: Path) -> None:
-    skip_without_frameworks(program)
-    for folder in ("config", "examples"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    command = [sys.executable, "-W", "error", "-X", "utf8", "-c", program]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == output
+def test_the_programs_print_what_stands_below_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {}
+    for name, (program, output) in OURS.items():
+        folder = folder_for_programs(tmp_path / name)
+        monkeypatch.chdir(folder)
+        printed = in_process(lambda program=program: exec(program, {"__name__": "__main__"}))
+        if (printed.returncode, printed.stderr, printed.stdout) != (0, "", output):
+            wrong[name] = printed
+    assert wrong == {}
 
 
 def test_the_first_program_is_short_and_matches_on_a_failure() -> None:
@@ -60,12 +59,14 @@ def test_every_subcommand_that_it_names_is_one() -> None:
     assert named <= set(COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "README.zh.md", *PAGES], ids=lambda page: page.stem
-)
-def test_every_link_into_the_repository_leads_somewhere(page: Path) -> None:
-    links = set(re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")))
-    assert [link for link in links if not (page.parent / link).exists() and "/made/" not in link] == []
+def test_every_link_into_the_repository_leads_somewhere() -> None:
+    dead = {
+        (page.name, link)
+        for page in (ROOT / "README.md", ROOT / "README.zh.md", *PAGES)
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / link).exists() and "/made/" not in link
+    }
+    assert dead == set()
 
 
 def test_it_is_short_and_its_two_languages_show_the_same_program() -> None:

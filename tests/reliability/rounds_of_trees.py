@@ -1,9 +1,9 @@
-"""``steps_of``: what is done with the conversations of a round, one transaction each; ``shown``: what is there of them."""
+"""The steps of a round with conversations, one transaction each; what is there of them, and what the log tells of them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final
 
-from chatmemory import MessageRepository
+from chatmemory import Event, MessageRepository
 from chatmemory.conversation.message_repository import Fork, PageQuery, Undo
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 
@@ -80,3 +80,16 @@ async def shown(messages: MessageRepository, talk: str) -> list[Any]:
                 page = await messages.page(PageQuery(name, view, as_of=as_of)).or_raise()
                 read.append(page)
     return read
+
+
+def told(events: Sequence[Event], talk: str) -> list[Any]:
+    """Return what *events* tell of the conversations of a round, in the order of each."""
+    names = names_of(talk)
+    return sorted(
+        [
+            (one.target, one.version, one.action, one.by, one.reason, one.reach)
+            for one in events
+            if one.target in names
+        ],
+        key=str,
+    )

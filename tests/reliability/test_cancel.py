@@ -14,7 +14,6 @@ import asyncpg
 import pytest
 
 from chatmemory import ChatMemory, ManagedRuntime, StrategySettings
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.numbered import (
     BATCH_SIZE,
@@ -71,15 +70,6 @@ async def so_many(acknowledged: asyncio.Semaphore, times: int) -> None:
         await acknowledged.acquire()
     for _ in range(random.randrange(MOST_TURNS)):
         await asyncio.sleep(0)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
-    if request.param == "sqlite":
-        yield str(tmp_path / "chat.db")
-    else:
-        async with fresh_database() as dsn:
-            yield dsn
 
 
 @pytest.fixture(params=[cancel_task, cancel_scope])

@@ -1,38 +1,40 @@
-"""A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves no half batch behind."""
+"""A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves nothing half done behind."""
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from chatmemory import ChatMemory
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    EventLogTag,
+    ItemRepositoryTag,
+    LongTermMemory,
+    LongTermMemoryService,
+    ManagedRuntime,
+    MessageRepositoryTag,
+    Namespace,
+)
+from chatmemory.effect import Success
+from chatmemory.events.event import Event
+from chatmemory_layers.embedding.hashed import hashed
+from tests.reliability import rounds_of_items, rounds_of_trees
+from tests.reliability.feed import every_change
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing
-from tests.reliability.store import finish_history_work, open_store
+from tests.reliability.programs.write_for_ever import ITEMS, TREES
+from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
+from tests.reliability.turns import TURNS, check_turns, disagreements, of_all
 from tests.thorough import rounds, thorough
 
-LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
 KILLS = rounds(1, thorough=8)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
-    if request.param == "sqlite":
-        yield str(tmp_path / "chat.db")
-    else:
-        async with fresh_database() as dsn:
-            yield dsn
-
-
-async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
-    """Assert that what is stored of a run is what was acknowledged; a batch on its way may be there too, whole."""
-    for conversation_id, writers in names(run).items():
-        stored = check_batches(await full_view(memory, conversation_id))
-        assert stored.keys() <= set(writers)
-        for writer in writers:
-            assert stored.get(writer, 0) - acknowledged[writer] in {0, 1}
+LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
+WRITERS = sum(map(len, names("").values())) + len(TURNS) + len((ITEMS, TREES))
+LEAVING = {"forgotten", "expired"}
+"""The actions after which a memory is not there."""
 
 
 async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
@@ -46,10 +48,18 @@ async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
                 await check_run(memory, run, acknowledged)
 
 
+async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
+    """Assert that what is stored of a run is what was acknowledged; a batch on its way may be there too, whole."""
+    for conversation_id, writers in names(run).items():
+        stored = check_batches(await full_view(memory, conversation_id))
+        assert stored.keys() <= set(writers)
+        for writer in writers:
+            assert stored.get(writer, 0) - acknowledged[writer] in {0, 1}
+
+
 @pytest.mark.parametrize(
     "case",
     [
-        "inline",
         "background deleting",
         pytest.param("inline deleting", marks=thorough),
         pytest.param("background", marks=thorough),
@@ -59,20 +69,101 @@ async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_messag
     address: str, case: str
 ) -> None:
     words = case.split()
-    strategy = summarizing(*words)
-    summaries = 0
     for kill in range(KILLS):
         run = f"run{kill}"
         acknowledged = await killed_at_random("append_for_ever", address, run, *words, life=LONG_ENOUGH)
-        await finish_history_work(address, strategy)
+        await finish_history_work(address, summarizing(*words))
         async with open_store(address) as memory:
             if "deleting" not in words:
                 await check_run(memory, run, acknowledged)
-            for conversation_id, writers in names(run).items():
-                ids = ids_of({writer: acknowledged[writer] for writer in writers})
-                if not ids:  # a short life
-                    continue
-                summaries += await check_coverage(memory, conversation_id, ids)
-                conversation = await memory.get_conversation(conversation_id).or_raise()
-                assert conversation.open_count < strategy.summarize_every_n
+            await check_summaries(memory, run, acknowledged)
+
+
+async def check_summaries(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
+    """Assert that the summaries of a run cover each acknowledged message once, and that none is due."""
+    summaries = 0
+    for conversation_id, writers in names(run).items():
+        if ids := ids_of({writer: acknowledged[writer] for writer in writers}):
+            summaries += await check_coverage(memory, conversation_id, ids)
+            conversation = await memory.get_conversation(conversation_id).or_raise()
+            assert conversation.open_count < summarizing("inline").summarize_every_n
     assert summaries > 0
+
+
+async def test_a_writer_of_everything_leaves_what_was_acknowledged_and_its_events(address: str) -> None:
+    runs: dict[str, Acknowledged] = {}
+    for kill in range(KILLS):
+        run = f"run{kill}"
+        runs[run] = await killed_at_random("write_for_ever", address, run, life=LONG_ENOUGH, writers=WRITERS)
+        assert await disagreements(address) == []
+        await finish_history_work(address, summarizing("inline"))
+        async with ManagedRuntime(chat_store(address)) as runtime:
+            events = await every_change(address, await runtime.service(EventLogTag))
+            chat = await runtime.service(ChatMemoryService)
+            await check_run(chat, run, runs[run])
+            await check_summaries(chat, run, runs[run])
+            await check_versions(chat, run, events)
+            await check_memory_events(await runtime.service(LongTermMemoryService), Namespace(run), events)
+            items = await runtime.service(ItemRepositoryTag)
+            await check_rounds(rounds_of_items, items, f"items-{run}", runs[run][ITEMS], events)
+            messages = await runtime.service(MessageRepositoryTag)
+            await check_rounds(rounds_of_trees, messages, f"trees-{run}", runs[run][TREES], events)
+        async with open_memories(address, embedder=hashed) as memory:
+            for user, acknowledged in runs.items():
+                await check_turns(memory, Namespace(user), acknowledged)
+
+
+async def check_versions(memory: ChatMemory, run: str, events: Sequence[Event]) -> None:
+    """Assert that each version of a conversation has its event, and that no other version has one."""
+    for conversation_id in names(run):
+        conversation = await memory.get_conversation(conversation_id).or_raise()
+        told = [event.version for event in events if event.target == conversation_id]
+        assert told == [*range(1, conversation.version + 1)]
+
+
+async def check_memory_events(memory: LongTermMemory, user: Namespace, events: Sequence[Event]) -> None:
+    """Assert that each memory that is there, and no other, was stored by an event and not forgotten by a later one."""
+    of_memory = defaultdict[tuple[Namespace, str], list[Event]](list)
+    for event in events:
+        if event.kind == "memory" and event.owner in {user, of_all(user)}:
+            of_memory[event.owner, event.target].append(event)
+    assert of_memory
+    for (owner, memory_id), told in of_memory.items():
+        actions = [event.action for event in told]
+        assert actions.count("stored") - sum(actions.count(one) for one in LEAVING) in {0, 1}
+        history = await memory.history(owner, memory_id).or_raise()
+        assert [event.number for event in history.events] == [event.number for event in told]
+        is_there = isinstance(await memory.get(owner, memory_id), Success)
+        assert is_there is (actions[-1] not in LEAVING), (owner, memory_id, actions)
+
+
+async def check_rounds(
+    steps: Any, repository: Any, talk: str, acknowledged: int, events: Sequence[Event]
+) -> None:
+    """Assert that the last round is whole, and that the one on its way is as after one of its steps.
+
+    *steps* is ``rounds_of_items`` or ``rounds_of_trees``.
+    """
+
+    async def state(talk: str) -> tuple[list[Any], list[Any]]:
+        return await steps.shown(repository, talk), steps.told(events, talk)
+
+    if acknowledged:
+        last = f"{talk}-{acknowledged - 1}"
+        assert await state(last) == (await states_of_a_round(steps, last))[-1]
+    states = await states_of_a_round(steps, f"{talk}-{acknowledged}")
+    assert await state(f"{talk}-{acknowledged}") in states
+    assert len(states) == len({str(one) for one in states})  # so that each step would be noticed
+
+
+async def states_of_a_round(steps: Any, talk: str) -> list[tuple[list[Any], list[Any]]]:
+    """Return what a store without a disk shows and tells before the round and after each of its steps."""
+    async with ManagedRuntime(chat_store("memory")) as runtime:
+        tag = ItemRepositoryTag if steps is rounds_of_items else MessageRepositoryTag
+        repository: Any = await runtime.service(tag)
+        log = await runtime.service(EventLogTag)
+
+        async def state() -> tuple[list[Any], list[Any]]:
+            return await steps.shown(repository, talk), steps.told(await every_change("memory", log), talk)
+
+        return [await state(), *[await state() async for _ in steps.steps_of(repository, talk)]]

@@ -2,15 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
 from itertools import count
-from pathlib import Path
 
 import pytest
 
 from chatmemory import LongTermMemory, Namespace
 from chatmemory_layers.embedding.hashed import hashed
-from tests.empty_store import empty_store
 from tests.reliability.store import open_memories
 from tests.reliability.test_cancel import (
     ROUNDS,
@@ -23,15 +20,6 @@ from tests.reliability.test_cancel import (
 from tests.reliability.turns import TURNS, Turn, check_turns, disagreements
 
 MOST_TURNS = 60  # that are acknowledged before a round is cancelled
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
-    if request.param == "sqlite":
-        yield str(tmp_path / "chat.db")
-    else:
-        async with empty_store() as dsn:
-            yield dsn
 
 
 @pytest.fixture(params=[cancel_task, cancel_scope])

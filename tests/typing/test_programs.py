@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme_programs import PROGRAMS, needs_framework, skip_without_frameworks
-from tests.thorough import IS_THOROUGH, thorough
+from tests.readme_programs import OURS, PROGRAMS
+from tests.thorough import IS_THOROUGH
 from tests.typing.checkers import Problem, basedpyright_problems, mypy_problems
 
 CHECKERS = {"mypy": mypy_problems, "pyright": basedpyright_problems}
@@ -23,15 +23,11 @@ EXPECTED = re.compile(r"# type error(?: in (?P<checker>\w+))?: .+")
 UNTYPED = "def ask(client):\n    return client.ask()\n"
 
 
-def file_of(name: str) -> str:
-    return f"readme_{name.replace('-', '_')}.py"
-
-
 # Reading a framework takes a checker ten times as long as all the rest.
-README_PROGRAMS = [
-    pytest.param(file_of(name), program, id=name, marks=[thorough] if needs_framework(program) else [])
-    for name, (program, _) in PROGRAMS.items()
-]
+README_PROGRAMS = {
+    f"readme_{name.replace('-', '_')}.py": program
+    for name, (program, _) in (PROGRAMS if IS_THOROUGH else OURS).items()
+}
 
 # What a framework leaves untyped, its users cannot mend: Memory.from_defaults of llama_index takes a bare List.
 UNTYPED_BY_FRAMEWORKS = {("llama_index", "reportUnknownMemberType")}
@@ -47,9 +43,8 @@ def problems(checker: str, tmp_path_factory: pytest.TempPathFactory) -> list[Pro
     """Check everything in one run: most of its time goes into what the programs import."""
     readme = tmp_path_factory.mktemp("readme")
     (readme / "untyped.py").write_text(UNTYPED, encoding="utf-8")
-    for name, (program, _) in PROGRAMS.items():
-        if IS_THOROUGH or not needs_framework(program):
-            (readme / file_of(name)).write_text(program, encoding="utf-8")
+    for file, program in README_PROGRAMS.items():
+        (readme / file).write_text(program, encoding="utf-8")
     return CHECKERS[checker](FOLDER, readme)
 
 
@@ -76,13 +71,10 @@ def test_programs_outside_the_repository_are_checked_strictly(problems: list[Pro
     assert "untyped.py:1" in {problem.place for problem in problems}
 
 
-@pytest.mark.parametrize(("file", "program"), README_PROGRAMS)
-def test_a_program_of_the_readme_has_no_type_error(problems: list[Problem], file: str, program: str) -> None:
-    skip_without_frameworks(program)
-    ours = [
+def test_the_programs_of_the_documentation_have_no_type_error(problems: list[Problem]) -> None:
+    assert [
         str(problem)
         for problem in problems
-        if problem.path.name == file
+        if (program := README_PROGRAMS.get(problem.path.name))
         and not any(name in program and rule == problem.rule for name, rule in UNTYPED_BY_FRAMEWORKS)
-    ]
-    assert ours == []
+    ] == []

@@ -1,21 +1,18 @@
-"""A narrow window and large letters: everything is there, in reach, and nothing is scrolled sideways."""
+"""``misplaced``: what a narrow window or large letters cut, push out of sight, or let scroll sideways."""
 
-from collections.abc import Callable
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
-import pytest
 from playwright.sync_api import Page, ViewportSize
 
-from tests.browser import test_accessibility
-from tests.browser.api import Api
-from tests.browser.test_accessibility import VIEWS, walk
-from tests.browser.visiting import Language, Visits
-from tests.thorough import thorough
+from tests.browser.visiting import DESKTOP, PHONE
 
-NARROWEST: Final = ViewportSize(width=320, height=640)
-ZOOMED: Final = ViewportSize(width=640, height=400)
-"""What is left of 1280 by 800 at 200 %."""
-DESKTOP: Final = ViewportSize(width=1280, height=800)
+SIZES: Final = {
+    "a phone": PHONE,
+    "320 px": ViewportSize(width=320, height=640),
+    "zoom of 200 %": ViewportSize(width=640, height=400),  # what is left of 1280 by 800
+}
 
 # What may be wider than its room scrolls inside of itself: code and tables, which the keyboard can scroll, too.
 WRONG: Final = """() => {
@@ -45,38 +42,24 @@ WRONG: Final = """() => {
     return [...new Set(found)];
 }"""
 
-_something_to_show = test_accessibility._something_to_show
+
+def misplaced(page: Page) -> Sequence[str]:
+    """Look at the view in every size of the window and of the letters, and return what is wrong in any of them."""
+    found = []
+    for name, size in SIZES.items():
+        page.set_viewport_size(size)
+        found += [f"{name}: {wrong}" for wrong in page.evaluate(WRONG)]
+    page.set_viewport_size(DESKTOP)
+    with letters_twice_as_large(page):
+        found += [f"text of 200 %: {wrong}" for wrong in page.evaluate(WRONG)]
+    return found
 
 
-def as_it_is(page: Page) -> None:
-    """Leave the letters at their size."""
-    del page
-
-
-def twice_as_large(page: Page) -> None:
+@contextmanager
+def letters_twice_as_large(page: Page) -> Generator[None]:
     """Make the letters of the browser twice as large, as its settings do: rem and the media queries follow."""
-    page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
-
-
-@pytest.mark.parametrize("language", ["en-GB", pytest.param("zh-CN", marks=thorough)])
-@pytest.mark.parametrize(
-    ("size", "letters"),
-    [
-        pytest.param(NARROWEST, as_it_is, id="320 px"),
-        pytest.param(ZOOMED, as_it_is, id="zoom of 200 %"),
-        pytest.param(DESKTOP, twice_as_large, id="text of 200 %"),
-    ],
-)
-def test_nothing_is_cut_or_scrolled_sideways(
-    visit: Visits, api: Api, language: Language, size: ViewportSize, letters: Callable[[Page], None]
-) -> None:
-    long_id = "a-very-long-id-" * 8
-    api.say(long_id, {"role": "user", "content": "https://example.org/" + "long" * 60})
-    api.remember({"content": "word" * 80, "tags": ["tag" * 30], "key": "key" * 40}, app="app" * 40)
-    visitor = visit(language=language)
-    visitor.is_kept = False
-    visitor.page.set_viewport_size(size)
-    letters(visitor.page)
-    found = {view: visitor.page.evaluate(WRONG) for view in walk(visitor)}
-    assert len(found) == len(VIEWS)
-    assert [f"{view}: {wrong}" for view, all_wrong in found.items() for wrong in all_wrong] == []
+    browser = page.context.new_cdp_session(page)
+    browser.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    yield
+    browser.send("Page.setFontSizes", {"fontSizes": {"standard": 16, "fixed": 13}})
+    browser.detach()

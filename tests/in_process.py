@@ -1,0 +1,57 @@
+"""``in_process``: run a program in this process, as if it had one of its own, in a tenth of the time."""
+
+import gc
+import io
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from chatmemory.effect import debug
+
+
+def in_process(
+    program: Callable[[], object],
+    *,
+    arguments: Sequence[str | Path] = ("-",),
+    given: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> "CompletedProcess[str]":
+    """Call *program* with streams, arguments and variables of its own, and return how it ended.
+
+    Args:
+        program: returns, or raises ``SystemExit``.
+        arguments: its ``sys.argv``.
+        given: its standard input.
+        environment: all its variables; None: those of this process.
+    """
+    printed, complained = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    before = dict(os.environ), sys.argv, sys.stdin, gc.isenabled(), gc.get_threshold()
+    code: object = 0
+    debug.disable()  # a process of its own would be in no development mode; each test switches it on again
+    try:
+        if environment is not None:
+            os.environ.clear()
+            os.environ.update(environment)
+        sys.argv = [os.fspath(argument) for argument in arguments]
+        sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
+        with redirect_stdout(printed), redirect_stderr(complained):
+            program()
+    except SystemExit as ended:
+        code = ended.code or 0
+    finally:
+        variables, sys.argv, sys.stdin, was_enabled, threshold = before
+        os.environ.clear()
+        os.environ.update(variables)
+        gc.set_threshold(*threshold)
+        (gc.enable if was_enabled else gc.disable)()
+    out, err = (text_of(stream) for stream in (printed, complained))
+    return CompletedProcess(sys.argv, int(str(code)), out, err)
+
+
+def text_of(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    text: bytes = stream.buffer.getvalue()  # type: ignore[attr-defined]  # a BytesIO
+    return text.decode("utf-8")
