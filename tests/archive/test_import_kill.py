@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory_layers import stacks
 from tests.archive.rich_store import MEI, export_of, fill
+from tests.forked import Forked, run_forked
 from tests.http.served import CHATMEMORY
 from tests.patience import PATIENCE_SECONDS
 from tests.thorough import rounds
@@ -57,16 +57,13 @@ def test_an_import_that_is_killed_and_run_again_is_as_one_run(tmp_path: Path) ->
     lines = asyncio.run(a_long_export())
     place = tmp_path / "二.db"
     for number in range(1, KILLS + 1):
-        given = "".join(lines[: len(lines) * number // (KILLS + 1)]).encode()
-        command = [CHATMEMORY, "import", "--store", place]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            assert process.stdin is not None
-            process.stdin.write(given)
+        with Forked(CHATMEMORY, "import", "--store", place) as process:
+            process.stdin.write("".join(lines[: len(lines) * number // (KILLS + 1)]))
             process.stdin.flush()
             wait_for_messages(place)
             assert process.poll() is None  # it waits for the rest of its lines
             process.kill()
     exported = tmp_path / "all.jsonl"
     exported.write_text("".join(lines), encoding="utf-8")
-    subprocess.run([CHATMEMORY, "import", exported, "--store", place], check=True, timeout=PATIENCE_SECONDS)
+    assert run_forked(CHATMEMORY, "import", exported, "--store", place).returncode == 0
     assert asyncio.run(exported_by(place)) == lines

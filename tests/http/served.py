@@ -9,7 +9,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -21,10 +20,12 @@ from urllib.parse import urlsplit
 
 from attrs import define, frozen
 
+from tests.forked import Forked
 from tests.patience import PATIENCE_SECONDS
 
 CHATMEMORY: Final = Path(sys.executable).with_name("chatmemory")
 """The command."""
+FOR_ALL_TESTS: Final = 3600.0
 
 
 @final
@@ -95,7 +96,7 @@ class Client:
 class Server:
     """The process, and where it listens."""
 
-    process: subprocess.Popen[str]
+    process: Forked
     url: str
     log: Path
 
@@ -160,26 +161,19 @@ def started(
 ) -> Generator[Server]:
     """Run *command*, whose first line names its address; it is killed at the end if it still runs."""
     with (
-        NamedTemporaryFile("w", encoding="utf-8") as log,  # a pipe that nobody reads would stop it
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            encoding="utf-8",
+        NamedTemporaryFile("w", encoding="utf-8") as file,  # a pipe that nobody reads would stop it
+        Forked(
+            *command,
             cwd=cwd,
-            env=environment,
+            environment=environment,
+            errors_to=Path(file.name),
+            longest_seconds=FOR_ALL_TESTS,
         ) as process,
     ):
-        try:
-            assert process.stdout is not None
-            address = re.search(r"http://\S+", process.stdout.readline())
-            server = Server(process, address.group() if address else "", Path(log.name))
-            assert address, server.logged()
-            yield server
-        finally:
-            process.kill()
-            process.wait()
+        address = re.search(r"http://\S+", process.stdout.readline())
+        server = Server(process, address.group() if address else "", Path(file.name))
+        assert address, server.logged()
+        yield server
 
 
 @contextmanager
@@ -207,6 +201,7 @@ def behind_the_door(
     It may open *open_files* files unless it asks the system for more.
     """
     words = [f"{name}={value}" for name, value in limits.items()]
-    limited = ("sh", "-c", f'ulimit -S -n {open_files}; exec "$@"', "sh") if open_files else ()
+    if open_files:
+        words.append(f"open_files={open_files}")
     program = (sys.executable, "-m", "tests.http.programs.behind_the_door", folder / "memory.db")
-    return started(*limited, *program, *words)
+    return started(*program, *words)

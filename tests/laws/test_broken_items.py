@@ -79,7 +79,7 @@ CAUGHT = [
 
 # By generated programs, which find what no case was written for; the message names the law of the step that went wrong.
 CAUGHT_BY_PROGRAMS = [
-    (WritesValuesAnew, "L1 put"),
+    pytest.param(WritesValuesAnew, "L1 put", marks=thorough),
     (PutsTheFirstOfABatch, "L1 put"),
     (KeepsNothing, "L5 reopen"),
     pytest.param(FiltersAPage, "L10 window", marks=thorough),

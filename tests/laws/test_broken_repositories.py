@@ -141,7 +141,7 @@ CAUGHT = [
 
 # By generated programs, which find what no case was written for; the message names the law of the step that went wrong.
 CAUGHT_BY_PROGRAMS = [
-    (OrdersByTimestamp, "L1 append"),
+    pytest.param(OrdersByTimestamp, "L1 append", marks=thorough),
     pytest.param(LetsTheLastWriteWin, "L2 atomic batch", marks=thorough),
     pytest.param(ClearsWithLike, "L3 isolation", marks=thorough),
     (AcknowledgesBeforeItStores, "L5 reopen"),
@@ -149,8 +149,8 @@ CAUGHT_BY_PROGRAMS = [
     pytest.param(TakesPrefixesForPatterns, "L10 window", marks=thorough),
     (CountsDuplicates, "L12 retry"),
     pytest.param(RefusesItsOwnSuccess, "L12 retry", marks=thorough),
-    (SummarizesWhatItLikes, "L14 coverage"),
-    (ReadsOnlyThePresent, "L27 past"),
+    pytest.param(SummarizesWhatItLikes, "L14 coverage", marks=thorough),
+    pytest.param(ReadsOnlyThePresent, "L27 past", marks=thorough),
     pytest.param(ForksOnlyTheEnd, "L28 fork", marks=thorough),
     pytest.param(UndoesWhicheverIsNewest, "L29 undo", marks=thorough),
     pytest.param(RemovesTheLatestRow, "L24 remove", marks=thorough),

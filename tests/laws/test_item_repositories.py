@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -21,7 +22,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.items import item_repository as sqlite
 from tests.guarded_store import guarded_store
-from tests.thorough import IS_THOROUGH, rounds
+from tests.thorough import IS_THOROUGH, rounds, thorough
 
 
 class Laws(ItemRepositoryLaws):
@@ -53,7 +54,7 @@ def dsn() -> Generator[str]:
 
 
 class TestPostgres(Laws):
-    examples = rounds(6, thorough=40)  # the same decisions as above, and round trips
+    examples = rounds(3, thorough=40)  # the same decisions as above, and round trips
 
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
@@ -68,10 +69,23 @@ def serving() -> Generator[str]:
         yield store.serving
 
 
+def guarded(dsn: str) -> Layer[Any, Any]:
+    """Return the repository over a database with row-level security."""
+    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn, row_security=True))
+    return settings >> postgres_database.database >> postgres.item_repository
+
+
+@thorough
 class TestPostgresWithRowSecurity(Laws):
-    examples = rounds(2, thorough=10)
+    examples = 10
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:
-        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=serving, row_security=True))
-        self.repository = settings >> postgres_database.database >> postgres.item_repository
+        self.repository = guarded(serving)
+
+
+def test_a_program_of_everything_has_the_same_results_with_row_security(serving: str) -> None:
+    laws = Laws()
+    laws.examples = 3
+    laws.repository = guarded(serving)
+    laws.test_l21_equivalence()

@@ -68,7 +68,7 @@ def dsn() -> Generator[str]:
 
 
 class TestPostgres(Laws):
-    examples = rounds(6, thorough=40)  # the same decisions as above, and round trips
+    examples = rounds(3, thorough=40)  # the same decisions as above, and round trips
 
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
@@ -125,20 +125,30 @@ def _reader(namespace: Namespace) -> Principal:
     return Principal(name="", namespace=namespace, granted=(Granted(UNOWNED, rights=READ),))
 
 
-@thorough  # those of items run each time
+def guarded(dsn: str) -> Layer[Any, Any]:
+    """Return the repository over a database with row-level security."""
+    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn, row_security=True))
+    as_their_user = Layer.effect(
+        MemoryRepositoryTag,
+        Effect.service(postgres_database.DatabaseTag).map(
+            lambda database: AsTheirUser(postgres.PostgresMemoryRepository(database))
+        ),
+        needs=[postgres_database.DatabaseTag],
+    )
+    return settings >> postgres_database.database >> (as_their_user | postgres_messages.message_repository)
+
+
+@thorough
 class TestPostgresWithRowSecurity(Laws):
     examples = 10
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:
-        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=serving, row_security=True))
-        as_their_user = Layer.effect(
-            MemoryRepositoryTag,
-            Effect.service(postgres_database.DatabaseTag).map(
-                lambda database: AsTheirUser(postgres.PostgresMemoryRepository(database))
-            ),
-            needs=[postgres_database.DatabaseTag],
-        )
-        self.repository = (
-            settings >> postgres_database.database >> (as_their_user | postgres_messages.message_repository)
-        )
+        self.repository = guarded(serving)
+
+
+def test_a_program_of_everything_has_the_same_results_with_row_security(serving: str) -> None:
+    laws = Laws()
+    laws.examples = 3
+    laws.repository = guarded(serving)
+    laws.test_l21_equivalence()

@@ -1,20 +1,21 @@
 """A store that a released edition has filled is read as that edition read it, also when its first opening was killed."""
 
-import asyncio
 import json
 import lzma
 import os
 import random
+import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.forked import Forked
 from tests.released.released_store import read
 from tests.thorough import rounds
 from tests.unit.postgres.beside import connected
@@ -50,19 +51,14 @@ async def released(backend: str, edition: str, folder: Path) -> AsyncGenerator[s
         yield dsn
 
 
-async def opened_in_a_child(place: str, backend: str, *, killed_within: float) -> float:
+def opened_in_a_child(place: str, backend: str, *, killed_within: float) -> float:
     """Open the store in another process, kill it within so many seconds, and return how long it was let live."""
-    command: Sequence[str] = (sys.executable, "-c", OPENS_IT, place, backend)
-    child = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    assert child.stdout is not None
-    await child.stdout.readline()
-    began = time.monotonic()
-    try:
-        await asyncio.wait_for(child.wait(), killed_within)
-    except TimeoutError:
-        child.kill()
-        await child.wait()
-    return time.monotonic() - began
+    with Forked(sys.executable, "-c", OPENS_IT, place, backend) as child:
+        child.stdout.readline()
+        began = time.monotonic()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(killed_within)
+        return time.monotonic() - began
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -80,9 +76,9 @@ async def test_an_opening_that_is_killed_three_times_loses_nothing_of_a_released
     backend: str, edition: str, tmp_path: Path
 ) -> None:
     async with released(backend, edition, tmp_path) as place:
-        whole = await opened_in_a_child(place, backend, killed_within=600)
+        whole = opened_in_a_child(place, backend, killed_within=600)
     for _ in range(ROUNDS):
         async with released(backend, edition, tmp_path) as place:
             for _ in range(KILLS):
-                await opened_in_a_child(place, backend, killed_within=random.uniform(0, whole))
+                opened_in_a_child(place, backend, killed_within=random.uniform(0, whole))
             assert await read(place, is_postgres=backend == "postgres") == contents(f"{backend}_{edition}")

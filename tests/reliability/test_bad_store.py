@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
@@ -33,6 +32,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers import forked
 from chatmemory_layers.stacks.past_chats import indexing
+from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
@@ -81,8 +81,7 @@ def problem_of(outcome: Outcome[object, object]) -> str:
 
 
 def run(program: str, address: str) -> list[str]:
-    command = [sys.executable, "-m", f"tests.reliability.programs.{program}", address]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    ended = run_forked(sys.executable, "-m", f"tests.reliability.programs.{program}", address)
     assert ended.stderr == ""
     return ended.stdout.splitlines()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import PATIENCE_SECONDS
+from tests.forked import run_forked
 from tests.reliability.store import open_store
 
 # {ending}: what main() does with the open store after its message was acknowledged.
@@ -36,13 +36,7 @@ asyncio.run(main())
 
 
 def run(program: str, path: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program, str(path)],
-        timeout=PATIENCE_SECONDS,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_forked(sys.executable, "-c", program, path)
 
 
 async def stored_ids(path: Path) -> list[str]:

@@ -5,16 +5,16 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from chatmemory.errors import GenericMemoryError, RepositoryError
+from tests.forked import Forked, run_forked
 from tests.indexed import Indexed, open_index
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
-from tests.patience import PATIENCE_SECONDS
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds, thorough
 
@@ -30,21 +30,20 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(histories: Path) -> Sequence[object]:
     database = histories.parent / "alone.db"
-    assert ends([start(database, histories)]) == [0]
+    assert ends(database, [histories]) == [0]
     return held(database)
 
 
-def start(database: Path, *inputs: Path, shell: str = 'exec "$@"') -> "subprocess.Popen[str]":
-    command = ["sh", "-c", shell, "sh", PROGRAM, "index", "--db", database, *inputs]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def ends(runs: "Sequence[subprocess.Popen[str]]") -> list[int]:
-    """Return what the runs return; those that succeed say nothing on the side."""
-    said = [run.communicate(timeout=PATIENCE_SECONDS)[1] for run in runs]
-    assert [errors for run, errors in zip(runs, said, strict=True) if run.returncode == 0 and errors] == []
+def ends(database: Path, *runs: Sequence[Path]) -> list[int]:
+    """Index the inputs of all runs at once, and return what the runs return; those that succeed say nothing on the side."""
+    with ExitStack() as running:
+        command = (PROGRAM, "index", "--db", database)
+        started = [running.enter_context(Forked(*command, *inputs)) for inputs in runs]
+        said = [run.communicate()[1] for run in started]
+        returned = [run.wait() for run in started]
+    assert [errors for code, errors in zip(returned, said, strict=True) if code == 0 and errors] == []
     assert [errors for errors in said if "Traceback" in errors] == []
-    return [run.returncode for run in runs]
+    return returned
 
 
 @pytest.mark.parametrize("runs", [2, pytest.param(4, marks=thorough)])
@@ -52,7 +51,7 @@ def test_runs_over_the_same_files_make_together_what_one_makes(
     histories: Path, undisturbed: Sequence[object], tmp_path: Path, runs: int
 ) -> None:
     database = tmp_path / "past.db"
-    assert ends([start(database, histories) for _ in range(runs)]) == [0] * runs
+    assert ends(database, *[[histories]] * runs) == [0] * runs
     assert disagreement(database) == ""
     assert held(database) == undisturbed
 
@@ -64,8 +63,8 @@ def test_runs_over_parts_make_together_what_one_makes_over_all(
     parts = sorted(histories.iterdir())
     runs = rounds(2, thorough=len(parts))
     assert len(parts) >= runs
-    assert ends([start(database, *parts[first::runs]) for first in range(runs)]) == [0] * runs
-    assert ends([start(database, histories)]) == [0]
+    assert ends(database, *(parts[first::runs] for first in range(runs))) == [0] * runs
+    assert ends(database, [histories]) == [0]
     assert disagreement(database) == ""
     # Who of two files brought a turn is whoever came first.
     assert len(held(database)) == len(undisturbed)
@@ -76,9 +75,10 @@ def test_a_disk_that_fills_up_ends_the_run_and_room_lets_the_next_one_complete(
 ) -> None:
     database = tmp_path / "past.db"
     limited = f'ulimit -f {DISK_BYTES // 512}; trap "" XFSZ; exec "$@"'
-    assert ends([start(database, histories, shell=limited)]) == [UNUSABLE]
+    command = ("sh", "-c", limited, "sh", PROGRAM, "index", "--db", database, histories)
+    assert subprocess.run(command, check=False, capture_output=True).returncode == UNUSABLE
     assert disagreement(database) == ""
-    assert ends([start(database, histories)]) == [0]
+    assert ends(database, [histories]) == [0]
     assert held(database) == undisturbed
 
 
@@ -133,14 +133,7 @@ def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexe
     environment = {**os.environ, "CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1"}
     with closing(sqlite3.connect(past.database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        ended = subprocess.run(
-            [PROGRAM, "index", "--db", past.database, past.folder],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
+        ended = run_forked(PROGRAM, "index", "--db", past.database, past.folder, environment=environment)
         other.execute("ROLLBACK")
     assert (ended.returncode, "busy" in ended.stderr, ended.stderr.count("\n")) == (UNUSABLE, True, 1)
     assert past.index().turns.new == 1

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+from tests.forked import Forked
 from tests.formats.every_home import ELSEWHERE, make_home
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
@@ -55,12 +56,12 @@ def index(
 ) -> int:
     """Run the command, kill it after a while unless it has ended, and return what it returns; None: over the whole home."""
     command = [PROGRAM, "index", "--db", database, *([] if histories is None else [histories])]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-    try:
-        return child.wait(kill_after_seconds)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return child.wait()
+    with Forked(*command, environment=environment) as child:
+        try:
+            return child.wait(kill_after_seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return child.wait()
 
 
 def is_begun(database: Path) -> bool:

@@ -40,9 +40,7 @@ LEAVING = {"forgotten", "expired"}
 async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
-        runs[f"run{kill}"] = await killed_at_random(
-            "append_for_ever", address, f"run{kill}", life=range(1, 200)
-        )
+        runs[f"run{kill}"] = killed_at_random("append_for_ever", address, f"run{kill}", life=range(1, 200))
         async with open_store(address) as memory:
             for run, acknowledged in runs.items():
                 await check_run(memory, run, acknowledged)
@@ -71,7 +69,7 @@ async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_messag
     words = case.split()
     for kill in range(KILLS):
         run = f"run{kill}"
-        acknowledged = await killed_at_random("append_for_ever", address, run, *words, life=LONG_ENOUGH)
+        acknowledged = killed_at_random("append_for_ever", address, run, *words, life=LONG_ENOUGH)
         await finish_history_work(address, summarizing(*words))
         async with open_store(address) as memory:
             if "deleting" not in words:
@@ -94,7 +92,7 @@ async def test_a_writer_of_everything_leaves_what_was_acknowledged_and_its_event
     runs: dict[str, Acknowledged] = {}
     for kill in range(KILLS):
         run = f"run{kill}"
-        runs[run] = await killed_at_random("write_for_ever", address, run, life=LONG_ENOUGH, writers=WRITERS)
+        runs[run] = killed_at_random("write_for_ever", address, run, life=LONG_ENOUGH, writers=WRITERS)
         assert await disagreements(address) == []
         await finish_history_work(address, summarizing("inline"))
         async with ManagedRuntime(chat_store(address)) as runtime:

@@ -1,12 +1,13 @@
 """A file of the desktop application is migrated whole by processes that are killed, and by several at once."""
 
-import asyncio
 import random
 import sqlite3
 import sys
-from contextlib import closing, suppress
+import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+from tests.forked import Forked
 from tests.reliability.store import open_store
 from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
@@ -20,29 +21,23 @@ FILES = rounds(1, thorough=2)
 OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type, ''), embedding"
 
 
-async def started(path: Path) -> asyncio.subprocess.Process:
+def started(path: Path) -> Forked:
     """Start a process that will open *path* at the word."""
-    pipe = asyncio.subprocess.PIPE
-    program = ["-m", "tests.reliability.programs.open_file", str(path)]
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, *program, stdin=pipe, stdout=pipe, stderr=pipe
-    )
-    assert child.stdout is not None
-    assert await child.stdout.readline() == b"ready\n"
+    child = Forked(sys.executable, "-m", "tests.reliability.programs.open_file", path)
+    assert child.stdout.readline() == "ready\n", child.stderr.read()
     return child
 
 
-async def killed(child: asyncio.subprocess.Process, *, once_copied: Path | None) -> None:
+def killed(child: Forked, *, once_copied: Path | None) -> None:
     """Let *child* migrate, and kill it at a moment soon after the start or, if there is a file, after its copy is there."""
-    assert child.stdin is not None
-    child.stdin.write(b"go\n")
-    while child.returncode is None and once_copied is not None and not backups(once_copied):  # noqa: ASYNC110  a file rings no bell
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(random.uniform(0, MOST_SECONDS))
-    with suppress(ProcessLookupError):
+    with child:
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        while child.poll() is None and once_copied is not None and not backups(once_copied):
+            time.sleep(0.001)  # between two looks at the folder
+        time.sleep(random.uniform(0, MOST_SECONDS))  # any moment of the migration
         child.kill()
-    await child.communicate()
-    assert child.returncode in {0, -9}
+        assert child.wait() in {0, -9}
 
 
 def backups(path: Path) -> list[Path]:
@@ -65,8 +60,7 @@ async def test_a_migration_that_is_killed_loses_nothing_and_goes_on(tmp_path: Pa
     path = desktop_file(tmp_path / "desktop.db", rows=ROWS)
     rows, others, half_way = rows_of(path, OURS), beside(path), 0
     for kill in range(KILLS):
-        child = await started(path)
-        await killed(child, once_copied=path if kill % 2 else None)
+        killed(started(path), once_copied=path if kill % 2 else None)
         assert version_of(path) in {5, 6}
         assert (rows_of(path, OURS), beside(path)) == (rows, others)
         for backup in backups(path):
@@ -83,16 +77,20 @@ async def test_a_migration_that_is_killed_loses_nothing_and_goes_on(tmp_path: Pa
     assert half_way > 0
 
 
-async def test_four_processes_migrate_one_file_at_once(tmp_path: Path) -> None:
+def test_four_processes_migrate_one_file_at_once(tmp_path: Path) -> None:
     for number in range(FILES):
         path = desktop_file(tmp_path / f"desktop{number}.db", rows=ROWS)
         rows, others = rows_of(path, OURS), beside(path)
-        children = [await started(path) for _ in range(PROCESSES)]
-        ended = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
-        assert [(child.returncode, said) for child, (said, _) in zip(children, ended, strict=True)] == [
-            (0, b"open\n")
-        ] * PROCESSES
-        assert sum(b"is copied to" in warned for _, warned in ended) == 1
+        with ExitStack() as running:
+            children = [running.enter_context(started(path)) for _ in range(PROCESSES)]
+            for child in children:
+                child.stdin.write("go\n")
+                child.stdin.flush()
+            ended = [child.communicate() for child in children]
+            assert [(child.wait(), said) for child, (said, _) in zip(children, ended, strict=True)] == [
+                (0, "open\n")
+            ] * PROCESSES
+        assert sum("is copied to" in warned for _, warned in ended) == 1
         assert is_ours(path)
         assert (rows_of(path, OURS), beside(path)) == (rows, others)
         (backup,) = backups(path)

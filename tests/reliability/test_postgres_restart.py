@@ -5,10 +5,12 @@ import json
 import random
 import sys
 from collections import Counter
+from contextlib import ExitStack
 
 import asyncpg
 
 from tests.bouncer import bouncer_of
+from tests.forked import Forked
 from tests.reliability.numbered import BATCH_SIZE, check_batches, full_view
 from tests.reliability.own_postgres import crash, own_postgres
 from tests.reliability.programs.append_through_faults import SHARED
@@ -33,22 +35,17 @@ async def stored(dsn: str) -> int:
 async def test_a_primary_that_crashes_under_64_writers_loses_tears_and_doubles_nothing() -> None:
     writers = [[f"p{process}t{task}" for task in range(TASKS)] for process in range(PROCESSES)]
     with own_postgres() as server, bouncer_of(server.get_uri(), sessions=SESSIONS) as address:
-        pipe = asyncio.subprocess.PIPE
-        children = [
-            await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.reliability.programs.append_through_faults"),
-                *(address, ",".join(names), str(BATCHES)),
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-            )
-            for names in writers
-        ]
-        try:
+        command = (sys.executable, "-m", "tests.reliability.programs.append_through_faults", address)
+        with ExitStack() as running:
+            children = [
+                running.enter_context(
+                    Forked(*command, ",".join(names), str(BATCHES), longest_seconds=MOST_SECONDS)
+                )
+                for names in writers
+            ]
             for child in children:
-                assert child.stdout is not None
-                assert await child.stdout.readline() == b"ready\n"
-            ending = asyncio.gather(*(child.communicate(b"go\n") for child in children))
+                assert child.stdout.readline() == "ready\n", child.stderr.read()
+            ending = asyncio.gather(*(asyncio.to_thread(child.communicate, "go\n") for child in children))
             everything = 2 * PROCESSES * TASKS * BATCHES * BATCH_SIZE
             for number in range(CRASHES):
                 # In the middle of the writing, whatever the speed of the machine.
@@ -57,17 +54,13 @@ async def test_a_primary_that_crashes_under_64_writers_loses_tears_and_doubles_n
                     await asyncio.sleep(0.02)
                 assert not ending.done()
                 crash(server)
-                await asyncio.sleep(random.uniform(0, 1))
+                await asyncio.sleep(random.uniform(0, 1))  # any time without a server
                 await asyncio.to_thread(server.ensure_postgres_running)
             ended = await asyncio.wait_for(ending, MOST_SECONDS)
-        finally:
-            for child in children:
-                if child.returncode is None:
-                    child.kill()
-                    await child.wait()
+            assert [child.wait() for child in children] == [0] * PROCESSES, ended
         met: Counter[str] = Counter()
-        for child, (said, errors) in zip(children, ended, strict=True):
-            assert (child.returncode, errors) == (0, b""), errors.decode()
+        for said, errors in ended:
+            assert errors == ""
             met.update(json.loads(said))
         assert met.keys() <= {"unavailable", "outcome_unknown", "busy"}
         assert met

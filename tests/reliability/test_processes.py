@@ -1,12 +1,13 @@
 """Several processes write to one SQLite file at once: none fails, nothing is torn, each finds what it wrote."""
 
-import asyncio
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from chatmemory import Namespace
 from chatmemory_layers.embedding.hashed import hashed
+from tests.forked import Forked
 from tests.reliability.numbered import check_batches, full_view
 from tests.reliability.programs import remember_some
 from tests.reliability.programs.append_some import SHARED
@@ -20,28 +21,25 @@ ROUNDS = 3
 MIGRATIONS = rounds(2, thorough=5)
 
 
-async def run_at_once(program: str, address: str, writers: list[str], *, times: int) -> None:
+def run_at_once(program: str, address: str, writers: list[str], *, times: int) -> None:
     """Start a process for each writer, let all loose at one moment, and see that each ends well and says nothing."""
-    pipe = asyncio.subprocess.PIPE
-    command = ["-m", f"tests.reliability.programs.{program}", address]
-    children = [
-        await asyncio.create_subprocess_exec(
-            sys.executable, *command, writer, str(times), stdin=pipe, stdout=pipe, stderr=pipe
-        )
-        for writer in writers
-    ]
-    for child in children:
-        assert child.stdout is not None
-        assert await child.stdout.readline() == b"ready\n"
-    ended = await asyncio.gather(*(child.communicate(b"go\n") for child in children))
-    for child, (_, errors) in zip(children, ended, strict=True):
-        assert (child.returncode, errors) == (0, b""), errors.decode()
+    with ExitStack() as running:
+        command = (sys.executable, "-m", f"tests.reliability.programs.{program}", address)
+        children = [running.enter_context(Forked(*command, writer, str(times))) for writer in writers]
+        for child in children:
+            assert child.stdout.readline() == "ready\n", child.stderr.read()
+        for child in children:
+            child.stdin.write("go\n")
+            child.stdin.flush()
+        for child in children:
+            _, errors = child.communicate()
+            assert (child.wait(), errors) == (0, "")
 
 
 async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
-    await run_at_once("append_some", address, writers, times=BATCHES)
+    run_at_once("append_some", address, writers, times=BATCHES)
     async with open_store(address) as memory:
         assert check_batches(await full_view(memory, SHARED)) == dict.fromkeys(writers, BATCHES)
         for writer in writers:
@@ -51,7 +49,7 @@ async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
 async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
-    await run_at_once("remember_some", address, writers, times=ROUNDS)
+    run_at_once("remember_some", address, writers, times=ROUNDS)
     done = Counter({turn.__name__: ROUNDS for turn in TURNS})
     async with open_memories(address, embedder=hashed) as memory:
         for writer in writers:
@@ -63,6 +61,6 @@ async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path)
 async def test_two_processes_create_and_migrate_one_file(tmp_path: Path) -> None:
     for number in range(MIGRATIONS):
         address = str(tmp_path / f"chat{number}.db")
-        await run_at_once("append_some", address, ["one", "other"], times=1)
+        run_at_once("append_some", address, ["one", "other"], times=1)
         async with open_store(address) as memory:
             assert check_batches(await full_view(memory, SHARED)) == {"one": 1, "other": 1}

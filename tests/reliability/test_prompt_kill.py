@@ -15,7 +15,7 @@ async def test_a_killed_run_leaves_whole_sources_and_the_next_one_completes(tmp_
     acknowledged = Acknowledged()
     for kill in range(KILLS):
         writer = f"进程{kill}"
-        acknowledged += await killed_at_random("index_for_ever", str(path), writer, life=range(1, 8))
+        acknowledged += killed_at_random("index_for_ever", str(path), writer, life=range(1, 8))
         assert disagreement(path) == ""
         with open_past_chats(path) as past:
             for each, rounds in acknowledged.items():

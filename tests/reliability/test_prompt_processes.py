@@ -11,10 +11,10 @@ PROCESSES = 4
 ROUNDS = 2
 
 
-async def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:
+def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "past.db"
     writers = [f"process{number}" for number in range(PROCESSES)]
-    await run_at_once("index_some", str(path), writers, times=ROUNDS)
+    run_at_once("index_some", str(path), writers, times=ROUNDS)
     assert disagreement(path) == ""
     with open_past_chats(path) as past:
         for writer in writers:

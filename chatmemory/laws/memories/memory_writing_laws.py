@@ -99,13 +99,14 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
                 await witness.store(*_inhabitants(witness, namespace, index))
             seen = {namespace: await witness.observe(namespace) for namespace in names}
             for index, namespace in enumerate(names):
+                untouched = await witness.observe(namespace)
+                expect(untouched, seen[namespace], f"{namespace} after others were changed")
                 await _live(witness, namespace, _inhabitants(witness, namespace, index))
                 seen[namespace] = await witness.observe(namespace)
                 expect(seen[namespace].now, (), f"what {namespace} reads after it was changed")
-                for other in names:
-                    expect(
-                        await witness.observe(other), seen[other], f"{other} after {namespace} was changed"
-                    )
+            for namespace in names:
+                ended = await witness.observe(namespace)
+                expect(ended, seen[namespace], f"{namespace} after others were changed")
 
     @law
     async def test_l3_isolation_of_ids(self) -> None:

@@ -5,6 +5,7 @@ python -m tests.http.programs.behind_the_door STORE [head_seconds=0.5] [body_sec
 
 import asyncio
 import logging
+import resource
 import socket
 import sys
 from pathlib import Path
@@ -142,6 +143,9 @@ def _app(endpoint) -> ASGIApp:
 async def main(store: str, *words: str) -> None:
     given = {name: float(value) for name, _, value in (word.partition("=") for word in words)}
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    if "open_files" in given:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (int(given["open_files"]), most))
     limits = ConnectionLimits(
         head_seconds=given.get("head_seconds", PATIENCE_SECONDS),
         answer_seconds=given.get("answer_seconds", PATIENCE_SECONDS),
