@@ -24,6 +24,7 @@ from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory_layers import stacks
 from chatmemory_layers.files.sqlite_tables import rows_of
 from tests.archive.rich_store import export_of
+from tests.for_each import for_each
 
 SAMPLES = Path(__file__).parents[1] / "data" / "rivals"
 DOCKER = "Ada deploys with Docker Compose, never with Kubernetes."
@@ -50,7 +51,7 @@ async def recalled(runtime: ManagedRuntime[Any], namespace: Namespace, query: st
     return [hit.memory for hit in (await memories.recall(namespace, query).or_raise()).hits]
 
 
-@pytest.mark.parametrize(("tool", "name"), FILES)
+@for_each(("tool", "name"), FILES)
 async def test_an_export_comes_in_once(tool: str, name: str) -> None:
     async with ManagedRuntime(stacks.testing()) as runtime:
         first = await brought(runtime, tool, SAMPLES / name)
@@ -84,7 +85,7 @@ async def test_the_history_of_mem0_keeps_what_a_memory_said_before() -> None:
         assert [one.content for one in history.earlier] == ["Wang's tests need Redis on port 6380."]
 
 
-@pytest.mark.parametrize("name", ["langgraph_store.json", "langgraph_store.db"])
+@for_each("name", ["langgraph_store.json", "langgraph_store.db"])
 async def test_items_of_langgraph_are_items_and_what_langmem_remembers_is_recalled(name: str) -> None:
     async with ManagedRuntime(stacks.testing()) as runtime:
         report = await brought(runtime, "langgraph", SAMPLES / name)

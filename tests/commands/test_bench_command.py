@@ -12,11 +12,12 @@ from chatmemory.programs.bench.corpus import BenchConversation, BenchQuestion, B
 from chatmemory.programs.bench.measuring import COLUMNS, OURS, WAYS, figures
 from chatmemory.programs.bench.suites import read_suite, without
 from tests.commands.typed import Typed
+from tests.for_each import for_each
 
 SAMPLES: Final = Path(__file__).parents[1] / "data" / "bench"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "name", "turns", "answers"),
     [
         (

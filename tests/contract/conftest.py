@@ -1,4 +1,4 @@
-"""Every suite about memory runs on every stack: dictionaries, a SQLite file, a PostgreSQL database."""
+"""Suites about repositories run on every store: dictionaries, a SQLite file, a PostgreSQL database."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -36,6 +36,9 @@ from tests.empty_store import empty_store
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
 Store = Layer[Repositories, RepositoryError]
+
+IN_MEMORY = pytest.mark.parametrize("store", ["in_memory"], indirect=True)
+"""For tests of what a service decides: the laws, and the tests of repositories, are about what each store does."""
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -18,20 +19,11 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory.settings.memory_settings import StrategySettings
+from tests.contract.conftest import IN_MEMORY
 
-HOSTILE = [
-    "a%",
-    "a_",
-    "a",
-    "A",
-    "a ",
-    "'; DROP TABLE conversation; --",
-    "会议",
-    "🙂",
-    "é",
-    "e\u0301",
-    "x" * 512,
-]
+pytestmark = IN_MEMORY
+
+NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  the naive one is the point
 
 
 def says(*contents: str) -> list[NewMessage]:
@@ -47,6 +39,14 @@ async def contents(memory: ChatMemory, conversation_id: str, **page: object) -> 
     return [message.content for message in messages]
 
 
+def wrong_paths(outcome: object) -> list[str]:
+    """Return the paths of the problems with which *outcome* was refused."""
+    assert isinstance(outcome, Failure)
+    error = outcome.failure()
+    assert isinstance(error, DataValidationError)
+    return [problem.path for problem in error.problems]
+
+
 async def test_what_was_said_comes_back_in_order(memory: ChatMemory, clock: TestClock) -> None:
     report = await memory.add_messages("会议", says("明天几点开会？", "上午十点，在三楼。")).or_raise()
     assert (report.stored, report.version) == (("明天几点开会？", "上午十点，在三楼。"), 1)
@@ -57,22 +57,25 @@ async def test_what_was_said_comes_back_in_order(memory: ChatMemory, clock: Test
         ("assistant", "上午十点，在三楼。"),
     ]
     assert [message.timestamp for message in messages] == [clock.now()] * 2
+    unnamed = [NewMessage("user", "ok"), NewMessage("user", "ok")]
+    report = await memory.add_messages("c", unnamed).or_raise()
+    assert (len(set(report.stored)), await contents(memory, "c")) == (2, ["ok", "ok"])
 
 
-async def test_an_unknown_conversation_is_a_typed_failure(memory: ChatMemory) -> None:
+async def test_an_unknown_conversation_is_a_typed_failure_and_an_empty_batch_creates_none(
+    memory: ChatMemory,
+) -> None:
+    report = await memory.add_messages("nobody", []).or_raise()
+    assert (report.stored, report.version) == ((), 0)
     missing = Failure(ConversationNotFoundError("nobody"))
     assert await memory.get_messages("nobody") == missing
     assert await memory.get_page("nobody") == missing
     assert await memory.clear_messages("nobody") == missing
+    assert await memory.remove_newest("nobody") == missing
     assert await memory.get_conversation("nobody") == missing
+    assert [outcome async for outcome in memory.pages("nobody")] == [missing]
     assert await memory.exists("nobody") == Success(False)
     assert await memory.count("nobody") == Success(0)
-
-
-async def test_an_empty_batch_creates_nothing(memory: ChatMemory) -> None:
-    report = await memory.add_messages("c", []).or_raise()
-    assert (report.stored, report.version) == ((), 0)
-    assert await memory.get_messages("c") == Failure(ConversationNotFoundError("c"))
     assert await memory.list_conversations() == Success(ConversationPage((), None))
 
 
@@ -80,13 +83,9 @@ async def test_a_batch_with_one_bad_message_is_refused_whole(memory: ChatMemory)
     bad = [
         NewMessage("user", "好"),
         NewMessage("wizard", "\0"),
-        NewMessage("user", "x", timestamp=datetime(2026, 1, 1)),  # noqa: DTZ001  the naive one is the point
+        NewMessage("user", "x", timestamp=NAIVE),
     ]
-    outcome = await memory.add_messages("c", bad)
-    assert isinstance(outcome, Failure)
-    error = outcome.failure()
-    assert isinstance(error, DataValidationError)
-    assert [problem.path for problem in error.problems] == [
+    assert wrong_paths(await memory.add_messages("c", bad)) == [
         "$.messages[1].role",
         "$.messages[1].content",
         "$.messages[2].timestamp",
@@ -94,45 +93,35 @@ async def test_a_batch_with_one_bad_message_is_refused_whole(memory: ChatMemory)
     assert await memory.exists("c") == Success(False)
 
 
+async def test_an_invalid_argument_is_named(memory: ChatMemory) -> None:
+    wrong: list[dict[str, Any]] = [{"limit": -1}, {"limit": True}, {"before": NAIVE}, {"view": "side"}]
+    for arguments in wrong:
+        paths = wrong_paths(await memory.get_messages("c", **arguments))
+        assert paths == [f"$.{name}" for name in arguments]
+    for conversation_id in ("", "x" * 513, "a\0b", "\ud800"):
+        outcomes: Sequence[object] = [
+            await memory.add_messages(conversation_id, says("一")),
+            await memory.get_messages(conversation_id),
+            await memory.clear_messages(conversation_id),
+            await memory.remove_newest(conversation_id),
+            await memory.exists(conversation_id),
+        ]
+        assert all(map(wrong_paths, outcomes))
+
+
 async def test_adding_again_stores_once_and_says_so(memory: ChatMemory) -> None:
-    await memory.add_messages("c", says("一", "二")).or_raise()
+    first = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
+    again = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
+    assert (again.stored, again.duplicates, again.version) == ((), ("一", "二"), first.version)
     report = await memory.add_messages("c", says("一", "二", "三")).or_raise()
     assert (report.stored, report.duplicates, report.version) == (("三",), ("一", "二"), 2)
     assert await contents(memory, "c") == ["一", "二", "三"]
     conflict = await memory.add_messages("c", [NewMessage("user", "别的", id="一")])
     assert conflict == Failure(MessageConflictError("c", ("一",)))
-
-
-async def test_messages_without_an_id_get_one(memory: ChatMemory) -> None:
-    report = await memory.add_messages("c", [NewMessage("user", "ok"), NewMessage("user", "ok")]).or_raise()
-    assert len(set(report.stored)) == 2
-    assert await contents(memory, "c") == ["ok", "ok"]
-
-
-async def test_a_writer_that_must_not_race_says_what_it_read(memory: ChatMemory) -> None:
-    await memory.add_messages("c", says("一"), expected_version=0).or_raise()
     version = (await memory.get_page("c").or_raise()).version
-    await memory.add_messages("c", says("一", "二"), expected_version=version).or_raise()
-    stale = await memory.add_messages("c", says("三"), expected_version=version)
-    assert stale == Failure(VersionConflictError("c", expected=1, actual=2))
-
-
-async def test_who_lost_the_answer_repeats_the_add_and_learns_that_it_succeeded(memory: ChatMemory) -> None:
-    first = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
-    again = await memory.add_messages("c", says("一", "二"), expected_version=0).or_raise()
-    assert (again.stored, again.duplicates, again.version) == ((), ("一", "二"), first.version)
-    assert await contents(memory, "c") == ["一", "二"]
-
-
-async def test_limit_and_before_keep_the_newest_that_are_early_enough(memory: ChatMemory) -> None:
-    start = datetime.fromisoformat("2026-02-17T09:30:00+08:00")
-    for minute, word in enumerate(("一", "二", "三", "四")):
-        message = NewMessage("user", word, timestamp=start + timedelta(minutes=minute))
-        await memory.add_messages("c", [message]).or_raise()
-    assert await contents(memory, "c", limit=2) == ["三", "四"]
-    assert await contents(memory, "c", limit=0) == []
-    assert await contents(memory, "c", before=start + timedelta(minutes=3), limit=2) == ["二", "三"]
-    assert await contents(memory, "c", before=start) == []
+    await memory.add_messages("c", says("四"), expected_version=version).or_raise()
+    stale = await memory.add_messages("c", says("五"), expected_version=version)
+    assert stale == Failure(VersionConflictError("c", expected=2, actual=3))
 
 
 async def test_pages_stream_the_whole_from_its_beginning(memory: ChatMemory) -> None:
@@ -142,78 +131,22 @@ async def test_pages_stream_the_whole_from_its_beginning(memory: ChatMemory) -> 
         pages = [outcome.unwrap() async for outcome in memory.pages("c", size=size)]
         assert [message.content for page in pages for message in page.messages] == words
         assert {len(page.messages) for page in pages[:-1]} <= {size}
-    assert [outcome async for outcome in memory.pages("nobody")] == [
-        Failure(ConversationNotFoundError("nobody"))
-    ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "path"),
-    [
-        ({"limit": -1}, "$.limit"),
-        ({"limit": True}, "$.limit"),
-        ({"before": datetime(2026, 1, 1)}, "$.before"),  # noqa: DTZ001  the naive one is the point
-        ({"view": "side"}, "$.view"),
-    ],
-)
-async def test_an_invalid_argument_is_named(
-    memory: ChatMemory, arguments: dict[str, object], path: str
+async def test_the_newest_message_can_be_removed_and_a_cleared_conversation_may_begin_anew(
+    memory: ChatMemory,
 ) -> None:
-    outcome = await memory.get_messages("c", **arguments)
-    assert isinstance(outcome, Failure)
-    error = outcome.failure()
-    assert isinstance(error, DataValidationError)
-    assert [problem.path for problem in error.problems] == [path]
-
-
-@pytest.mark.parametrize("conversation_id", ["", "x" * 513, "a\0b", "\ud800"])
-async def test_an_id_that_no_backend_could_keep_is_refused_by_all(
-    memory: ChatMemory, conversation_id: str
-) -> None:
-    outcomes: Sequence[object] = [
-        await memory.add_messages(conversation_id, says("一")),
-        await memory.get_messages(conversation_id),
-        await memory.clear_messages(conversation_id),
-        await memory.remove_newest(conversation_id),
-        await memory.exists(conversation_id),
-    ]
-    for outcome in outcomes:
-        assert isinstance(outcome, Failure)
-        assert isinstance(outcome.failure(), DataValidationError)
-
-
-async def test_conversations_with_names_alike_stay_apart(memory: ChatMemory) -> None:
-    for conversation_id in HOSTILE:
-        await memory.add_messages(conversation_id, says(conversation_id)).or_raise()
-    await memory.clear_messages("a%").or_raise()
-    await memory.clear_messages("a_").or_raise()
-    for conversation_id in HOSTILE[2:]:
-        assert await contents(memory, conversation_id) == [conversation_id]
-    listed = await memory.list_conversations().or_raise()
-    assert [found.conversation_id for found in listed.conversations] == sorted(HOSTILE[2:])
-
-
-async def test_the_newest_message_can_be_removed_until_none_is_left(memory: ChatMemory) -> None:
     await memory.add_messages("c", says("你好", "再见")).or_raise()
-    removed = await memory.remove_newest("c").or_raise()
-    assert removed.content == "再见"
+    assert (await memory.remove_newest("c").or_raise()).content == "再见"
     assert await contents(memory, "c") == ["你好"]
-    assert (await memory.get_conversation("c").or_raise()).version == 2
-    await memory.remove_newest("c").or_raise()
-    assert await memory.remove_newest("c") == Failure(ConversationNotFoundError("c"))
-    assert await memory.exists("c") == Success(False)
-
-
-async def test_a_cleared_conversation_is_gone_and_may_begin_anew(memory: ChatMemory) -> None:
-    await memory.add_messages("c", says("旧")).or_raise()
     report = await memory.clear_messages("c").or_raise()
-    assert (report.messages, report.summaries, report.version) == (1, 0, 2)
-    assert await memory.clear_messages("c") == Failure(ConversationNotFoundError("c"))
+    assert (report.messages, report.summaries, report.version) == (1, 0, 3)
+    assert await memory.remove_newest("c") == Failure(ConversationNotFoundError("c"))
     await memory.add_messages("c", says("新")).or_raise()
     assert await contents(memory, "c") == ["新"]
 
 
-SUMMARIZING = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     "strategy",
     [
         StrategySettings(
@@ -223,10 +156,7 @@ SUMMARIZING = pytest.mark.parametrize(
     ],
     ids=["keeping", "deleting"],
 )
-
-
-@SUMMARIZING
-async def test_a_long_history_is_seen_through_its_summary(
+async def test_a_long_history_is_seen_through_its_summary_which_leads_to_what_it_covers_and_back(
     memory: ChatMemory, strategy: StrategySettings
 ) -> None:
     words = [f"第{index}句：我们在讨论第{index}号方案。" for index in range(6)]
@@ -237,25 +167,14 @@ async def test_a_long_history_is_seen_through_its_summary(
     assert [message.role for message in view] == ["summary", "user", "assistant"]
     assert (view[0].id, [message.content for message in view[1:]]) == (summary_id, words[4:])
     assert "方案" in view[0].content
-    full = await memory.get_messages("c", view="full").or_raise()
     kept = words[4:] if strategy.delete_summarized_messages else words
-    assert [message.content for message in full] == [*kept, view[0].content]
+    assert await contents(memory, "c", view="full") == [*kept, view[0].content]
     assert await memory.count("c") == Success(3)
-    assert await memory.count("c", view="full") == Success(len(full))
-
-
-@SUMMARIZING
-async def test_a_summary_leads_to_what_it_covers_and_back(
-    memory: ChatMemory, strategy: StrategySettings
-) -> None:
-    words = [f"第{index}句：我们在讨论第{index}号方案。" for index in range(6)]
-    report = await memory.add_messages("c", says(*words)).or_raise()
-    (summary_id,) = report.history.summary_ids
+    assert await memory.count("c", view="full") == Success(len(kept) + 1)
     made = await memory.get_summarization("c", summary_id).or_raise()
     assert made is not None
     assert made.summarized_message_ids == tuple(words[:4])
     assert made.messages_deleted is strategy.delete_summarized_messages
-    view = await memory.get_messages("c").or_raise()
     assert view[0].metadata == {"summaryMetadataId": made.id}
     assert await memory.get_summarizations_of("c", words[0]) == Success((made,))
     assert await memory.get_summarizations_of("c", words[5]) == Success(())
@@ -271,27 +190,22 @@ async def test_a_version_that_is_yet_to_come_is_refused_with_the_present_one(mem
     assert refused == Failure(DataValidationError((problem,)))
     assert await memory.get_messages("past", as_of=0).or_raise() == ()
     assert isinstance(await memory.get_page("past", as_of=-1), Failure)
-    assert isinstance(await memory.get_page("past", as_of=datetime(2026, 1, 1)), Failure)  # noqa: DTZ001  that is the point
-    assert (
-        await memory.get_page("past", as_of=datetime.now(UTC) + timedelta(days=1)).or_raise()
-    ).version == 1
+    assert isinstance(await memory.get_page("past", as_of=NAIVE), Failure)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    assert (await memory.get_page("past", as_of=tomorrow).or_raise()).version == 1
 
 
 async def test_the_newest_messages_are_replaced_at_the_version_at_which_they_were_read(
     memory: ChatMemory,
 ) -> None:
     await memory.add_messages("c", says("一", "二", "三")).or_raise()
-    page = await memory.get_page("c").or_raise()
-    report = await memory.replace_newest(
-        "c", says("二和三"), count=2, expected_version=page.version
-    ).or_raise()
+    read_at = (await memory.get_page("c").or_raise()).version
+    report = await memory.replace_newest("c", says("二和三"), count=2, expected_version=read_at).or_raise()
     assert await contents(memory, "c") == ["一", "二和三"]
     assert report.version == (await memory.get_conversation("c").or_raise()).version
-    stale = await memory.replace_newest("c", says("四"), expected_version=page.version)
+    stale = await memory.replace_newest("c", says("四"), expected_version=read_at)
     assert isinstance(stale, Failure)
     assert isinstance(stale.failure(), VersionConflictError)
     await memory.replace_newest("c", says("全部")).or_raise()
     assert await contents(memory, "c") == ["全部"]
-    refused = await memory.replace_newest("c", says("五"), count=-1)
-    assert isinstance(refused, Failure)
-    assert isinstance(refused.failure(), DataValidationError)
+    assert wrong_paths(await memory.replace_newest("c", says("五"), count=-1)) == ["$.count"]

@@ -1,6 +1,6 @@
 """A store that is closed, and one that belongs to another event loop, refuse every call alike, whatever keeps them."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -106,36 +106,31 @@ def of_items(repository: ItemRepository) -> Iterator[tuple[str, Effect[Any, Any]
     yield "sweep items", repository.sweep(now=START)
 
 
-REPOSITORIES = [
+REPOSITORIES: list[tuple[Any, type, Callable[[Any], Iterator[tuple[str, Effect[Any, Any]]]]]] = [
     (MessageRepositoryTag, MessageRepository, of_messages),
     (MemoryRepositoryTag, MemoryRepository, of_memories),
     (ItemRepositoryTag, ItemRepository, of_items),
 ]
 
 
-@pytest.mark.parametrize(("tag", "contract", "calls_of"), REPOSITORIES)
-async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(
-    stack: stacks.Stack, tag: Any, contract: type, calls_of: Any
-) -> None:
+async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(stack: stacks.Stack) -> None:
     async with ManagedRuntime(stack) as runtime:
-        repository = await runtime.service(tag)
-    calls = dict(calls_of(repository))
-    assert len(calls) == len([name for name in vars(contract) if not name.startswith("_")])
-    for operation, call in calls.items():
-        assert await call == Failure(RepositoryError(operation, "closed"))
+        repositories = [await runtime.service(tag) for tag, _, _ in REPOSITORIES]
+    for repository, (_, contract, calls_of) in zip(repositories, REPOSITORIES, strict=True):
+        calls = dict(calls_of(repository))
+        assert len(calls) == len([name for name in vars(contract) if not name.startswith("_")])
+        for operation, call in calls.items():
+            assert await call == Failure(RepositoryError(operation, "closed"))
 
 
-@pytest.mark.parametrize(("tag", "contract", "calls_of"), REPOSITORIES)
-async def test_every_call_from_another_event_loop_fails(
-    stack: stacks.Stack, tag: Any, contract: type, calls_of: Any
-) -> None:
+async def test_every_call_from_another_event_loop_fails(stack: stacks.Stack) -> None:
     with (
         start_blocking_portal() as elsewhere,
         elsewhere.wrap_async_context_manager(ManagedRuntime(stack)) as runtime,
     ):
-        repository = elsewhere.call(runtime.service, tag)
-        for operation, call in calls_of(repository):
-            assert await call == Failure(RepositoryError(operation, "wrong_loop"))
+        for tag, _, calls_of in REPOSITORIES:
+            for operation, call in calls_of(elsewhere.call(runtime.service, tag)):
+                assert await call == Failure(RepositoryError(operation, "wrong_loop"))
 
 
 async def test_every_service_of_a_runtime_that_has_ended_says_that_the_store_is_closed(

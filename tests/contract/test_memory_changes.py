@@ -8,21 +8,9 @@ import pytest
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Failure
-from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import (
-    Category,
-    Duplicate,
-    Memory,
-    MemoryRole,
-    MemoryType,
-    Provenance,
-    Source,
-    Stored,
-    UseReport,
-)
+from chatmemory.longterm.memories import Duplicate, Memory, Provenance, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, MemorySearch
 
@@ -30,7 +18,6 @@ MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")
 HONG = Namespace("小红")
 DAY = timedelta(days=1)
-PREFERENCE: Category = "preference"
 
 note = partial(remembered, namespace=MING)
 
@@ -39,6 +26,12 @@ async def stored(memories: MemoryRepository, memory_id: str = "1") -> Memory:
     memory = await memories.get(MING, memory_id).or_raise()
     assert memory is not None
     return memory
+
+
+async def similarity(memories: MemoryRepository) -> float | None:
+    """Return how similar the only memory is to the first vector; None when it is not compared."""
+    found = await memories.search(MemorySearch(MING, "nowhere", (), SPACE, VECTORS[0])).or_raise()
+    return found.found[0].similarity if found.found else None
 
 
 # --- Correcting --------------------------------------------------------------------------------------------------
@@ -53,17 +46,21 @@ async def test_a_correction_changes_what_a_memory_says_and_nothing_else(memories
         "content": "住在上海",
         "key": "城市",
         "value": ["上海"],
-        "category": PREFERENCE,
+        "category": "preference",
         "tags": ("home",),
         "confidence": 0.5,
         "source": "inferred",
         "provenance": Provenance(("m9",)),
     }
     other = {"session_id": "x", "role": "tool", "pinned": False, "created_at": START + DAY}
-    draft = note("1", memory_type="short_term", **said, **other)
+    draft = note("1", memory_type="short_term", namespace=EXCEL, **said, **other)
     after = evolve(before, **said, embedding=None, version=2)
     assert await memories.rewrite(draft, expected_version=1).or_raise() == after
     assert await stored(memories) == after
+    await memories.store((remembered("2", namespace=Namespace("小明", "word")),)).or_raise()
+    for stranger in (HONG, EXCEL):
+        unseen = note("2", namespace=stranger)
+        assert await memories.rewrite(unseen, expected_version=1).or_raise() is None
 
 
 async def test_a_correction_keeps_the_vector_or_brings_another(memories: MemoryRepository) -> None:
@@ -77,52 +74,22 @@ async def test_a_correction_keeps_the_vector_or_brings_another(memories: MemoryR
     assert await similarity(memories) is None
 
 
-async def similarity(memories: MemoryRepository) -> float | None:
-    """Return how similar the only memory is to the first vector; None when it is not compared."""
-    found = await memories.search(MemorySearch(MING, "nowhere", (), SPACE, VECTORS[0])).or_raise()
-    return found.found[0].similarity if found.found else None
-
-
-async def test_a_correction_of_what_has_changed_meanwhile_is_refused(memories: MemoryRepository) -> None:
-    await memories.store((note("1"),)).or_raise()
-    await memories.rewrite(note("1", "甲"), expected_version=1).or_raise()
-    before = await stored(memories)
-    late = await memories.rewrite(note("1", "乙"), expected_version=1)
-    assert late == Failure(MemoryChangedError("1", expected=1, actual=2))
-    assert await stored(memories) == before
-
-
-@pytest.mark.parametrize("namespace", [HONG, EXCEL])
-async def test_what_is_not_seen_cannot_be_corrected(memories: MemoryRepository, namespace: Namespace) -> None:
-    await memories.store((remembered("1", namespace=Namespace("小明", "word")),)).or_raise()
-    assert await memories.rewrite(note("1", namespace=namespace), expected_version=1).or_raise() is None
-
-
-async def test_a_memory_of_no_app_is_corrected_where_it_is(memories: MemoryRepository) -> None:
-    await memories.store((note("1"),)).or_raise()
-    corrected = await memories.rewrite(note("1", "甲", namespace=EXCEL), expected_version=1).or_raise()
-    assert corrected is not None
-    assert (corrected.namespace, corrected.content) == (MING, "甲")
-
-
-async def test_a_correction_takes_its_dedup_key_along(memories: MemoryRepository) -> None:
+async def test_a_correction_takes_its_dedup_key_along_unless_another_memory_has_it(
+    memories: MemoryRepository,
+) -> None:
     tea, coffee = dedup_key("茶"), dedup_key("咖啡")
     await memories.store((note("1", "爱喝茶", dedup_key=tea),)).or_raise()
     await memories.rewrite(note("1", "爱喝咖啡", dedup_key=coffee), expected_version=1).or_raise()
     again = (note("2", "爱喝咖啡", dedup_key=coffee), note("3", "爱喝茶", dedup_key=tea))
     assert await memories.store(again).or_raise() == (Duplicate("1"), Stored("3"))
+    await memories.store((note("4", "别的"),)).or_raise()
+    await memories.rewrite(note("4", dedup_key=tea), expected_version=1).or_raise()
+    assert await memories.store((note("5", dedup_key=tea),)).or_raise() == (Duplicate("3"),)
+    await memories.store((note("6", "别的", replaces="3"),)).or_raise()
+    assert await memories.store((note("7", dedup_key=tea),)).or_raise() == (Stored("7"),)
 
 
-async def test_a_dedup_key_stays_with_the_memory_that_has_it(memories: MemoryRepository) -> None:
-    tea = dedup_key("茶")
-    await memories.store((note("1", dedup_key=tea), note("2", "爱喝咖啡"))).or_raise()
-    await memories.rewrite(note("2", dedup_key=tea), expected_version=1).or_raise()
-    assert await memories.store((note("3", dedup_key=tea),)).or_raise() == (Duplicate("1"),)
-    await memories.store((note("4", "别的", replaces="1"),)).or_raise()
-    assert await memories.store((note("5", dedup_key=tea),)).or_raise() == (Stored("5"),)
-
-
-# --- Promoting and pinning ---------------------------------------------------------------------------------------
+# --- Promoting, pinning and using --------------------------------------------------------------------------------
 
 
 async def test_a_mark_changes_what_it_names_and_may_be_repeated(memories: MemoryRepository) -> None:
@@ -136,82 +103,19 @@ async def test_a_mark_changes_what_it_names_and_may_be_repeated(memories: Memory
         assert await memories.mark(MING, "1", pinned=True).or_raise() == pinned
     assert await memories.mark(MING, "1").or_raise() == pinned == await stored(memories)
     assert await memories.mark(MING, "1", memory_type="short_term", pinned=False).or_raise() == before
-
-
-async def test_what_is_not_seen_cannot_be_marked(memories: MemoryRepository) -> None:
-    await memories.store((note("1"),)).or_raise()
     assert await memories.mark(HONG, "1", pinned=True).or_raise() is None
-    assert await memories.mark(MING, "nobody", pinned=True).or_raise() is None
-    assert not (await stored(memories)).pinned
+    assert await stored(memories) == before
 
 
-# --- Using -------------------------------------------------------------------------------------------------------
-
-
-async def test_a_use_is_counted_once_for_each_memory_that_is_seen(memories: MemoryRepository) -> None:
-    await memories.store((note("1"), note("2"), remembered("3", namespace=HONG))).or_raise()
-    use = partial(memories.record_use, MING, session_id="s")
-    later = START + DAY
-    assert await use(("1", "1", "3", "nobody"), use_id="u", now=later).or_raise() == UseReport(1)
-    assert await use(("1", "2"), use_id="u", now=later + DAY).or_raise() == UseReport(1)
-    one, two = await stored(memories, "1"), await stored(memories, "2")
-    assert (one.access_count, one.last_accessed, one.version) == (1, later, 1)
-    assert (two.access_count, two.last_accessed) == (1, later + DAY)
-    assert await use(("1",), use_id="v", now=later + DAY).or_raise() == UseReport(1)
-    assert (await stored(memories, "1")).access_count == 2
-    unseen = await memories.get(HONG, "3").or_raise()
-    assert unseen is not None
-    assert (unseen.access_count, unseen.last_accessed) == (0, None)
-
-
-async def use_in(memories: MemoryRepository, *sessions: str | None, promote_after: int) -> list[str]:
-    """Use the memory ``1`` once in each of these sessions; return the sessions that promoted it."""
-    promoted = list[str]()
-    for number, session in enumerate(sessions):
-        report = await memories.record_use(
-            MING,
-            ("1",),
-            use_id=f"{number}",
-            session_id=session,
-            now=START,
-            promote_after=promote_after,
-        ).or_raise()
-        promoted += [f"{session}"] if report.promoted == ("1",) else []
-    return promoted
-
-
-async def test_use_in_enough_sessions_promotes(memories: MemoryRepository) -> None:
-    await memories.store((note("1", memory_type="short_term"),)).or_raise()
-    assert await use_in(memories, "a", "a", None, "b", "A", "c", promote_after=3) == ["A"]
-    assert (await stored(memories)).memory_type == "long_term"
-
-
-async def test_use_promotes_nothing_unless_it_is_asked_to(memories: MemoryRepository) -> None:
+async def test_use_promotes_nothing_unless_it_is_asked_to_and_notes_the_sessions_all_the_same(
+    memories: MemoryRepository,
+) -> None:
     await memories.store((note("1", memory_type="short_term"),)).or_raise()
     use = partial(memories.record_use, MING, ("1",), now=START)
     for session in "abc":
         assert (await use(use_id=session, session_id=session).or_raise()).promoted == ()
     assert (await stored(memories)).memory_type == "short_term"
-    # The sessions were noted all the same.
     assert (await use(use_id="d", session_id=None, promote_after=3).or_raise()).promoted == ("1",)
-
-
-@pytest.mark.parametrize(
-    ("source", "role", "memory_type"),
-    [
-        ("inferred", "user", "short_term"),
-        ("system", "user", "short_term"),
-        ("user_stated", "assistant", "short_term"),
-        ("user_stated", "tool", "short_term"),
-        ("user_stated", "user", "long_term"),
-    ],
-)
-async def test_use_promotes_only_what_the_user_stated(
-    memories: MemoryRepository, source: Source, role: MemoryRole, memory_type: MemoryType
-) -> None:
-    await memories.store((note("1", source=source, role=role, memory_type=memory_type),)).or_raise()
-    assert await use_in(memories, "a", "b", promote_after=1) == []
-    assert (await stored(memories)).memory_type == memory_type
 
 
 # --- Vectors -----------------------------------------------------------------------------------------------------
@@ -239,25 +143,17 @@ async def test_what_lacks_a_vector_is_listed_newest_first_and_counted(memories: 
     assert ([memory.id for memory in page], count) == (lacking[2:], 3)
 
 
-async def test_an_attached_vector_takes_the_place_of_any_other(memories: MemoryRepository) -> None:
-    other, _ = OTHER_SPACES
-    await memories.store((note("1", space=other, vector=VECTORS[0]), note("2"))).or_raise()
-    attachments = (Attachment("1", 1, VECTORS[0]), Attachment("2", 1, VECTORS[1]))
-    assert await memories.attach(MING, SPACE, attachments).or_raise() == 2
-    found = await memories.search(MemorySearch(MING, "nowhere", (), SPACE, VECTORS[0])).or_raise()
-    assert {candidate.memory.id: candidate.similarity for candidate in found.found} == pytest.approx(
-        {"1": 1, "2": -1}, abs=1e-6
-    )
-    elsewhere = await memories.search(MemorySearch(MING, "nowhere", (), other, VECTORS[0])).or_raise()
-    assert elsewhere.found == ()
-    assert ((await stored(memories)).embedding, (await stored(memories)).version) == (SPACE, 1)
-
-
-async def test_a_vector_of_another_content_or_of_what_is_not_seen_is_left_out(
+async def test_a_vector_is_attached_in_place_of_any_other_but_not_to_another_content_or_what_is_not_seen(
     memories: MemoryRepository,
 ) -> None:
-    await memories.store((note("1"), note("2"), remembered("3", namespace=HONG))).or_raise()
+    other, _ = OTHER_SPACES
+    mine = (note("1"), note("2", space=other, vector=VECTORS[0]))
+    await memories.store((*mine, remembered("3", namespace=HONG))).or_raise()
     await memories.rewrite(note("1", "甲"), expected_version=1).or_raise()
-    attachments = tuple(Attachment(name, 1, VECTORS[0]) for name in ("1", "2", "3", "nobody"))
+    attachments = tuple([Attachment(name, 1, VECTORS[1]) for name in ("1", "2", "3", "nobody")])
     assert await memories.attach(MING, SPACE, attachments).or_raise() == 1
-    assert [(await stored(memories, name)).embedding for name in "12"] == [None, SPACE]
+    one, two = await stored(memories, "1"), await stored(memories, "2")
+    assert (one.embedding, two.embedding, two.version) == (None, SPACE, 1)
+    assert await similarity(memories) == pytest.approx(-1, abs=1e-6)
+    elsewhere = await memories.search(MemorySearch(MING, "nowhere", (), other, VECTORS[0])).or_raise()
+    assert elsewhere.found == ()

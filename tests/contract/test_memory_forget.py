@@ -1,8 +1,7 @@
-"""What every memory repository forgets, what is left of it (nothing), and what expires."""
+"""What every memory repository forgets, what is left of it (nothing), and which summaries are stale then."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import ForgetReceipt, Provenance, Stored
+from chatmemory.longterm.memories import ForgetReceipt, Memory, Provenance, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
@@ -25,12 +24,14 @@ DAY = timedelta(days=1)
 note = partial(remembered, namespace=MING)
 
 
-async def ids(memories: MemoryRepository, namespace: Namespace = MING, **filters: Any) -> list[str]:
-    listing = MemoryListing(namespace, 100, **filters)
-    return [memory.id for memory in await memories.list(listing).or_raise()]
+async def ids(memories: MemoryRepository, namespace: Namespace = MING) -> list[str]:
+    return [memory.id for memory in await memories.list(MemoryListing(namespace, 100)).or_raise()]
 
 
-# --- One memory --------------------------------------------------------------------------------------------------
+async def stored(memories: MemoryRepository, memory_id: str) -> Memory:
+    memory = await memories.get(MING, memory_id).or_raise()
+    assert memory is not None
+    return memory
 
 
 async def test_nothing_shows_what_was_forgotten(memories: MemoryRepository) -> None:
@@ -40,103 +41,58 @@ async def test_nothing_shows_what_was_forgotten(memories: MemoryRepository) -> N
     await memories.store((secret,)).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
     assert receipt == ForgetReceipt(memories=1, embeddings=1)
-    assert await memories.get(MING, "1").or_raise() is None
     assert await memories.value(MING, "密码").or_raise() is None
     for words in (("密码",), ()):
         found = await memories.search(MemorySearch(MING, "密码", words, SPACE, VECTORS[0])).or_raise()
         assert (found.found, found.matched_text, found.coverage) == ((), False, Coverage(0, 0))
-    assert await ids(memories) == await ids(memories, as_of=START) == []
-    # Its dedup key is free again, and its uses begin anew.
+    assert await memories.list(MemoryListing(MING, 100, as_of=START)).or_raise() == ()
+    # Its dedup key is free again.
     assert await memories.store((note("2", "别的", dedup_key=dedup_key("1")),)).or_raise() == (Stored("2"),)
 
 
-async def test_what_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
+async def test_all_that_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
     memories: MemoryRepository,
 ) -> None:
-    chain = [note("1"), note("2", replaces="1"), note("3", replaces="2"), note("4", replaces="3")]
-    await memories.store((*chain, note("5"))).or_raise()
-    receipt = await memories.forget(Forgetting(MING, memory_id="3")).or_raise()
-    assert receipt.memories == 3
+    at_once = [note("1", key="城市"), note("2", key="城市"), note("3", key="城市", replaces_key=True)]
+    await memories.store((*at_once, note("4", replaces="3"), note("5"))).or_raise()
+    assert (await memories.forget(Forgetting(MING, memory_id="3")).or_raise()).memories == 3
     assert [await memories.get(MING, name).or_raise() is None for name in "12345"] == [True] * 3 + [False] * 2
 
 
-async def test_of_several_that_were_superseded_at_once_all_go(memories: MemoryRepository) -> None:
-    await memories.store(
-        (note("1", key="城市"), note("2", key="城市"), note("3", key="城市", replaces_key=True))
-    ).or_raise()
-    assert (await memories.forget(Forgetting(MING, memory_id="3")).or_raise()).memories == 3
-
-
-async def test_what_is_not_seen_is_not_forgotten(memories: MemoryRepository) -> None:
-    await memories.store((remembered("1", namespace=WORD), note("2"), note("3", replaces="2"))).or_raise()
-    await memories.store((note("4", namespace=MING, replaces="1"),)).or_raise()
+async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRepository) -> None:
+    places = {"0": HONG, "1": WORD, "2": MING, "3": EXCEL}
+    drafts = [remembered(name, namespace=place) for name, place in places.items()]
+    await memories.store((*drafts, note("4", replaces="1"))).or_raise()
     for namespace in (HONG, EXCEL):
         for name in ("1", "nobody"):
             receipt = await memories.forget(Forgetting(namespace, memory_id=name)).or_raise()
             assert receipt == ForgetReceipt(0, 0)
     # The older value of a memory of no app belongs to an app that this reader does not see.
     assert (await memories.forget(Forgetting(EXCEL, memory_id="4")).or_raise()).memories == 1
-    old = await memories.get(MING, "1").or_raise()
-    assert old is not None
+    old = await stored(memories, "1")
     assert (old.superseded_at, old.superseded_by) == (START, None)
+    assert (await memories.forget(Forgetting(EXCEL)).or_raise()).memories == 2
+    assert (await ids(memories), await ids(memories, HONG)) == ([], ["0"])
 
 
-# --- By where they come from -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("origin", "left"),
-    [
-        ({"session_id": "会议"}, ["4", "3", "of another user"]),
-        ({"message_id": "1"}, ["4", "2", "of another user"]),
-        ({"message_id": "1", "session_id": "会议"}, ["4", "3", "2", "of another user"]),
-        ({"message_id": "11"}, ["4", "3", "2", "1", "of another user"]),
-        ({"path": "notes.md#3"}, ["3", "2", "1", "of another user"]),
-        ({"path": "notes.md"}, ["4", "3", "2", "1", "of another user"]),
-        ({}, ["of another user"]),
-    ],
-)
-async def test_what_comes_from_there_is_forgotten_and_nothing_else(
-    memories: MemoryRepository, origin: dict[str, str], left: list[str]
-) -> None:
-    await memories.store(
-        (
-            note("1", session_id="会议", provenance=Provenance(("1", "2"))),
-            note("2", session_id="会议", provenance=Provenance(("2",)), memory_type="short_term"),
-            note("3", session_id="会", provenance=Provenance(("1",)), space=SPACE, vector=VECTORS[0]),
-            note("4", provenance=Provenance(path="notes.md#3")),
-            remembered("of another user", namespace=HONG, session_id="会议"),
-        )
-    ).or_raise()
-    receipt = await memories.forget(Forgetting(MING, **origin)).or_raise()
-    assert await ids(memories) + await ids(memories, HONG) == left
-    assert receipt == ForgetReceipt(5 - len(left), int("3" not in left))
-
-
-async def test_what_is_no_longer_true_is_forgotten_as_well(memories: MemoryRepository) -> None:
-    await memories.store((note("1", session_id="会议"), note("2", replaces="1"))).or_raise()
-    assert (await memories.forget(Forgetting(MING, session_id="会议")).or_raise()).memories == 1
-    assert await memories.get(MING, "1").or_raise() is None
-
-
-async def test_what_a_forgotten_memory_had_superseded_stays_superseded_by_none(
+async def test_what_is_no_longer_true_is_forgotten_by_its_origin_and_a_path_is_a_whole_path(
     memories: MemoryRepository,
 ) -> None:
-    await memories.store((note("1"), note("2", session_id="会议", replaces="1"))).or_raise()
-    await memories.forget(Forgetting(MING, session_id="会议")).or_raise()
-    old = await memories.get(MING, "1").or_raise()
-    assert old is not None
+    at_path = note("3", provenance=Provenance(("11",), path="notes.md#3"))
+    await memories.store((note("1", session_id="会议"), note("2", replaces="1"), at_path)).or_raise()
+    assert (await memories.forget(Forgetting(MING, session_id="会议")).or_raise()).memories == 1
+    assert await memories.get(MING, "1").or_raise() is None
+    for origin in ({"path": "notes.md"}, {"message_id": "1"}):
+        assert (await memories.forget(Forgetting(MING, **origin)).or_raise()).memories == 0
+
+
+async def test_what_an_expired_memory_had_superseded_stays_superseded_by_none(
+    memories: MemoryRepository,
+) -> None:
+    await memories.store((note("1"), note("2", replaces="1", memory_type="short_term"))).or_raise()
+    assert await memories.expire(MING).or_raise() == 1
+    old = await stored(memories, "1")
     assert (old.superseded_at, old.superseded_by) == (START, None)
-    assert await ids(memories) == []
-
-
-async def test_a_reader_forgets_what_it_sees(memories: MemoryRepository) -> None:
-    places = {"1": MING, "2": EXCEL, "3": WORD, "4": HONG}
-    await memories.store(
-        tuple(remembered(name, namespace=place) for name, place in places.items())
-    ).or_raise()
-    assert (await memories.forget(Forgetting(EXCEL)).or_raise()).memories == 2
-    assert await ids(memories) + await ids(memories, HONG) == ["3", "4"]
 
 
 # --- Summaries ---------------------------------------------------------------------------------------------------
@@ -261,47 +217,3 @@ async def test_summaries_of_what_a_memory_said_before_are_stale_as_well(
     await memories.store((old, note("2", replaces="1"))).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
     assert receipt == ForgetReceipt(2, 0, stale_summaries=("aside",))
-
-
-# --- Expiry ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("session_id", "created_before", "left"),
-    [
-        (None, None, ["promoted", "pinned"]),
-        ("会议", None, ["promoted", "pinned", "old", "elsewhere"]),
-        (None, START, ["promoted", "pinned", "new", "elsewhere"]),
-        ("会议", START, ["promoted", "pinned", "old", "new", "elsewhere"]),
-        ("会议", START + DAY, ["promoted", "pinned", "old", "elsewhere"]),
-        (None, START - DAY, ["promoted", "pinned", "old", "new", "elsewhere"]),
-    ],
-)
-async def test_short_term_memories_expire_by_session_and_age(
-    memories: MemoryRepository, session_id: str | None, created_before: datetime | None, left: list[str]
-) -> None:
-    short = partial(note, memory_type="short_term")
-    await memories.store(
-        (
-            short("new", session_id="会议"),
-            short("old", created_at=START - DAY),
-            short("elsewhere", session_id="会"),
-            short("pinned", pinned=True, session_id="会议", created_at=START - DAY),
-            note("promoted", session_id="会议", created_at=START - DAY),
-            remembered("of another user", namespace=HONG, memory_type="short_term", session_id="会议"),
-        )
-    ).or_raise()
-    count = await memories.expire(MING, session_id=session_id, created_before=created_before).or_raise()
-    assert sorted(await ids(memories)) == sorted(left)
-    assert count == 5 - len(left)
-    assert await ids(memories, HONG) == ["of another user"]
-
-
-async def test_what_an_expired_memory_had_superseded_stays_superseded_by_none(
-    memories: MemoryRepository,
-) -> None:
-    await memories.store((note("1"), note("2", replaces="1", memory_type="short_term"))).or_raise()
-    assert await memories.expire(MING).or_raise() == 1
-    old = await memories.get(MING, "1").or_raise()
-    assert old is not None
-    assert (old.superseded_at, old.superseded_by) == (START, None)

@@ -1,25 +1,30 @@
-"""What every memory repository does with batches: what it stores, what it knows already, and what it refuses."""
+"""What every memory repository does with batches, and with a key and its value, where no law says it."""
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-import pytest
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import CONTENTS, SPACE, VALUES, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import Duplicate, Memory, Provenance, Stored
+from chatmemory.laws.memories.memory_samples import CONTENTS, dedup_key, remembered
+from chatmemory.longterm.memories import Duplicate, Memory, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
+from chatmemory.longterm.repository_values import MemoryListing
 
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")
 WORD = Namespace("小明", "word")
 HONG = Namespace("小红")
-LATER = START + timedelta(hours=1)
+HOUR = timedelta(hours=1)
+LATER = START + HOUR
+INSTANTS = [
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(2026, 2, 17, 9, 30, 0, 123_457, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+]
+TEA = dedup_key("茶")
 
 note = partial(remembered, namespace=MING)
 
@@ -28,222 +33,83 @@ async def ids(memories: MemoryRepository, namespace: Namespace = MING) -> list[s
     return [memory.id for memory in await memories.list(MemoryListing(namespace, 100)).or_raise()]
 
 
-async def test_a_memory_reads_as_it_was_stored(memories: MemoryRepository) -> None:
-    draft = note(
-        "1",
-        "用户偏好：Python 编程",
-        key="编程语言偏好",
-        value={"language": "Python", "版本": [3, 11]},
-        category="preference",
-        tags=("编程", "work"),
-        confidence=0.85,
-        source="inferred",
-        role="assistant",
-        session_id="会议",
-        memory_type="short_term",
-        pinned=True,
-        provenance=Provenance(("m1", "m2"), extractor="rules", path="notes.md#3"),
-        space=SPACE,
-        vector=VECTORS[0],
-    )
-    assert await memories.store((draft,)).or_raise() == (Stored("1"),)
-    assert await memories.get(MING, "1").or_raise() == Memory(
-        id="1",
-        namespace=MING,
-        content="用户偏好：Python 编程",
-        key="编程语言偏好",
-        value={"language": "Python", "版本": [3, 11]},
-        category="preference",
-        tags=("编程", "work"),
-        confidence=0.85,
-        source="inferred",
-        role="assistant",
-        session_id="会议",
-        memory_type="short_term",
-        pinned=True,
-        provenance=Provenance(("m1", "m2"), extractor="rules", path="notes.md#3"),
-        created_at=START,
-        embedding=SPACE,
-    )
-
-
-@pytest.mark.parametrize("content", CONTENTS)
-async def test_text_comes_back_exactly(memories: MemoryRepository, content: str) -> None:
-    await memories.store((note("1", content, key=content[:512], value=content),)).or_raise()
-    memory = await memories.get(MING, "1").or_raise()
+async def stored(memories: MemoryRepository, memory_id: str) -> Memory:
+    memory = await memories.get(MING, memory_id).or_raise()
     assert memory is not None
-    assert (memory.content, memory.key, memory.value) == (content, content[:512], content)
+    return memory
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
-async def test_a_value_comes_back_as_the_json_that_it_was(memories: MemoryRepository, value: Json) -> None:
-    await memories.store((note("1", value=value),)).or_raise()
-    memory = await memories.get(MING, "1").or_raise()
-    assert memory is not None
-    assert repr(memory.value) == repr(value)  # 1, 1.0 and True are equal, and no two of them the same
+async def test_texts_keys_values_and_instants_come_back_exactly(memories: MemoryRepository) -> None:
+    texts = {f"{index}": text for index, text in enumerate(CONTENTS)}
+    drafts = [note(name, text, key=text[:512], value=text) for name, text in texts.items()]
+    instants = {f"at {at}": at for at in INSTANTS}
+    drafts += [note(name, created_at=at) for name, at in instants.items()]
+    await memories.store(tuple(drafts)).or_raise()
+    for name, text in texts.items():
+        kept = await stored(memories, name)
+        assert (kept.content, kept.key, kept.value) == (text, text[:512], text)
+    for name, at in instants.items():
+        created_at = (await stored(memories, name)).created_at
+        assert (created_at, created_at.utcoffset()) == (at, timedelta())
 
 
-async def test_what_is_kept_is_a_copy(memories: MemoryRepository) -> None:
-    value: dict[str, Json] = {"cities": ["北京"]}
-    await memories.store((note("1", value=value),)).or_raise()
-    value["cities"] = "changed by the writer"
-    for _ in range(2):
-        memory = await memories.get(MING, "1").or_raise()
-        assert memory is not None
-        assert memory.value == {"cities": ["北京"]}
-        assert isinstance(memory.value, dict)
-        memory.value.clear()  # as a careless reader might
-
-
-@pytest.mark.parametrize(
-    "instant",
-    [
-        datetime(1, 1, 1, tzinfo=UTC),
-        datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
-        datetime(2026, 2, 17, 9, 30, 0, 123_457, tzinfo=UTC),
-        datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
-    ],
-)
-async def test_instants_come_back_to_the_microsecond_in_utc(
-    memories: MemoryRepository, instant: datetime
+async def test_a_batch_is_answered_in_order_and_each_draft_sees_those_before_it(
+    memories: MemoryRepository,
 ) -> None:
-    await memories.store((note("1", created_at=instant),)).or_raise()
-    memory = await memories.get(MING, "1").or_raise()
-    assert memory is not None
-    assert (memory.created_at, memory.created_at.utcoffset()) == (instant, timedelta())
-
-
-async def test_an_empty_batch_stores_nothing(memories: MemoryRepository) -> None:
-    assert await memories.store(()).or_raise() == ()
-    assert await ids(memories) == []
-
-
-async def test_a_batch_is_answered_in_order(memories: MemoryRepository) -> None:
-    await memories.store((note("2", dedup_key=dedup_key("茶")),)).or_raise()
-    batch = (note("3"), note("4", dedup_key=dedup_key("茶")), note("2", dedup_key=dedup_key("茶")), note("1"))
-    assert await memories.store(batch).or_raise() == (
-        Stored("3"),
-        Duplicate("2"),
-        Duplicate("2"),
-        Stored("1"),
-    )
+    await memories.store((note("2", dedup_key=TEA),)).or_raise()
+    batch = (note("3"), note("4", dedup_key=TEA), note("2", dedup_key=TEA), note("1"))
+    answer = await memories.store(batch).or_raise()
+    assert answer == (Stored("3"), Duplicate("2"), Duplicate("2"), Stored("1"))
     assert await ids(memories) == ["3", "2", "1"]
+    places = enumerate((WORD, WORD, EXCEL, HONG, EXCEL))
+    alike = [remembered(f"n{number}", namespace=place, dedup_key=TEA) for number, place in places]
+    outcomes = await memories.store(tuple(alike)).or_raise()
+    assert outcomes == (Stored("n0"), Duplicate("n0"), Stored("n2"), Stored("n3"), Duplicate("n2"))
+    chain = (note("a", "住在北京"), note("b", "住在上海", replaces="a"), note("c", "住在杭州", replaces="b"))
+    outcomes = await memories.store(chain).or_raise()
+    assert outcomes == (Stored("a"), Stored("b", superseded=("a",)), Stored("c", superseded=("b",)))
 
 
-# --- Who sees what -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("reader", "seen"),
-    [
-        (EXCEL, ["of no app", "of excel"]),
-        (WORD, ["of word", "of no app"]),
-        (MING, ["of word", "of no app", "of excel"]),
-        (HONG, ["of another user"]),
-        (Namespace("小明", "Excel"), ["of no app"]),
-        (Namespace("小"), []),
-    ],
-)
-async def test_a_reader_sees_its_app_and_what_belongs_to_no_app(
-    memories: MemoryRepository, reader: Namespace, seen: list[str]
-) -> None:
+async def test_a_reader_sees_its_app_and_what_belongs_to_no_app(memories: MemoryRepository) -> None:
     places = {"of excel": EXCEL, "of word": WORD, "of no app": MING, "of another user": HONG}
     batch = tuple(remembered(name, namespace=namespace) for name, namespace in places.items())
     await memories.store(batch).or_raise()
-    assert await ids(memories, reader) == seen
-    for name in places:
-        assert (await memories.get(reader, name).or_raise() is not None) == (name in seen)
+    for reader, seen in {
+        EXCEL: ["of no app", "of excel"],
+        WORD: ["of word", "of no app"],
+        MING: ["of word", "of no app", "of excel"],
+        HONG: ["of another user"],
+        Namespace("小明", "Excel"): ["of no app"],
+        Namespace("小"): [],
+    }.items():
+        assert await ids(memories, reader) == seen
+        by_id = [name for name in places if await memories.get(reader, name).or_raise() is not None]
+        assert sorted(by_id) == sorted(seen)
 
 
-# --- Ids ---------------------------------------------------------------------------------------------------------
-
-
-async def test_the_same_id_with_the_same_content_key_and_value_is_a_duplicate_of_itself(
+async def test_all_conflicts_of_a_batch_are_named_in_order_and_nothing_of_it_is_stored(
     memories: MemoryRepository,
 ) -> None:
-    first = note("1", "喜欢喝茶", key="饮料", value={"a": 1, "b": 2})
-    await memories.store((first,)).or_raise()
-    before = await memories.get(MING, "1").or_raise()
-    again = note("1", "喜欢喝茶", key="饮料", value={"b": 2, "a": 1}, tags=("new",), created_at=LATER)
-    assert await memories.store((again,)).or_raise() == (Duplicate("1"),)
-    assert await memories.get(MING, "1").or_raise() == before
-
-
-async def test_it_is_a_duplicate_of_itself_when_another_has_taken_its_place(
-    memories: MemoryRepository,
-) -> None:
-    newer = note("2", replaces="1")
-    await memories.store((note("1"), newer)).or_raise()
-    assert await memories.store((note("1"), newer)).or_raise() == (Duplicate("1"), Duplicate("2"))
-    assert await ids(memories) == ["2"]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        note("1", "别的"),
-        note("1", key="饮料"),
-        note("1", value=True),
-        remembered("1", value=1, namespace=EXCEL),
-    ],
-    ids=["content", "key", "value", "app"],
-)
-async def test_the_same_id_for_anything_else_is_a_conflict(
-    memories: MemoryRepository, other: MemoryDraft
-) -> None:
-    await memories.store((note("1", value=1),)).or_raise()
-    assert await memories.store((note("2"), other)) == Failure(MemoryConflictError(("1",)))
-    assert await ids(memories) == ["1"]
-
-
-async def test_all_conflicts_of_a_batch_are_named_in_order(memories: MemoryRepository) -> None:
+    assert await memories.store((note("1"), note("1", "别的"))) == Failure(MemoryConflictError(("1",)))
     await memories.store((note("1"), note("2"))).or_raise()
     batch = (note("2", "别的"), note("3", replaces="nobody"), note("1", "别的"))
     assert await memories.store(batch) == Failure(MemoryConflictError(("2", "1")))
-
-
-async def test_one_id_with_two_contents_in_a_batch_is_a_conflict(memories: MemoryRepository) -> None:
-    assert await memories.store((note("1"), note("1", "别的"))) == Failure(MemoryConflictError(("1",)))
-    assert await ids(memories) == []
-
-
-# --- Dedup keys --------------------------------------------------------------------------------------------------
-
-
-async def test_the_same_dedup_key_is_a_duplicate_in_the_same_namespace_only(
-    memories: MemoryRepository,
-) -> None:
-    drafts = [
-        remembered(f"{number}", namespace=namespace, dedup_key=dedup_key("茶"))
-        for number, namespace in enumerate((MING, MING, EXCEL, HONG, EXCEL))
-    ]
-    outcomes = await memories.store(tuple(drafts)).or_raise()
-    assert outcomes == (Stored("0"), Duplicate("0"), Stored("2"), Stored("3"), Duplicate("2"))
-
-
-async def test_without_a_dedup_key_nothing_is_a_duplicate(memories: MemoryRepository) -> None:
-    assert await memories.store((note("1"), note("2"))).or_raise() == (Stored("1"), Stored("2"))
-
-
-async def test_what_is_no_longer_true_has_no_duplicates(memories: MemoryRepository) -> None:
-    tea = dedup_key("茶")
-    await memories.store((note("1", dedup_key=tea), note("2", replaces="1"))).or_raise()
-    assert await memories.store((note("3", dedup_key=tea),)).or_raise() == (Stored("3"),)
-    assert await memories.store((note("4", dedup_key=tea),)).or_raise() == (Duplicate("3"),)
-
-
-async def test_a_duplicate_takes_nobodys_place(memories: MemoryRepository) -> None:
-    await memories.store((note("1"), note("2", dedup_key=dedup_key("茶")))).or_raise()
-    repeated = note("3", dedup_key=dedup_key("茶"), replaces="1")
-    assert await memories.store((repeated,)).or_raise() == (Duplicate("2"),)
+    of_an_app = (note("3"), remembered("1", namespace=EXCEL))
+    assert await memories.store(of_an_app) == Failure(MemoryConflictError(("1",)))
     assert await ids(memories) == ["2", "1"]
 
 
-# --- Replacing ---------------------------------------------------------------------------------------------------
+async def test_what_is_no_longer_true_has_no_duplicates_and_a_duplicate_takes_nobodys_place(
+    memories: MemoryRepository,
+) -> None:
+    await memories.store((note("1", dedup_key=TEA), note("2", replaces="1"))).or_raise()
+    assert await memories.store((note("3", dedup_key=TEA),)).or_raise() == (Stored("3"),)
+    repeated = note("4", dedup_key=TEA, replaces="2")
+    assert await memories.store((repeated,)).or_raise() == (Duplicate("3"),)
+    assert await ids(memories) == ["3", "2"]
 
 
-@pytest.mark.parametrize("replaces", ["nobody", "of another user", "of another app", "no longer true"])
-async def test_what_is_not_there_cannot_be_replaced(memories: MemoryRepository, replaces: str) -> None:
+async def test_what_is_not_there_cannot_be_replaced(memories: MemoryRepository) -> None:
     await memories.store(
         (
             remembered("of another user", namespace=HONG),
@@ -252,19 +118,13 @@ async def test_what_is_not_there_cannot_be_replaced(memories: MemoryRepository, 
             remembered("newer", namespace=EXCEL, replaces="no longer true"),
         )
     ).or_raise()
-    batch = (remembered("1", namespace=EXCEL), remembered("2", namespace=EXCEL, replaces=replaces))
-    assert await memories.store(batch) == Failure(MemoryNotFoundError(replaces))
+    for replaces in ("nobody", "of another user", "of another app", "no longer true"):
+        batch = (remembered("1", namespace=EXCEL), remembered("2", namespace=EXCEL, replaces=replaces))
+        assert await memories.store(batch) == Failure(MemoryNotFoundError(replaces))
     assert await ids(memories, EXCEL) == ["newer"]
 
 
-async def test_a_draft_sees_those_before_it_in_its_batch(memories: MemoryRepository) -> None:
-    batch = (note("1", "住在北京"), note("2", "住在上海", replaces="1"), note("3", "住在杭州", replaces="2"))
-    outcomes = await memories.store(batch).or_raise()
-    assert outcomes == (Stored("1"), Stored("2", superseded=("1",)), Stored("3", superseded=("2",)))
-    assert await ids(memories) == ["3"]
-
-
-async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace(
+async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace_with_the_place_of_another(
     memories: MemoryRepository,
 ) -> None:
     await memories.store(
@@ -272,33 +132,60 @@ async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace(
             note("old", key="城市"),
             note("newer", key="城市", created_at=LATER),
             note("of another key", key="城"),
+            note("another", created_at=LATER),
             remembered("of an app", key="城市", namespace=EXCEL),
         )
     ).or_raise()
-    taking = note("newest", key="城市", replaces_key=True, created_at=LATER)
+    taking = note("newest", key="城市", replaces_key=True, replaces="another", created_at=LATER)
     outcomes = await memories.store((taking,)).or_raise()
-    assert outcomes == (Stored("newest", superseded=("newer", "old")),)
+    assert outcomes == (Stored("newest", superseded=("newer", "another", "old")),)
     assert await ids(memories) == ["newest", "of another key", "of an app"]
 
 
-async def test_a_memory_may_take_a_key_and_the_place_of_another(memories: MemoryRepository) -> None:
+# --- Values ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_value_belongs_to_the_very_namespace_and_the_very_key(memories: MemoryRepository) -> None:
+    city = partial(remembered, key="城市", replaces_key=True)
     await memories.store(
-        (note("1", key="城市"), note("2", created_at=LATER), note("3", key="城市"))
+        (
+            city("1", "北京", namespace=MING),
+            city("2", "上海", namespace=EXCEL),
+            city("3", "杭州", namespace=MING, key="城"),
+        )
     ).or_raise()
-    both = note("4", key="城市", replaces_key=True, replaces="2", created_at=LATER)
-    assert await memories.store((both,)).or_raise() == (Stored("4", superseded=("2", "3", "1")),)
+    for namespace, content in ((MING, "北京"), (EXCEL, "上海")):
+        value = await memories.value(namespace, "城市").or_raise()
+        assert value is not None
+        assert value.content == content
+    assert await memories.retire(EXCEL, "城市", now=START).or_raise()
+    assert await memories.value(EXCEL, "城市").or_raise() is None
+    assert await memories.value(MING, "城市").or_raise() is not None
 
 
-async def test_what_was_replaced_says_since_when_and_by_what(memories: MemoryRepository) -> None:
-    await memories.store((note("1"), note("2", replaces="1", created_at=LATER))).or_raise()
-    old = await memories.get(MING, "1").or_raise()
-    assert old is not None
-    assert (old.superseded_at, old.superseded_by, old.version) == (LATER, "2", 1)
+async def test_of_several_memories_with_a_key_the_newest_is_its_value_and_all_are_retired(
+    memories: MemoryRepository,
+) -> None:
+    said = partial(note, key="城市")
+    await memories.store(
+        (said("b", "上海"), said("c", "杭州", created_at=START - HOUR), said("a", "北京"))
+    ).or_raise()
+    value = await memories.value(MING, "城市").or_raise()
+    assert value is not None
+    assert value.content == "上海"  # of two that are equally new, the one whose id comes last
+    assert await memories.retire(MING, "城市", now=LATER).or_raise()
+    assert await ids(memories) == []
+    assert not await memories.retire(MING, "城市", now=LATER + HOUR).or_raise()
+    assert (await stored(memories, "b")).superseded_at == LATER
 
 
-async def test_no_truth_ends_before_it_began(memories: MemoryRepository) -> None:
-    earlier = START - timedelta(days=1)
-    await memories.store((note("1"), note("2", replaces="1", created_at=earlier))).or_raise()
-    old = await memories.get(MING, "1").or_raise()
-    assert old is not None
-    assert old.superseded_at == START
+async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
+    memories: MemoryRepository,
+) -> None:
+    await memories.store((note("1"), note("2", replaces="1", created_at=START - HOUR))).or_raise()
+    assert (await stored(memories, "1")).superseded_at == START
+    await memories.store((note("3", key="城市", created_at=LATER),)).or_raise()
+    assert await memories.value(MING, "城市").or_raise() is not None
+    assert await memories.value(MING, "城市", as_of=START).or_raise() is None
+    assert await memories.retire(MING, "城市", now=START).or_raise()
+    assert (await stored(memories, "3")).superseded_at == LATER

@@ -1,5 +1,6 @@
 """What every memory repository finds: by words, by vector, by the text itself, and under which filters."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,10 +18,13 @@ from chatmemory.longterm.repository_values import TEXT_READ, Candidates, Forgett
 MING = Namespace("小明")
 EXCEL = Namespace("小明", "excel")
 WORD = Namespace("小明", "word")
+HONG = Namespace("小红")
 DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
 
 note = partial(remembered, namespace=MING)
 placed = partial(note, space=SPACE)
+in_session = partial(note, session_id="s")
 
 
 async def search(
@@ -35,215 +39,52 @@ def ids(candidates: Candidates) -> list[str]:
     return sorted(found)
 
 
-# --- By words ----------------------------------------------------------------------------------------------------
+def similarities(candidates: Candidates) -> dict[str, float | None]:
+    return {candidate.memory.id: candidate.similarity for candidate in candidates.found}
 
 
-async def test_a_memory_is_found_by_any_of_its_words(memories: MemoryRepository) -> None:
-    await memories.store((note("1", terms="绿茶 茶叶 tea"), note("2", terms="coffee"), note("3"))).or_raise()
-    assert ids(await search(memories, "tea")) == ["1"]
-    assert ids(await search(memories, "绿茶", "coffee")) == ["1", "2"]
-    assert ids(await search(memories, "te")) == ids(await search(memories)) == []
+def a_minute_apart(drafts: Sequence[MemoryDraft]) -> tuple[MemoryDraft, ...]:
+    return tuple([evolve(draft, created_at=START + n * MINUTE) for n, draft in enumerate(drafts)])
 
 
-@pytest.mark.parametrize("term", TERMS)
-async def test_a_word_is_compared_as_it_is(memories: MemoryRepository, term: str) -> None:
-    drafts = [note(f"{number}", terms=other) for number, other in enumerate(TERMS)]
-    await memories.store(tuple(drafts)).or_raise()
-    (candidate,) = (await search(memories, term)).found
-    assert candidate.terms == term
+# --- By words, and by the text itself ----------------------------------------------------------------------------
 
 
-async def test_the_words_of_a_candidate_are_those_that_were_stored(memories: MemoryRepository) -> None:
-    await memories.store((note("1", terms="tea 绿茶 tea"),)).or_raise()
-    (candidate,) = (await search(memories, "绿茶")).found
-    assert (candidate.terms, candidate.similarity) == ("tea 绿茶 tea", None)
-    assert candidate.memory == await memories.get(MING, "1").or_raise()
+async def test_a_memory_is_found_by_any_of_its_words_as_they_are(memories: MemoryRepository) -> None:
+    drafts = [note(f"{number}", terms=term) for number, term in enumerate(TERMS)]
+    await memories.store((*drafts, note("many", terms="oolong 乌龙 oolong"), note("none"))).or_raise()
+    found = {term: [one.terms for one in (await search(memories, term)).found] for term in TERMS}
+    assert found == {term: [term] for term in TERMS}
+    assert ids(await search(memories, "乌龙", TERMS[0])) == ["0", "many"]
+    assert ids(await search(memories, "oolon")) == ids(await search(memories)) == []
+    (candidate,) = (await search(memories, "乌龙")).found
+    assert (candidate.terms, candidate.similarity) == ("oolong 乌龙 oolong", None)
+    assert candidate.memory == await memories.get(MING, "many").or_raise()
 
 
-async def test_of_too_many_memories_with_a_word_a_limited_number_is_found(memories: MemoryRepository) -> None:
+async def test_of_too_many_memories_with_a_word_the_one_with_a_rare_word_is_among_those_found(
+    memories: MemoryRepository,
+) -> None:
     drafts = [note(f"{number}", terms="tea") for number in range(30)]
     await memories.store((*drafts, note("rare", terms="tea 绿茶"))).or_raise()
     found = ids(await search(memories, "tea", "绿茶", limit=5))
-    assert len(found) == 5
-    assert "rare" in found
+    assert (len(found), "rare" in found) == (5, True)
 
 
-# --- By the text itself ------------------------------------------------------------------------------------------
-
-
-async def test_only_when_no_memory_shares_a_word_the_text_itself_is_looked_for(
+async def test_the_text_is_looked_for_without_a_shared_word_and_compared_character_for_character(
     memories: MemoryRepository,
 ) -> None:
-    await memories.store((note("1", "喜欢喝绿茶", terms="绿茶"), note("2", "绿茶多少钱"))).or_raise()
+    said = {"1": "a%b", "2": "'; -- \\ ab", "3": "\u00e9 ae\u0301", "4": "喜欢喝绿茶"}
+    drafts = [note(name, content, terms="绿茶" if name == "4" else "") for name, content in said.items()]
+    await memories.store((*drafts, note("5", "绿茶多少钱"))).or_raise()
+    found_by = {"1": ["%", "a%b"], "2": ["'; --", "\\"], "3": ["é"], "45": ["绿茶"], "": ["_", "A%B", "红茶"]}
+    texts = {text: found for found, texts in found_by.items() for text in texts}
+    assert {text: "".join(ids(await search(memories, text=text))) for text in texts} == texts
     by_words = await search(memories, "绿茶", text="绿茶")
-    assert (ids(by_words), by_words.matched_text) == (["1"], False)
-    by_text = await search(memories, "红茶", text="绿茶")
-    assert (ids(by_text), by_text.matched_text) == (["1", "2"], True)
-    nothing = await search(memories, "红茶", text="红茶")
-    assert (ids(nothing), nothing.matched_text) == ([], False)
+    assert (ids(by_words), by_words.matched_text) == (["4"], False)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("%", ["1"]), ("_", []), ("a%b", ["1"]), ("A%B", []), ("'; --", ["2"]), ("\\", ["2"]), ("é", ["3"])],
-)
-async def test_the_text_is_compared_character_for_character(
-    memories: MemoryRepository, text: str, found: list[str]
-) -> None:
-    await memories.store(
-        (note("1", "a%b"), note("2", "'; -- \\ ab"), note("3", "\u00e9 ae\u0301"))
-    ).or_raise()
-    assert ids(await search(memories, text=text)) == found
-
-
-async def test_the_newest_memories_with_the_text_are_found(memories: MemoryRepository) -> None:
-    drafts = [note(f"{number}", created_at=START + number * DAY) for number in range(9)]
-    await memories.store(tuple(drafts)).or_raise()
-    assert ids(await search(memories, text="绿茶", limit=2)) == ["7", "8"]
-
-
-# --- By vector ---------------------------------------------------------------------------------------------------
-
-
-async def test_a_memory_is_its_own_nearest_neighbour(memories: MemoryRepository) -> None:
-    vectors = [unit(number, 3, 1, number % 3) for number in range(20)]
-    drafts = [placed(f"{number}", vector=vector) for number, vector in enumerate(vectors)]
-    await memories.store(tuple(drafts)).or_raise()
-    for number, vector in enumerate(vectors):
-        (nearest,) = (await search(memories, space=SPACE, vector=vector, limit=1)).found
-        assert nearest.memory.id == f"{number}"
-        assert nearest.similarity == pytest.approx(1, abs=1e-6)
-
-
-async def test_the_most_similar_memories_are_found_with_their_cosine(memories: MemoryRepository) -> None:
-    for name, vector in zip("abcdef", VECTORS, strict=True):
-        await memories.store((placed(name, vector=vector),)).or_raise()
-    found = (await search(memories, space=SPACE, vector=VECTORS[0], limit=3)).found
-    similarities = {candidate.memory.id: candidate.similarity for candidate in found}
-    assert similarities.keys() >= {"a", "d", "e"}
-    assert [similarities[name] for name in "ade"] == pytest.approx([1, 0.6, 0.8], abs=1e-6)
-
-
-async def test_a_candidate_by_words_has_its_similarity_as_well(memories: MemoryRepository) -> None:
-    await memories.store(
-        (
-            placed("near", vector=VECTORS[0]),
-            placed("far", vector=VECTORS[1], terms="tea"),
-            note("without", terms="tea"),
-        )
-    ).or_raise()
-    found = (await search(memories, "tea", space=SPACE, vector=VECTORS[0], limit=2)).found
-    similarities = {candidate.memory.id: candidate.similarity for candidate in found}
-    assert similarities.pop("without") is None
-    assert similarities == pytest.approx({"near": 1, "far": -1}, abs=1e-6)
-
-
-async def test_vectors_of_two_spaces_are_never_compared(memories: MemoryRepository) -> None:
-    other, shorter = OTHER_SPACES
-    await memories.store(
-        (
-            placed("1", vector=VECTORS[0]),
-            note("2", space=other, vector=VECTORS[0], terms="tea"),
-            note("3", space=shorter, vector=unit(1, 0, 0)),
-        )
-    ).or_raise()
-    found = await search(memories, "tea", space=SPACE, vector=VECTORS[0])
-    assert {candidate.memory.id: candidate.similarity for candidate in found.found} == {
-        "1": pytest.approx(1, abs=1e-6),
-        "2": None,
-    }
-    assert found.coverage == Coverage(embedded=1, memories=3)
-
-
-# --- Filters -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", ["words", "vector", "text"])
-@pytest.mark.parametrize(
-    ("filters", "found"),
-    [
-        ({}, ["app", "other app", "plain", "preference", "tagged", "twice tagged"]),
-        ({"namespace": EXCEL}, ["app", "plain", "preference", "tagged", "twice tagged"]),
-        ({"category": "preference"}, ["preference"]),
-        ({"tags": ("work",)}, ["tagged", "twice tagged"]),
-        ({"tags": ("work", "工作")}, ["twice tagged"]),
-        ({"as_of": START - DAY}, ["superseded"]),
-        ({"namespace": Namespace("小红")}, ["of another user"]),
-    ],
-)
-async def test_every_way_of_searching_obeys_the_filters(
-    memories: MemoryRepository, way: str, filters: dict[str, Any], found: list[str]
-) -> None:
-    whole = partial(placed, vector=VECTORS[0], terms="tea")
-    await memories.store(
-        (
-            whole("superseded", created_at=START - 2 * DAY),
-            whole("plain", replaces="superseded"),
-            whole("short-term", memory_type="short_term"),
-            whole("app", namespace=EXCEL),
-            whole("other app", namespace=WORD),
-            whole("of another user", namespace=Namespace("小红")),
-            whole("preference", category="preference"),
-            whole("tagged", tags=("work",)),
-            whole("twice tagged", tags=("工作", "work")),
-        )
-    ).or_raise()
-    query: dict[str, Any] = {
-        "words": {"terms": ("tea",)},
-        "vector": {"space": SPACE, "vector": VECTORS[0]},
-        "text": {"text": "绿茶"},
-    }[way]
-    asked = MemorySearch(**{"namespace": MING, "text": "nowhere", "terms": (), **query, **filters})
-    assert ids(await memories.search(asked).or_raise()) == found
-
-
-async def test_the_coverage_counts_what_the_namespace_could_recall(memories: MemoryRepository) -> None:
-    await memories.store(
-        (
-            placed("1", vector=VECTORS[0], category="fact"),
-            placed("2", vector=VECTORS[1], namespace=EXCEL),
-            note("3", created_at=START - DAY),
-            placed("4", vector=VECTORS[0], memory_type="short_term"),
-            placed("5", vector=VECTORS[0], namespace=WORD),
-            placed("6", vector=VECTORS[0], namespace=EXCEL, replaces="3"),
-        )
-    ).or_raise()
-    # Neither words, nor the category, nor the limit change what could have been compared.
-    for query in ({}, {"category": "fact"}, {"limit": 1}):
-        found = await search(memories, namespace=EXCEL, space=SPACE, vector=VECTORS[0], **query)
-        assert found.coverage == Coverage(embedded=3, memories=3)
-    then = await search(memories, namespace=EXCEL, space=SPACE, vector=VECTORS[0], as_of=START - DAY)
-    assert then.coverage == Coverage(embedded=0, memories=1)
-    without = await search(memories, namespace=EXCEL)
-    assert without.coverage == Coverage(embedded=0, memories=3)
-
-
-async def test_a_search_changes_nothing(memories: MemoryRepository) -> None:
-    await memories.store((placed("1", vector=VECTORS[0], terms="tea"),)).or_raise()
-    before = await memories.get(MING, "1").or_raise()
-    for _ in range(3):
-        found = await search(memories, "tea", space=SPACE, vector=VECTORS[0])
-        assert [candidate.memory for candidate in found.found] == [before]
-    assert await memories.get(MING, "1").or_raise() == before
-
-
-async def test_a_memory_that_changes_is_found_as_it_is(memories: MemoryRepository) -> None:
-    await memories.store((placed("1", vector=VECTORS[0], terms="tea", memory_type="short_term"),)).or_raise()
-    query = partial(search, memories, space=SPACE, vector=VECTORS[0])
-    assert ids(await query("tea")) == []
-    await memories.mark(MING, "1", memory_type="long_term").or_raise()
-    assert ids(await query("tea")) == ["1"]
-    rewritten = note("1", "爱喝咖啡", terms="coffee")
-    await memories.rewrite(rewritten, expected_version=1).or_raise()
-    assert ids(await query("tea")) == []
-    assert ids(await query("coffee")) == ["1"]
-    await memories.mark(MING, "1", memory_type="short_term").or_raise()
-    assert ids(await query("coffee")) == []
-
-
-async def test_a_text_is_looked_for_in_the_newest_memories_only(
-    memories: MemoryRepository,
-) -> None:
+async def test_a_text_is_looked_for_in_the_newest_memories_only(memories: MemoryRepository) -> None:
     drafts = [
         note(f"{number}", content=":-) said", created_at=START + number * DAY / 9)
         for number in range(TEXT_READ + 2)
@@ -257,50 +98,124 @@ async def test_a_text_is_looked_for_in_the_newest_memories_only(
     assert len(found.found) == TEXT_READ - 1
 
 
+# --- By vector ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_most_similar_are_found_with_their_cosine_also_beside_words(
+    memories: MemoryRepository,
+) -> None:
+    for name, vector in zip("abcdef", VECTORS, strict=True):
+        await memories.store((placed(name, vector=vector, terms="tea" if name == "b" else ""),)).or_raise()
+    other, shorter = OTHER_SPACES
+    elsewhere = {"2": (other, VECTORS[0], "tea"), "3": (shorter, unit(1, 0, 0), "")}
+    for name, (space, vector, terms) in elsewhere.items():
+        await memories.store((note(name, space=space, vector=vector, terms=terms),)).or_raise()
+    await memories.store((note("without", terms="tea"),)).or_raise()
+    nearest = similarities(await search(memories, space=SPACE, vector=VECTORS[0], limit=3))
+    assert [nearest[name] for name in "ade"] == pytest.approx([1, 0.6, 0.8], abs=1e-6)
+    beside_words = await search(memories, "tea", space=SPACE, vector=VECTORS[0], limit=3)
+    found = similarities(beside_words)
+    assert [found[name] for name in "abde"] == pytest.approx([1, -1, 0.6, 0.8], abs=1e-6)
+    assert (found["2"], found["without"], "3" in found) == (None, None, False)
+    assert beside_words.coverage == Coverage(embedded=6, memories=9)
+
+
+# --- Filters -----------------------------------------------------------------------------------------------------
+
+
+async def test_every_way_of_searching_obeys_the_filters(memories: MemoryRepository) -> None:
+    whole = partial(placed, vector=VECTORS[0], terms="tea")
+    await memories.store(
+        (
+            whole("superseded", created_at=START - 2 * DAY),
+            whole("plain", replaces="superseded"),
+            whole("short-term", memory_type="short_term"),
+            whole("app", namespace=EXCEL),
+            whole("other app", namespace=WORD),
+            whole("of another user", namespace=HONG),
+            whole("preference", category="preference"),
+            whole("tagged", tags=("work",)),
+            whole("twice tagged", tags=("工作", "work")),
+        )
+    ).or_raise()
+    ways: list[dict[str, Any]] = [
+        {"terms": ("tea",)},
+        {"space": SPACE, "vector": VECTORS[0]},
+        {"text": "绿茶"},
+    ]
+    filters: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, ["app", "other app", "plain", "preference", "tagged", "twice tagged"]),
+        ({"namespace": EXCEL}, ["app", "plain", "preference", "tagged", "twice tagged"]),
+        ({"category": "preference"}, ["preference"]),
+        ({"tags": ("work",)}, ["tagged", "twice tagged"]),
+        ({"tags": ("work", "工作")}, ["twice tagged"]),
+        ({"as_of": START - DAY}, ["superseded"]),
+        ({"namespace": HONG}, ["of another user"]),
+    ]
+    for way in ways:
+        for narrowed, found in filters:
+            asked = MemorySearch(**{"namespace": MING, "text": "nowhere", "terms": (), **way, **narrowed})
+            assert ids(await memories.search(asked).or_raise()) == found, (way, narrowed)
+
+
+async def test_the_coverage_counts_what_the_namespace_could_recall(memories: MemoryRepository) -> None:
+    await memories.store(
+        (
+            placed("1", vector=VECTORS[0], category="fact"),
+            placed("2", vector=VECTORS[1], namespace=EXCEL),
+            note("3", created_at=START - DAY),
+            placed("4", vector=VECTORS[0], memory_type="short_term"),
+            placed("5", vector=VECTORS[0], namespace=WORD),
+            placed("6", vector=VECTORS[0], namespace=EXCEL, replaces="3"),
+        )
+    ).or_raise()
+    asked = partial(search, memories, namespace=EXCEL)
+    # Neither words, nor the category, nor the limit change what could have been compared.
+    for query in ({}, {"category": "fact"}, {"limit": 1}):
+        assert (await asked(space=SPACE, vector=VECTORS[0], **query)).coverage == Coverage(3, 3)
+    then = await asked(space=SPACE, vector=VECTORS[0], as_of=START - DAY)
+    assert then.coverage == Coverage(embedded=0, memories=1)
+    assert (await asked()).coverage == Coverage(embedded=0, memories=3)
+
+
 # --- Beside what was found ---------------------------------------------------------------------------------------
 
 
-async def test_what_stands_beside_a_candidate_in_its_session_is_found_with_it(
+async def test_what_stands_beside_a_candidate_in_its_session_has_its_similarity_and_goes_when_forgotten(
     memories: MemoryRepository,
 ) -> None:
-    def said(number: int, session: str | None, **facts: Any) -> MemoryDraft:
-        at = START + number * timedelta(minutes=1)
-        return evolve(placed(f"{number}", vector=VECTORS[1], **facts), session_id=session, created_at=at)
-
+    beside = partial(placed, vector=VECTORS[1])
     drafts = [
-        said(1, "s"),
-        said(2, "s"),
-        said(3, "other"),
-        said(4, "s", terms="tea"),
-        said(5, None),
-        said(6, "s"),
-        said(7, "s"),
+        beside("1", session_id="s"),
+        beside("2", session_id="s"),
+        beside("3", session_id="other"),
+        beside("4", session_id="s", namespace=HONG),
+        beside("5", session_id="s", terms="tea"),
+        beside("6"),
+        beside("7", session_id="s", namespace=HONG),
+        beside("8", session_id="s"),
     ]
-    await memories.store(tuple(drafts)).or_raise()
-    found = await search(memories, "tea")
-    assert ids(found) == ["2", "4", "6"]
-    alike = (await search(memories, "tea", space=SPACE, vector=VECTORS[1], limit=1)).found
-    similar = {one.memory.id: one.similarity for one in alike}
-    assert {"2", "4", "6"} <= similar.keys()
-    assert all(similarity == pytest.approx(1, abs=1e-6) for similarity in similar.values())
+    await memories.store(a_minute_apart(drafts)).or_raise()
+    assert ids(await search(memories, "tea")) == ["2", "5", "8"]
+    alike = similarities(await search(memories, "tea", space=SPACE, vector=VECTORS[1], limit=1))
+    assert {"2", "5", "8"} <= alike.keys()
+    assert alike == pytest.approx(dict.fromkeys(alike, 1), abs=1e-6)
+    await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
+    assert ids(await search(memories, "tea")) == ["1", "5", "8"]
 
 
 async def test_what_stands_beside_is_long_term_true_and_passes_the_filters(
     memories: MemoryRepository,
 ) -> None:
-    def said(number: int, session: str = "s", **facts: Any) -> MemoryDraft:
-        at = START + number * timedelta(minutes=1)
-        return evolve(note(f"{number}"), session_id=session, created_at=at, **facts)
-
     drafts = [
-        said(1, category="fact", namespace=EXCEL),
-        said(2, memory_type="short_term"),
-        said(3, namespace=WORD),
-        said(4, terms="tea", category="fact", namespace=EXCEL),
-        said(5, category="fact", key="was", namespace=EXCEL),
-        said(6, category="pattern", namespace=EXCEL),
+        in_session("1", category="fact", namespace=EXCEL),
+        in_session("2", memory_type="short_term"),
+        in_session("3", namespace=WORD),
+        in_session("4", terms="tea", category="fact", namespace=EXCEL),
+        in_session("5", category="fact", key="was", namespace=EXCEL),
+        in_session("6", category="pattern", namespace=EXCEL),
     ]
-    await memories.store(tuple(drafts)).or_raise()
+    await memories.store(a_minute_apart(drafts)).or_raise()
     now = START + DAY
     assert await memories.retire(EXCEL, "was", now=now).or_raise()
     assert ids(await search(memories, "tea", namespace=EXCEL)) == ["1", "4", "6"]
@@ -315,19 +230,20 @@ async def test_what_stands_beside_the_best_candidates_alone_is_found_when_no_mor
 ) -> None:
     terms = ["", "tea", "", "", "tea green", "", "", "tea", ""]
     drafts = [
-        evolve(
-            placed(f"{place}", vector=unit(1, abs(place - 7)), terms=words),
-            session_id="s",
-            created_at=START + place * timedelta(minutes=1),
+        in_session(
+            f"{place}",
+            space=SPACE,
+            vector=unit(1, abs(place - 7)),
+            terms=words,
+            created_at=START + place * MINUTE,
         )
         for place, words in enumerate(terms)
     ]
     await memories.store(tuple(drafts)).or_raise()
-    found = ["1", "4", "7"]
     asked = partial(search, memories, "tea", "green")
-    assert ids(await asked(beside=0)) == found
-    assert ids(await asked(beside=1)) == sorted([*found, "3", "5"])
-    assert ids(await asked()) == ["0", "1", "2", "3", "4", "5", "6", "7", "8"]
+    assert ids(await asked(beside=0)) == ["1", "4", "7"]
+    assert ids(await asked(beside=1)) == ["1", "3", "4", "5", "7"]
+    assert ids(await asked()) == [*"012345678"]
     nearest = {"space": SPACE, "vector": unit(1, 0), "limit": 3}
     assert ids(await search(memories, **nearest, beside=0)) == ["6", "7", "8"]
     assert ids(await search(memories, **nearest, beside=1)) == ["6", "7", "8"]
@@ -335,30 +251,7 @@ async def test_what_stands_beside_the_best_candidates_alone_is_found_when_no_mor
 
 
 async def test_memories_of_one_instant_stand_in_the_order_of_their_ids(memories: MemoryRepository) -> None:
-    drafts = [evolve(note(name, terms=name), session_id="s") for name in ("甲", "a", "B", "乙")]
-    await memories.store(tuple(drafts)).or_raise()
+    await memories.store(tuple([in_session(name, terms=name) for name in ("甲", "a", "B", "乙")])).or_raise()
     order = sorted(["甲", "a", "B", "乙"])
     for place, name in enumerate(order):
         assert ids(await search(memories, name)) == sorted(order[max(0, place - 1) : place + 2])
-
-
-async def test_nothing_of_another_user_and_nothing_forgotten_stands_beside(
-    memories: MemoryRepository,
-) -> None:
-    def said(number: int, owner: Namespace, terms: str = "") -> MemoryDraft:
-        at = START + number * timedelta(minutes=1)
-        return remembered(f"{number}", namespace=owner, terms=terms, session_id="s", created_at=at)
-
-    other = Namespace("小红")
-    drafts = [
-        said(1, MING),
-        said(2, MING),
-        said(3, other),
-        said(4, MING, "tea"),
-        said(5, other),
-        said(6, MING),
-    ]
-    await memories.store(tuple(drafts)).or_raise()
-    assert ids(await search(memories, "tea")) == ["2", "4", "6"]
-    await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
-    assert ids(await search(memories, "tea")) == ["1", "4", "6"]

@@ -60,14 +60,18 @@ def test_a_file_whose_name_is_part_of_its_identity_is_found_by_its_turns(past: I
     assert paths(past) == {"store/.aider.chat.history.md"}
 
 
-def test_a_file_that_is_gone_and_like_another_in_one_sentence_has_not_moved(past: Indexed) -> None:
-    past.write_text("a/.aider.chat.history.md", "# aider chat started at 2025-03-01 10:00:00\n\n#### /undo\n")
-    past.write_text("b/.aider.chat.history.md", "# aider chat started at 2025-03-01 10:00:00\n\n#### /undo\n")
+def test_a_file_that_is_gone_and_says_what_another_says_has_not_moved(past: Indexed) -> None:
+    for name in ("a", "b"):
+        chat = "# aider chat started at 2025-03-01 10:00:00\n\n#### /add x.py\n"
+        past.write_text(f"{name}/.aider.chat.history.md", chat)
+        past.write(f"{name}.jsonl", ASKED, ANSWERED)
     past.index()
     rows = past.rows()
     (past.folder / "a/.aider.chat.history.md").unlink()
+    (past.folder / "a.jsonl").unlink()
     report = past.index()
-    assert (report.moved, report.missing, past.rows()) == (0, 1 if rows else 0, rows)
+    assert (report.moved, report.missing, past.rows()) == (0, 2, rows)
+    assert rows.count(ASKED) == 2
 
 
 def test_what_is_gone_is_gone_in_every_command_and_stays_until_somebody_prunes(past: Indexed) -> None:
@@ -79,6 +83,9 @@ def test_what_is_gone_is_gone_in_every_command_and_stays_until_somebody_prunes(p
     assert (moved, missing, turns) == (0, 1, 2)
     assert "1 sources are gone with 2 turns" in finding
     assert past.rows() == [ASKED, ANSWERED, CHINESE]
+    assert past.index().missing == 0  # told once
+    assert past.run(past.live.prune()).unwrap() == 2
+    assert past.rows() == [CHINESE]
 
 
 def test_of_two_copies_one_may_go(past: Indexed) -> None:
@@ -107,13 +114,3 @@ def test_a_run_that_names_files_says_what_each_was_taken_for(past: Indexed) -> N
     folder = past.folder.name
     assert second == {(folder, "no_history"), ("store", "read"), ("shop", "moved"), (folder, "gone")}
     assert past.index().looked_at == ()
-
-
-def test_two_sessions_that_say_the_same_are_two(past: Indexed) -> None:
-    gone = past.write("s1.jsonl", ASKED, ANSWERED)
-    past.write("s2.jsonl", ASKED, ANSWERED)
-    past.index()
-    gone.unlink()
-    report = past.index()
-    assert (report.moved, report.missing) == (0, 1)
-    assert past.rows() == [ASKED, ANSWERED] * 2

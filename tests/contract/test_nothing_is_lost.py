@@ -54,13 +54,15 @@ def test_a_damaged_file_loses_no_turns_until_it_is_read_whole(past: Indexed) -> 
     assert past.rows() == [ASKED, CHINESE]
 
 
-def test_a_file_that_was_cut_off_loses_no_turns(past: Indexed) -> None:
+def test_a_file_that_was_cut_off_or_emptied_loses_no_turns(past: Indexed) -> None:
     past.write_text("chat.json", role_list([ASKED, ANSWERED, CHINESE]))
+    past.write_text("emptied.json", role_list([CHINESE]))
     path = past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
     past.index()
     whole = past.rows()
     os.truncate(path, path.stat().st_size // 2)
     past.write_text("chat.json", role_list([ASKED, ANSWERED, CHINESE])[:150])
+    past.write_text("emptied.json", "")
     assert past.index().turns.superseded == 0
     assert past.rows() == whole
 
@@ -147,17 +149,7 @@ def is_in_file(past: Indexed, word: str) -> bool:
 # --- files that come and go ---
 
 
-def test_a_file_that_comes_back_as_it_was_is_missing_no_more(past: Indexed, tmp_path: Path) -> None:
-    path = past.write("s1.jsonl", ASKED)
-    past.index()
-    path.rename(tmp_path / "elsewhere")
-    assert past.index().missing == 1
-    (tmp_path / "elsewhere").rename(path)
-    assert past.index().turns == SourceChanges(unchanged=1)
-    assert past.run(past.live.prune()).unwrap() == 0
-
-
-def test_a_turn_that_is_there_is_not_embedded_again(past: Indexed) -> None:
+def test_a_turn_that_is_there_is_not_embedded_again_and_equal_texts_are_embedded_once(past: Indexed) -> None:
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.index()
     past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
@@ -165,6 +157,10 @@ def test_a_turn_that_is_there_is_not_embedded_again(past: Indexed) -> None:
     another = past.with_embedder(Noting("another", asked))
     assert another.index().turns == SourceChanges(new=1, unchanged=2)
     assert asked == [CHINESE[1]]
+    past.write_text("one.json", role_list([("user", "ok"), ("assistant", "好"), ("user", "ok")]))
+    past.write_text("two.json", role_list([("user", "ok"), ("user", "new")]))
+    another.index()
+    assert sorted(asked) == sorted([CHINESE[1], "new", "ok", "好"])
 
 
 class Noting:
@@ -240,14 +236,6 @@ def test_a_history_whose_format_is_not_installed_any_more_keeps_its_turns(past: 
             f"{path}: unreadable: its format diary is not installed"
         ]
     assert past.rows() == [("user", "今天")]
-
-
-def test_a_history_that_was_emptied_keeps_its_turns(past: Indexed) -> None:
-    past.write_text("chat.json", role_list([CHINESE]))
-    past.index()
-    past.write_text("chat.json", "")
-    assert past.index().turns == SourceChanges()
-    assert past.rows() == [CHINESE]
 
 
 class Diary:

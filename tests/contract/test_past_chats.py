@@ -65,47 +65,38 @@ def test_a_recall_tells_what_worked_and_what_failed(past: Past) -> None:
     source = past.indexed.folder / "retries.jsonl"
     assert f"\nSource: {source}#" in recalled.text
     assert len(recalled.exchanges) == 1
-
-
-def test_a_recall_in_chinese_finds_chinese(past: Past) -> None:
+    assert past.recall("webhook retries", which=PromptFilter(projects=("shop",))).exchanges
+    assert past.recall("webhook retries", which=PromptFilter(projects=("other",))).exchanges == ()
     recalled = past.recall("数据库 锁")
     assert (
         "## 1. 数据库被锁住了怎么办？\nWhat worked:\n> 开启 WAL 模式，并设置 busy_timeout。" in recalled.text
     )
 
 
-@pytest.mark.parametrize("query", ["", " \n", "zzzz qqqq", "的了吗", "\0", "\ud83e", '"', "%", "x" * 100_000])
-def test_nothing_found_is_said_so(past: Past, query: str) -> None:
-    recalled = past.recall(query)
-    assert recalled.exchanges == ()
-    assert recalled.text.startswith("# Memory Recall\nNothing found ")
+def test_nothing_found_is_said_so(past: Past) -> None:
+    for query in ("", " \n", "zzzz qqqq", "的了吗", "\0", "\ud83e", '"', "%", "x" * 100_000):
+        recalled = past.recall(query)
+        assert recalled.exchanges == ()
+        assert recalled.text.startswith("# Memory Recall\nNothing found ")
 
 
-@pytest.mark.parametrize("tokens", [1, 20, 60, 200, 2_000])
-def test_a_recall_keeps_within_its_budget(past: Past, tokens: int) -> None:
-    recalled = past.recall("webhook retries 数据库", tokens=tokens)
-    assert recalled.tokens <= max(tokens, 4)  # the bare heading
-    assert len(recalled.exchanges) + recalled.left_out == 2
+def test_a_recall_keeps_within_its_budget(past: Past) -> None:
+    for tokens in (1, 20, 60, 200, 2_000):
+        recalled = past.recall("webhook retries 数据库", tokens=tokens)
+        assert recalled.tokens <= max(tokens, 4)  # the bare heading
+        assert len(recalled.exchanges) + recalled.left_out == 2
 
 
-def test_a_running_session_is_not_told_what_it_knows(past: Past) -> None:
+def test_a_running_session_and_its_subagents_are_not_told_what_they_know(past: Past) -> None:
     source = str(past.indexed.folder / "retries.jsonl")
     for name in ("retries", "claude_code:retries", source):
         assert past.recall("webhook retries", without=(name,)).exchanges == ()
-
-
-def test_the_subagents_of_a_running_session_are_left_out_with_it(past: Past) -> None:
     session = "374dd535-3f93-56f2-a738-bd6c7a5f4c23"
     asked = ("user", "How do we rotate the signing keys?"), ("assistant", "With two valid keys for a day.")
     past.indexed.write(f"{session}/subagents/agent-7f.jsonl", *asked, session="7f")
     past.indexed.index()
     assert past.recall("rotate the signing keys").exchanges
     assert past.recall("rotate the signing keys", without=(session,)).exchanges == ()
-
-
-def test_a_filter_narrows_a_recall(past: Past) -> None:
-    assert past.recall("webhook retries", which=PromptFilter(projects=("shop",))).exchanges
-    assert past.recall("webhook retries", which=PromptFilter(projects=("other",))).exchanges == ()
 
 
 def test_arguments_that_make_no_sense_are_refused(past: Past) -> None:
@@ -128,18 +119,15 @@ def test_a_source_shows_the_turns_around_it(past: Past) -> None:
     ]
     assert past.show("claude_code:locked") == past.show(str(past.indexed.folder / "locked.jsonl"))
     assert past.show("claude_code:locked#1", before=0, after=0) == [(1, LOCKED[1][1])]
-
-
-@pytest.mark.parametrize("source", ["", "nowhere", "nowhere#1", "#1", "x#99999999999999999999", "x#１"])
-def test_an_unknown_source_is_a_typed_failure(past: Past, source: str) -> None:
-    outcome = past.runtime.run_sync(past.chats.show(source))
-    assert outcome == Failure(PromptNotFoundError(source))
-
-
-def test_a_conversation_without_ids_is_shown_by_its_path(past: Past) -> None:
-    path = past.indexed.write_text("chat #3.json", role_list(LOCKED))
+    path = past.indexed.write_text("chat #3.json", role_list(LOCKED))  # a conversation without ids
     past.indexed.index()
     assert past.show(str(path)) == past.show(f"{path}#0") == [(0, LOCKED[0][1]), (1, LOCKED[1][1])]
+
+
+def test_an_unknown_source_is_a_typed_failure(past: Past) -> None:
+    for source in ("", "nowhere", "nowhere#1", "#1", "x#99999999999999999999", "x#１"):
+        outcome = past.runtime.run_sync(past.chats.show(source))
+        assert outcome == Failure(PromptNotFoundError(source))
 
 
 def test_what_is_exported_is_imported_without_loss(past: Past, tmp_path: Path) -> None:

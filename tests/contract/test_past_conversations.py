@@ -17,26 +17,19 @@ from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.stacks.past_chats import finding
-from tests.past_turns import NOON, SOURCE, draft, index, open_past_chats, state
+from tests.past_turns import NOON, draft, index, open_past_chats, state
 
 
-def talk(
-    name: str, *contents: str, at: datetime | None = NOON, project: str = "app", first: int = 0
-) -> list[PromptDraft]:
+def talk(name: str, *contents: str, at: datetime | None = NOON, project: str = "app") -> list[PromptDraft]:
     """Make a conversation; its turns are a minute apart, user and assistant in turns."""
+    placed = {"source": f"/{name}", "conversation": f"claude_code:{name}", "project": project}
     return [
         evolve(
-            draft(
-                number,
-                text,
-                source=f"/{name}",
-                conversation=f"claude_code:{name}",
-                project=project,
-            ),
+            draft(number, text, **placed),
             role="assistant" if number % 2 else "user",
             timestamp=None if at is None else at + timedelta(minutes=number),
         )
-        for number, text in enumerate(contents, first)
+        for number, text in enumerate(contents)
     ]
 
 
@@ -119,14 +112,15 @@ def test_what_was_said_last_comes_first_and_what_has_no_time_last(
     assert chats.names() == ["new", "long", "old", "timeless"]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7])
-def test_pages_together_are_the_list(past: SqlitePromptRepository, chats: Chats, limit: int) -> None:
+def test_pages_together_are_the_list(past: SqlitePromptRepository, chats: Chats) -> None:
+    assert chats.names() == []
     for number in range(5):
         keep(past, talk(f"same-{number}", "x"))
-        keep(past, talk(f"timeless-{number}", "x", at=None))
-    assert chats.names(limit=limit) == [
-        f"{kind}-{number}" for kind in ("same", "timeless") for number in reversed(range(5))
-    ]
+        keep(past, talk(f"timeless|{number} 好", "x", at=None))
+    names = [f"same-{n}" for n in (4, 3, 2, 1, 0)] + [f"timeless|{n} 好" for n in (4, 3, 2, 1, 0)]
+    for limit in (1, 2, 3, 7):
+        assert chats.names(limit=limit) == names
+    assert chats.texts(f"claude_code:{names[-1]}", limit=1) == [["x"]]
 
 
 def test_what_is_said_between_two_pages_moves_nothing_else(
@@ -178,34 +172,37 @@ def test_the_opening_is_what_the_user_typed_first(past: SqlitePromptRepository, 
     assert (openings["claude_code:c2"], openings["claude_code:c3"]) == ("/init", "")
 
 
-@pytest.mark.parametrize(
-    ("which", "expected"),
-    [
-        (PromptFilter(projects=("SHOP",)), ["b"]),
-        (PromptFilter(formats=("chatgpt",)), []),
-        (PromptFilter(since=NOON + timedelta(minutes=2)), ["a"]),
-        (PromptFilter(roles=("assistant",), until=NOON), ["b"]),
-    ],
-)
+FILTERED = [
+    (PromptFilter(projects=("SHOP",)), [("b", 2)]),
+    (PromptFilter(formats=("chatgpt",)), []),
+    (PromptFilter(since=NOON + timedelta(minutes=2)), [("a", 3)]),
+    (PromptFilter(roles=("assistant",), until=NOON), [("b", 2)]),
+]
+
+
 def test_a_filter_means_conversations_that_hold_such_a_turn(
-    past: SqlitePromptRepository, chats: Chats, which: PromptFilter, expected: list[str]
+    past: SqlitePromptRepository, chats: Chats
 ) -> None:
     keep(past, talk("a", "1", "2", "3"))
     keep(past, talk("b", "1", "2", at=NOON - timedelta(minutes=9), project="Shop"))
-    assert chats.names(which) == expected
-    listed = chats.chats.conversations(which).run_sync().unwrap().conversations
-    assert [each.turns for each in listed] == [{"a": 3, "b": 2}[name] for name in expected]
+    for which, expected in FILTERED:
+        listed = chats.chats.conversations(which).run_sync().unwrap().conversations
+        found = [(one.conversation_id.removeprefix("claude_code:"), one.turns) for one in listed]
+        assert found == expected, which
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 1000])
-def test_a_conversation_is_read_from_its_start(
-    past: SqlitePromptRepository, chats: Chats, limit: int
+def test_a_conversation_is_read_from_its_start_and_behind_its_end_there_is_nothing(
+    past: SqlitePromptRepository, chats: Chats
 ) -> None:
     contents = [f"{number} 好" for number in range(5)]
     keep(past, talk("c1", *contents))
-    pages = chats.texts("claude_code:c1", limit=limit)
-    assert [text for page in pages for text in page] == contents
-    assert max(map(len, pages)) == min(limit, 5)
+    for limit in (1, 2, 5, 1000):
+        pages = chats.texts("claude_code:c1", limit=limit)
+        assert [text for page in pages for text in page] == contents
+        assert max(map(len, pages)) == min(limit, 5)
+    for newer_than in (4, 7, 2**100):
+        page = chats.chats.turns("claude_code:c1", newer_than=newer_than).run_sync().unwrap()
+        assert (page.turns, page.next) == ((), None)
 
 
 def test_turns_of_one_number_stay_together(past: SqlitePromptRepository, chats: Chats) -> None:
@@ -218,32 +215,10 @@ def test_turns_of_one_number_stay_together(past: SqlitePromptRepository, chats: 
     assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c", "C"], ["D"]]
 
 
-def test_behind_the_end_there_is_nothing(past: SqlitePromptRepository, chats: Chats) -> None:
-    keep(past, talk("c1", "a"))
-    for newer_than in (0, 7, 2**100):
-        page = chats.chats.turns("claude_code:c1", newer_than=newer_than).run_sync().unwrap()
-        assert (page.turns, page.next) == ((), None)
-
-
-@pytest.mark.parametrize("name", ["", "nobody", "\ud800", "' OR 1 --", "\0"])
-def test_an_unknown_conversation_is_a_typed_failure(chats: Chats, name: str) -> None:
-    assert chats.chats.turns(name).run_sync() == Failure(PromptNotFoundError(name))
-
-
-@pytest.mark.parametrize("cursor", ["", "yesterday", "2025-03-14T12:00:00Z", "x|\ud800"])
-def test_what_is_no_cursor_is_refused(chats: Chats, cursor: str) -> None:
-    refused = chats.chats.conversations(limit=0, after=cursor).run_sync().failure()
-    assert isinstance(refused, DataValidationError)
-    assert [problem.path for problem in refused.problems] == ["$.limit", "$.after"]
-
-
-def test_an_empty_index_has_no_conversations(chats: Chats) -> None:
-    assert chats.names() == []
-
-
-def test_a_name_with_a_bar_is_turned_over_too(past: SqlitePromptRepository, chats: Chats) -> None:
-    names = [f"x|y {number} 好" for number in range(3)]
-    for name in names:
-        keep(past, [evolve(turn, source=SOURCE + name) for turn in talk(name, "x")])
-    assert chats.names(limit=1) == [f"x|y {number} 好" for number in (2, 1, 0)]
-    assert chats.texts(f"claude_code:{names[0]}", limit=1) == [["x"]]
+def test_an_unknown_conversation_and_what_is_no_cursor_are_refused(chats: Chats) -> None:
+    for name in ("", "nobody", "\ud800", "' OR 1 --", "\0"):
+        assert chats.chats.turns(name).run_sync() == Failure(PromptNotFoundError(name))
+    for cursor in ("", "yesterday", "2025-03-14T12:00:00Z", "x|\ud800"):
+        refused = chats.chats.conversations(limit=0, after=cursor).run_sync().failure()
+        assert isinstance(refused, DataValidationError)
+        assert [problem.path for problem in refused.problems] == ["$.limit", "$.after"]

@@ -1,6 +1,7 @@
 """The doctor sees what is wrong with an index of past chats, says what mends it, and writes nothing."""
 
 import shlex
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -55,31 +56,33 @@ def test_an_index_in_memory_is_looked_at_too() -> None:
     assert [finding.code for finding in found if finding.severity == "error"] == []
 
 
-@pytest.mark.parametrize(
-    ("statements", "code", "repair"),
-    [
-        (["INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')"], "D003", "reindex"),
-        (
-            ["DROP TRIGGER prompts_fts_update", "UPDATE prompts SET content = 'x' WHERE id = 1"],
-            "D003",
-            "reindex",
-        ),
-        (["DELETE FROM prompt_embeddings WHERE prompt_id = 2"], "D004", "re-embed"),
-        (["DELETE FROM prompt_codes WHERE prompt_id = 2"], "D004", "re-embed"),
-        (["UPDATE prompt_vectors SET vector = x'00' WHERE prompt_id = 2"], "D004", "re-embed"),
-        (["DROP TRIGGER prompts_remains", "DELETE FROM prompts WHERE id = 1"], "D004", "export"),
-        (["DROP TRIGGER prompts_remains", "DELETE FROM prompts WHERE id = 1"], "D005", "export"),
-        (["PRAGMA journal_mode = DELETE"], "D007", "index"),
-        (["UPDATE prompts SET content = 'einz' WHERE id = 1"], "D011", "index --full"),
-    ],
-)
-def test_what_is_out_of_step_is_found_with_what_mends_it(
-    path: Path, statements: list[str], code: str, repair: str
-) -> None:
-    harm(path, *statements)
-    with read_past_chats(path) as past:
-        finding = findings(past)[code]
-    assert (repair in finding.repair, "\n" in finding.repair) == (True, False)
+HARM: list[tuple[list[str], dict[str, str]]] = [
+    (["INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')"], {"D003": "reindex"}),
+    (
+        ["DROP TRIGGER prompts_fts_update", "UPDATE prompts SET content = 'x' WHERE id = 1"],
+        {"D003": "reindex"},
+    ),
+    (["DELETE FROM prompt_embeddings WHERE prompt_id = 2"], {"D004": "re-embed"}),
+    (["DELETE FROM prompt_codes WHERE prompt_id = 2"], {"D004": "re-embed"}),
+    (["UPDATE prompt_vectors SET vector = x'00' WHERE prompt_id = 2"], {"D004": "re-embed"}),
+    (
+        ["DROP TRIGGER prompts_remains", "DELETE FROM prompts WHERE id = 1"],
+        {"D004": "export", "D005": "export"},
+    ),
+    (["PRAGMA journal_mode = DELETE"], {"D007": "index"}),
+    (["UPDATE prompts SET content = 'einz' WHERE id = 1"], {"D011": "index --full"}),
+]
+
+
+def test_what_is_out_of_step_is_found_with_what_mends_it(path: Path) -> None:
+    for number, (statements, repairs) in enumerate(HARM):
+        harmed = Path(shutil.copy(path, path.with_name(f"{number}.db")))
+        harm(harmed, *statements)
+        with read_past_chats(harmed) as past:
+            found = findings(past)
+        for code, repair in repairs.items():
+            advised = found[code].repair
+            assert (repair in advised, "\n" in advised) == (True, False), (statements, code)
 
 
 def test_what_a_doctor_advises_mends_it(path: Path) -> None:
@@ -99,15 +102,13 @@ def test_what_a_doctor_advises_mends_it(path: Path) -> None:
         assert findings(past) == {}
 
 
-def test_vectors_of_another_model_are_a_warning(past: SqlitePromptRepository) -> None:
-    finding = findings(past, "newer")["D006"]
-    assert (finding.severity, "3 turns have a vector of test" in finding.message) == ("warning", True)
-
-
-def test_a_file_that_others_may_read_is_a_warning(path: Path) -> None:
+def test_vectors_of_another_model_and_a_file_that_others_may_read_are_warnings(path: Path) -> None:
     path.chmod(0o644)
     with read_past_chats(path) as past:
-        assert findings(past)["D008"].repair == f"chmod 600 {shlex.quote(str(path))}"
+        found = findings(past, "newer")
+    assert found["D008"].repair == f"chmod 600 {shlex.quote(str(path))}"
+    finding = found["D006"]
+    assert (finding.severity, "3 turns have a vector of test" in finding.message) == ("warning", True)
 
 
 def test_a_damaged_page_is_found(path: Path) -> None:
@@ -120,10 +121,12 @@ def test_a_damaged_page_is_found(path: Path) -> None:
         assert findings(past)["D002"].severity == "error"
 
 
-def test_what_is_gone_is_told_without_alarm(path: Path) -> None:
+def test_what_is_gone_or_staged_is_told_without_alarm(path: Path) -> None:
     with open_past_chats(path) as past:
         index(past, [draft(0, "eins")])
         past.mark_missing([SOURCE]).run_sync().unwrap()
+        stage(past, [draft(9, "later")])
+        assert findings(past) == {}
         (finding,) = [each for each in past.check(MODEL).run_sync().unwrap() if each.code == "D009"]
     assert (finding.severity, "1 sources are gone with 1 turns, 2 turns" in finding.message) == ("ok", True)
 
@@ -137,9 +140,3 @@ def test_while_somebody_writes_the_words_are_counted(
         (finding,) = [each for each in past.check(MODEL).run_sync().unwrap() if each.code == "D003"]
         writer.execute("ROLLBACK")
     assert (finding.severity, "counted only" in finding.message) == ("ok", True)
-
-
-def test_what_is_staged_is_no_finding(path: Path) -> None:
-    with open_past_chats(path) as past:
-        stage(past, [draft(9, "later")])
-        assert findings(past) == {}

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from chatmemory.effect import EffectFailed, Failure
+from chatmemory.effect import EffectFailed
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptSearch
@@ -53,35 +53,21 @@ def test_nothing_of_a_forgotten_turn_is_left_in_the_file(native: ModuleType, tmp
     )
 
 
-def test_a_locked_file_is_busy(native: ModuleType, tmp_path: Path) -> None:
+def test_a_locked_and_a_closed_store_say_so_and_words_that_are_out_of_step_are_found(
+    native: ModuleType, tmp_path: Path
+) -> None:
     path = tmp_path / "past.db"
-    with (
-        open_past_chats(path, busy_seconds=0.05, native=native) as past,
-        closing(native.connect(path, isolation_level=None)) as other,
-    ):
-        other.execute("BEGIN IMMEDIATE")
-        outcome = past.commit_source(state()).run_sync()
-        other.execute("ROLLBACK")
-        assert isinstance(outcome, Failure)
-        assert outcome.failure().problem == "busy"
-
-
-def test_words_that_are_out_of_step_are_found(native: ModuleType, tmp_path: Path) -> None:
-    path = tmp_path / "past.db"
-    with open_past_chats(path, native=native) as past:
+    with open_past_chats(path, busy_seconds=0.05, native=native) as past:
         index(past, [draft(0, "eins")])
         with closing(native.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            locked = past.commit_source(state()).run_sync()
+            other.execute("ROLLBACK")
             other.execute("INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')")
         errors = [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"]
-    assert errors == ["D003"]
-
-
-def test_a_closed_store_says_so(native: ModuleType) -> None:
-    with open_past_chats(native=native) as past:
-        pass
-    outcome = past.statistics().run_sync()
-    assert isinstance(outcome, Failure)
-    assert outcome.failure().problem == "closed"
+        assert errors == ["D003"]
+    closed = past.statistics().run_sync()
+    assert [outcome.failure().problem for outcome in (locked, closed)] == ["busy", "closed"]
 
 
 def test_a_reader_reads_what_a_writer_wrote_and_refuses_what_is_not_there(

@@ -62,7 +62,10 @@ def data_version(path: Path) -> bytes:
 
 def test_a_turn_comes_back_as_it_was_staged(past: SqlitePromptRepository) -> None:
     metadata = {"cwd": "/home/mei/应用", "tool_calls": [{"name": "read", "id": "t1"}]}
-    turn = evolve(draft(0, "怎么重试 webhook?", metadata=metadata), session="s1", speaker="梅")
+    in_shanghai = NOON.astimezone(timezone(timedelta(hours=8)))
+    turn = evolve(
+        draft(0, "怎么重试 webhook?", metadata=metadata), session="s1", speaker="梅", timestamp=in_shanghai
+    )
     assert index(past, [turn]) == SourceChanges(new=1)
     (kept,) = past.turns(SOURCE, limit=9).run_sync().unwrap()
     assert (kept.content, kept.timestamp, kept.session, kept.speaker) == (turn.content, NOON, "s1", "梅")
@@ -74,24 +77,12 @@ def test_a_turn_comes_back_as_it_was_staged(past: SqlitePromptRepository) -> Non
     )
 
 
-def test_an_instant_of_another_zone_is_the_same_instant(past: SqlitePromptRepository) -> None:
-    shanghai = timezone(timedelta(hours=8))
-    index(past, [evolve(draft(0, "中午"), timestamp=NOON.astimezone(shanghai))])
-    assert [turn.timestamp for turn in past.turns(SOURCE, limit=9).run_sync().unwrap()] == [NOON]
-
-
 def test_an_unchanged_source_writes_nothing_at_all(past: SqlitePromptRepository, path: Path) -> None:
     turns = [draft(0, "一"), draft(1, "two")]
     index(past, turns)
     before = data_version(path)
     assert index(past, turns) == SourceChanges(unchanged=2)
     assert data_version(path) == before
-
-
-def test_an_appended_turn_is_the_only_one_that_is_written(past: SqlitePromptRepository) -> None:
-    index(past, [draft(0, "one")])
-    assert index(past, [draft(0, "one"), draft(1, "二")], state(size=2)) == SourceChanges(new=1, unchanged=1)
-    assert contents(past) == ["one", "二"]
 
 
 def test_what_is_staged_is_seen_by_nobody_until_it_is_committed(
@@ -101,13 +92,9 @@ def test_what_is_staged_is_seen_by_nobody_until_it_is_committed(
     assert contents(past) == []
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM prompts").fetchone() == (0,)
+    assert {one.name for one in path.parent.iterdir()} == {"chats.db", "chats.db-wal", "chats.db-shm"}
     past.discard().run_sync().unwrap()
     assert past.commit_source(state()).run_sync().unwrap() == SourceChanges()
-
-
-def test_what_is_staged_leaves_no_file_beside_the_store(past: SqlitePromptRepository, path: Path) -> None:
-    stage(past, [draft(0, "锁住了")])
-    assert {one.name for one in path.parent.iterdir()} == {"chats.db", "chats.db-wal", "chats.db-shm"}
 
 
 def test_a_source_of_many_portions_is_written_whole(past: SqlitePromptRepository, path: Path) -> None:
@@ -148,6 +135,7 @@ def test_a_turn_that_its_source_lost_stays_and_is_marked_until_it_is_back(
 ) -> None:
     both = [draft(0, "kept"), draft(1, "分支")]
     index(past, both)
+    assert index(past, [], state(status="damaged")) == SourceChanges()
     assert index(past, both[:1]) == SourceChanges(unchanged=1, superseded=1)
     assert contents(past) == ["kept", "(分支)"]
     assert index(past, both[:1]) == SourceChanges(unchanged=1)
@@ -155,40 +143,28 @@ def test_a_turn_that_its_source_lost_stays_and_is_marked_until_it_is_back(
     assert contents(past) == ["kept", "分支"]
 
 
-def test_a_source_that_could_not_be_read_loses_nothing(past: SqlitePromptRepository) -> None:
-    index(past, [draft(0, "kept")])
-    assert index(past, [], state(status="damaged")) == SourceChanges()
-    assert contents(past) == ["kept"]
-
-
-def test_the_same_turn_from_two_sources_is_one_row_that_names_both(past: SqlitePromptRepository) -> None:
-    index(past, [draft(0, "same")])
-    assert index(past, [draft(0, "same", source=OTHER)], state(OTHER)) == SourceChanges(duplicates=1)
-    assert index(past, [draft(0, "same", source=OTHER)], state(OTHER)) == SourceChanges(unchanged=1)
-    (kept,) = past.turns(SOURCE, limit=9).run_sync().unwrap()
-    assert kept.metadata == {"aliases": [OTHER]}
-    assert past.turns(OTHER, limit=9).run_sync().unwrap() == (kept,)
-
-
-@pytest.mark.parametrize("is_longer_first", [True, False])
-def test_the_longer_text_of_two_sources_is_kept(
-    past: SqlitePromptRepository, *, is_longer_first: bool
+def test_the_same_turn_from_two_sources_is_one_row_with_the_longer_text_that_names_both(
+    past: SqlitePromptRepository,
 ) -> None:
-    texts = ["the whole answer", "the"] if is_longer_first else ["the", "the whole answer"]
-    index(past, [draft(0, texts[0])])
-    index(past, [draft(0, texts[1], source=OTHER)], state(OTHER))
-    (kept,) = past.turns(SOURCE, limit=9).run_sync().unwrap()
-    assert (kept.content, kept.source) == ("the whole answer", SOURCE if is_longer_first else OTHER)
-    assert kept.metadata == {"aliases": [OTHER if is_longer_first else SOURCE]}
+    def elsewhere(text: str) -> SourceChanges:
+        return index(past, [draft(0, text, source=OTHER)], state(OTHER))
 
-
-def test_a_turn_that_one_of_two_sources_lost_is_the_others(past: SqlitePromptRepository) -> None:
     index(past, [draft(0, "same")])
-    index(past, [draft(0, "same", source=OTHER)], state(OTHER))
-    assert index(past, []).superseded == 0
+    assert [elsewhere("same"), elsewhere("same")] == [
+        SourceChanges(duplicates=1),
+        SourceChanges(unchanged=1),
+    ]
+    assert elsewhere("sam").updated == 0
+    (kept,) = past.turns(SOURCE, limit=9).run_sync().unwrap()
+    assert (kept.content, kept.source, kept.metadata) == ("same", SOURCE, {"aliases": [OTHER]})
+    elsewhere("the same and more")
     (kept,) = past.turns(OTHER, limit=9).run_sync().unwrap()
-    assert (kept.source, kept.is_superseded, dict(kept.metadata)) == (OTHER, False, {})
-    assert index(past, [], state(OTHER)).superseded == 1
+    assert (kept.content, kept.source) == ("the same and more", OTHER)
+    assert kept.metadata == {"aliases": [SOURCE]}
+    assert index(past, [], state(OTHER)).superseded == 0
+    (kept,) = past.turns(SOURCE, limit=9).run_sync().unwrap()
+    assert (kept.source, kept.is_superseded, dict(kept.metadata)) == (SOURCE, False, {})
+    assert index(past, []).superseded == 1
 
 
 def test_equal_texts_are_embedded_once(past: SqlitePromptRepository, path: Path) -> None:
@@ -204,16 +180,11 @@ def test_equal_texts_are_embedded_once(past: SqlitePromptRepository, path: Path)
     assert rows[0] == rows[2] != rows[1]
 
 
-def test_a_text_that_is_staged_with_a_vector_needs_no_other_of_that_model(
-    past: SqlitePromptRepository,
-) -> None:
+def test_what_is_there_or_staged_with_its_text_is_known(past: SqlitePromptRepository) -> None:
     stage(past, [draft(0, "好的")])
     text_hash = draft(0, "好的").text_hash
     assert past.unembedded([text_hash], MODEL).run_sync().unwrap() == set()
     assert past.unembedded([text_hash], "another").run_sync().unwrap() == {text_hash}
-
-
-def test_identities_with_their_very_texts_are_known_to_be_unchanged(past: SqlitePromptRepository) -> None:
     one, two = draft(0, "one"), draft(1, "two")
     index(past, [one, two])
     hashes = {one.content_hash: one.text_hash, two.content_hash: one.text_hash, "unknown": one.text_hash}
@@ -228,19 +199,22 @@ def test_a_turn_without_a_vector_has_an_empty_one_until_it_is_embedded(past: Sql
     assert [text for _, text in past.without_vector(MODEL, limit=9).run_sync().unwrap()] == ["one"]
 
 
+def test_a_file_whose_name_is_no_text_has_turns(past: SqlitePromptRepository) -> None:
+    odd = "/home/\udcff.jsonl"
+    index(past, [draft(0, "one", source=odd)], state(odd))
+    assert contents(past, odd) == ["one"]
+
+
 def test_sources_come_back_as_they_were_committed(past: SqlitePromptRepository) -> None:
     known = evolve(state(OTHER, status="skipped"), issue="no transcript", also={"/a/工具.json": (3, 4)})
     index(past, [], known)
     index(past, [draft(0, "one")])
     past.mark_missing([SOURCE, "/never/seen"]).run_sync().unwrap()
-    assert past.sources().run_sync().unwrap() == {OTHER: known, SOURCE: state(status="missing")}
+    assert past.sources().run_sync().unwrap() == {
+        OTHER: known,
+        SOURCE: state(status="missing"),
+    }
     assert contents(past) == ["one"]
-
-
-def test_a_name_of_a_file_that_is_no_text_is_a_source_like_any_other(past: SqlitePromptRepository) -> None:
-    odd = "/home/\udcff.jsonl"
-    index(past, [draft(0, "one", source=odd)], state(odd))
-    assert contents(past, odd) == ["one"]
 
 
 def test_a_run_is_recorded(past: SqlitePromptRepository) -> None:

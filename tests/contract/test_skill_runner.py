@@ -75,40 +75,28 @@ def runs(request: pytest.FixtureRequest) -> Runs:
     return opens
 
 
-@pytest.mark.parametrize("messages", [ENGLISH, CHINESE], ids=["english", "chinese"])
-async def test_a_summary_is_text_that_can_be_stored_within_its_bound(
-    runs: Runs, messages: tuple[ChatMessage, ...]
+async def test_a_summary_is_text_that_can_be_stored_within_its_bound_each_time_and_for_many_at_once(
+    runs: Runs,
 ) -> None:
     async with runs() as runner:
-        text = await runner.run(SUMMARY, SkillRequest(messages, 200)).or_raise()
-    assert text.strip()
-    assert len(text) <= 200
-    assert text_problem(text) is None
+        for messages in (ENGLISH, CHINESE):
+            run = runner.run(SUMMARY, SkillRequest(messages, 200))
+            text = await run.or_raise()
+            assert text.strip()
+            assert len(text) <= 200
+            assert text_problem(text) is None
+            assert await run == Success(text)
+            assert await Effect.all([run] * 8, concurrency=None).or_raise() == [text] * 8
 
 
-@pytest.mark.parametrize("skill_id", ["conversation-summery", "", "对话摘要"])
-async def test_an_unknown_skill_is_a_typed_failure_that_names_it(runs: Runs, skill_id: str) -> None:
+async def test_an_unknown_skill_is_a_typed_failure_that_names_it(runs: Runs) -> None:
     async with runs() as runner:
-        outcome = await runner.run(skill_id, SkillRequest(ENGLISH, 200))
-    assert isinstance(outcome, Failure)
-    error = outcome.failure()
-    assert (error.skill_id, error.problem, error.retry_is_safe) == (skill_id, "unknown_skill", False)
-    assert SUMMARY in error.detail
-
-
-async def test_a_run_is_a_value_that_can_be_awaited_again(runs: Runs) -> None:
-    async with runs() as runner:
-        run = runner.run(SUMMARY, SkillRequest(ENGLISH, 200))
-        first = await run
-        assert isinstance(first, Success)
-        assert await run == first
-
-
-async def test_runs_do_not_disturb_each_other(runs: Runs) -> None:
-    async with runs() as runner:
-        run = runner.run(SUMMARY, SkillRequest(ENGLISH, 200))
-        alone = await run.or_raise()
-        assert await Effect.all([run] * 8, concurrency=None).or_raise() == [alone] * 8
+        for skill_id in ("conversation-summery", "", "对话摘要"):
+            outcome = await runner.run(skill_id, SkillRequest(ENGLISH, 200))
+            assert isinstance(outcome, Failure)
+            error = outcome.failure()
+            assert (error.skill_id, error.problem) == (skill_id, "unknown_skill")
+            assert (error.retry_is_safe, SUMMARY in error.detail) == (False, True)
 
 
 async def test_a_cancelled_run_is_cancelled_and_the_next_one_succeeds(runs: Runs) -> None:

@@ -1,4 +1,4 @@
-"""What ``LongTermMemory`` does with what the user says anew about himself, on every store."""
+"""What ``LongTermMemory`` does with what the user says anew about himself: on every store see T4 to T6 of the laws."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -14,12 +14,14 @@ from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
 from chatmemory.longterm.long_term_memory_live import long_term_memory
-from chatmemory.longterm.memories import MemoryRole, NewMemory, Provenance, Retired, Skipped, Stored
+from chatmemory.longterm.memories import NewMemory, Provenance, Retired, Skipped, Stored
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed
-from tests.contract.conftest import Store
+from tests.contract.conftest import IN_MEMORY, Store
+
+pytestmark = IN_MEMORY
 
 ALICE = Namespace("alice", "desk")
 A_DAY = timedelta(days=1).total_seconds()
@@ -43,7 +45,7 @@ async def say(memory: LongTermMemory, content: str, *, namespace: Namespace = AL
     return outcome
 
 
-async def test_what_is_said_anew_takes_the_place_of_what_was_said_before(
+async def test_what_is_said_anew_or_is_over_ends_what_was_said_before(
     memory: LongTermMemory, clock: TestClock
 ) -> None:
     first = await say(memory, "I live in Hangzhou")
@@ -56,38 +58,30 @@ async def test_what_is_said_anew_takes_the_place_of_what_was_said_before(
     assert [hit.memory.id for hit in hits] == [second.id]
     past = (await memory.recall(ALICE, "Which city do I live in?", as_of=then).or_raise()).hits
     assert [hit.memory.id for hit in past] == [first.id]
-
-
-async def test_what_is_over_ends_and_is_told_by_what_ended_it(
-    memory: LongTermMemory, clock: TestClock
-) -> None:
-    first = await say(memory, "我在阿里上班")
+    work = await say(memory, "我在阿里上班")
     await clock.advance(A_DAY)
-    over = await say(memory, "我离职了，想休息一阵")
-    assert over.superseded == (first.id,)
-    assert await true_now(memory) == ["我离职了，想休息一阵"]
+    assert (await say(memory, "我离职了，想休息一阵")).superseded == (work.id,)
+    assert set(await true_now(memory)) == {"I live in Shanghai now", "我离职了，想休息一阵"}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "If I lived in Rome, I'd eat better",
-        "I used to live in Rome",
-        "My brother lives in Rome",
-        "I don't live in Rome",
-        "Do I live in Rome?",
-        'Translate: "I live in Rome"',
-        "I was born in Rome",
-    ],
+NO_STATEMENTS_ABOUT_NOW = (
+    "If I lived in Rome, I'd eat better",
+    "I used to live in Rome",
+    "My brother lives in Rome",
+    "I don't live in Rome",
+    "Do I live in Rome?",
+    'Translate: "I live in Rome"',
+    "I was born in Rome",
 )
-async def test_what_is_no_statement_about_now_ends_nothing(memory: LongTermMemory, content: str) -> None:
-    await say(memory, "I live in Oslo")
-    await memory.auto_save(ALICE, content).or_raise()
-    assert "I live in Oslo" in await true_now(memory)
 
 
-async def test_another_app_and_an_assistant_end_nothing(memory: LongTermMemory) -> None:
+async def test_no_statement_about_now_another_app_and_an_assistant_end_nothing(
+    memory: LongTermMemory,
+) -> None:
     await say(memory, "I live in Oslo")
+    for content in NO_STATEMENTS_ABOUT_NOW:
+        await memory.auto_save(ALICE, content).or_raise()
+        assert "I live in Oslo" in await true_now(memory), content
     await say(memory, "I live in Rome", namespace=Namespace("alice", "phone"))
     await memory.auto_save(ALICE, "You live in Rome. I live in Rome.", role="assistant").or_raise()
     assert "I live in Oslo" in await true_now(memory)
@@ -111,47 +105,42 @@ async def test_pets_are_added_and_each_can_go_by_its_name(memory: LongTermMemory
     assert set(await true_now(memory)) == {"we got a second dog called Juno", "Otto died last night"}
 
 
-@pytest.mark.parametrize(
-    ("role", "provenance"),
-    [("user", Provenance(path="a.md")), ("tool", Provenance()), ("assistant", Provenance())],
-)
 async def test_remember_ends_by_an_attribute_that_is_given_or_read_when_the_user_stated_it(
-    memory: LongTermMemory, clock: TestClock, role: MemoryRole, provenance: Provenance
+    memory: LongTermMemory, clock: TestClock
 ) -> None:
     first = NewMemory("家在北京", id="1", attribute="residence")
     await memory.remember(ALICE, [first]).or_raise()
     await clock.advance(A_DAY)
-    others = NewMemory("I live in Rome", id="2", role=role, provenance=provenance, attribute="residence")
-    await memory.remember(ALICE, [others], attributes="read").or_raise()
+    others = [
+        NewMemory("I live in Rome", provenance=Provenance(path="a.md"), attribute="residence"),
+        NewMemory("I live in Rome", role="tool", attribute="residence"),
+        NewMemory("I live in Rome", role="assistant", attribute="residence"),
+    ]
+    await memory.remember(ALICE, others, dedup="none", attributes="read").or_raise()
     assert (await memory.get(ALICE, "1").or_raise()).superseded_at is None
     said = NewMemory("I live in Lisbon", id="3")
     assert (await memory.remember(ALICE, [said]).or_raise()).outcomes == (Stored("3"),)
-    report = await memory.remember(
-        ALICE, [NewMemory("I live in Porto", id="4")], attributes="read"
-    ).or_raise()
+    newest = NewMemory("I live in Porto", id="4")
+    report = await memory.remember(ALICE, [newest], attributes="read").or_raise()
     assert report.outcomes == (Stored("4", ("1",), (Retired("1", "residence"),)),)
 
 
-async def test_an_end_is_undone_by_one_call(memory: LongTermMemory, clock: TestClock) -> None:
+async def test_an_end_is_undone_by_one_call_of_who_sees_it(memory: LongTermMemory, clock: TestClock) -> None:
     first = await say(memory, "I drive a Golf")
     await clock.advance(A_DAY)
     second = await say(memory, "I bought a Tesla")
     assert second.superseded == (first.id,)
+    stranger = Namespace("bob", "desk")
+    assert await memory.restore(stranger, first.id) == Failure(MemoryNotFoundError(first.id))
+    assert await memory.restore(ALICE, first.id, instead_of="x") == Failure(MemoryNotFoundError("x"))
+    refused = await memory.restore(ALICE, first.id, instead_of=first.id)
+    assert isinstance(refused.failure(), DataValidationError)
     for _ in range(2):
         restored = await memory.restore(ALICE, first.id, instead_of=second.id).or_raise()
         assert (restored.superseded_at, restored.superseded_by) == (None, None)
         assert await true_now(memory) == ["I drive a Golf"]
     await memory.restore(ALICE, second.id).or_raise()
     assert await true_now(memory) == ["I bought a Tesla", "I drive a Golf"]
-
-
-async def test_nothing_is_restored_that_is_not_seen(memory: LongTermMemory) -> None:
-    first = await say(memory, "I drive a Golf")
-    stranger = Namespace("bob", "desk")
-    assert await memory.restore(stranger, first.id) == Failure(MemoryNotFoundError(first.id))
-    assert await memory.restore(ALICE, first.id, instead_of="x") == Failure(MemoryNotFoundError("x"))
-    refused = await memory.restore(ALICE, first.id, instead_of=first.id)
-    assert isinstance(refused.failure(), DataValidationError)
 
 
 async def test_what_a_model_found_ends_what_the_rules_read_in_it(

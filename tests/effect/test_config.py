@@ -26,6 +26,7 @@ from chatmemory.effect.config.config_error import (
 )
 from chatmemory.effect.config.structuring import Redacted, structure
 from chatmemory.effect.outcome import Failure, Outcome, Success
+from tests.for_each import for_each
 
 
 def failed(*problems: ConfigProblem) -> Failure[ConfigError]:
@@ -131,7 +132,7 @@ class LockedFile:
 PERMISSION_DENIED = UnreadableSource("secrets.toml", "permission denied")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "config",
     [
         Config.of(str, "key"),
@@ -206,7 +207,7 @@ def test_a_config_error_reads_as_one_line_per_problem() -> None:
     assert not error.retry_is_safe
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("type_", "raw", "value"),
     [
         (int, "7", 7),
@@ -271,7 +272,7 @@ def test_a_class_of_defaults_needs_no_source_and_a_required_field_is_named() -> 
     assert Config.of(Server, "main").parse(nothing) == failed(MissingKey("main.host"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "variable"),
     [
         (("memory", "chat", "strategy", "summarizeEveryN"), "CM_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N"),

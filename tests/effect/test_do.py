@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from chatmemory.effect import Context, Do, Effect, Failure, Outcome, Success, Tag
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -111,7 +112,7 @@ def plain(do: Do[str]) -> int:
     return 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "cure"),
     [
         (add, "`async def add(do: Do[E, R], left, right)`"),

@@ -25,6 +25,7 @@ from chatmemory.effect import (
     Success,
     Tag,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -232,7 +233,7 @@ def counting(tags: list[Any], number: int) -> Layer[Any]:
     return Layer.effect(tags[number], before.get().map(lambda value: value + 1), needs=[before])
 
 
-@pytest.mark.parametrize("nesting", ["left", "right", "keep"])
+@for_each("nesting", ["left", "right", "keep"])
 async def test_a_chain_of_1000_layers_builds(nesting: str) -> None:
     tags = numbered(1000)
     layers = [counting(tags, number) for number in range(1000)]

@@ -23,6 +23,7 @@ from chatmemory.effect import (
     Tag,
     UnknownReplacementError,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -70,7 +71,7 @@ AROUND: dict[str, Callable[[Layer[One]], Layer[Any, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("around", AROUND)
+@for_each("around", AROUND)
 async def test_a_layer_is_replaced_under_whatever_stands_around_it_and_is_not_built(around: str) -> None:
     journal = Journal()
     stack = AROUND[around](journal.layer(1)).feed_keep(twice_one())
@@ -356,7 +357,7 @@ async def test_a_suspended_layer_is_made_no_earlier_than_without_a_replacement()
     assert journal == ["made"]
 
 
-@pytest.mark.parametrize("nesting", ["chain", "keep", "wide", "deep"])
+@for_each("nesting", ["chain", "keep", "wide", "deep"])
 async def test_a_layer_is_replaced_among_1000(nesting: str) -> None:
     tags: list[Any] = [type(f"Service{number}", (Tag,), {}) for number in range(1000)]
     after = [

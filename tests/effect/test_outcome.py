@@ -14,10 +14,11 @@ from returns.primitives.exceptions import UnwrapFailedError
 from returns.result import Result
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Outcome, Success
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize("outcome", [Success(False), Failure("no")])
-@pytest.mark.parametrize("ask", [bool, lambda outcome: not outcome, lambda outcome: outcome and 1])
+@for_each("outcome", [Success(False), Failure("no")])
+@for_each("ask", [bool, lambda outcome: not outcome, lambda outcome: outcome and 1])
 def test_an_outcome_is_neither_true_nor_false(
     ask: Callable[[object], object], outcome: Outcome[bool, str]
 ) -> None:

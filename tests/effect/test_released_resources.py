@@ -13,6 +13,7 @@ import pytest
 
 from chatmemory.effect import Effect, Layer, ManagedRuntime, MemoMap, Tag
 from tests.effect.numbered_layers import One, Three, Two
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -51,8 +52,8 @@ async def open_and_close(layer: Layer[Any, Any], memo: MemoMap | None = None) ->
         pass
 
 
-@pytest.mark.parametrize("waits", [False, True])
-@pytest.mark.parametrize("graph", [or_, rshift])
+@for_each("waits", [False, True])
+@for_each("graph", [or_, rshift])
 async def test_many_are_released_in_reverse_order(graph: Any, *, waits: bool) -> None:
     journal = Journal()
     tags: list[Any] = [type(f"Service{number}", (Tag,), {}) for number in range(100)]

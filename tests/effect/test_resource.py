@@ -23,6 +23,7 @@ from chatmemory.effect import (
     Success,
     TestClock,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -154,7 +155,7 @@ async def test_finalizer_errors_reported() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("effect", "exit_"),
     [
         (Effect.succeed(1), Success(1)),
@@ -190,7 +191,7 @@ async def test_all_keeps_the_order_of_the_values() -> None:
     assert await Effect.all([]) == Success([])
 
 
-@pytest.mark.parametrize("concurrency", [1, 2, None])
+@for_each("concurrency", [1, 2, None])
 async def test_all_of_a_tuple_gives_a_tuple(concurrency: int | None) -> None:
     pair = Effect.all((Effect.succeed(1), Effect.succeed("two")), concurrency=concurrency)
     assert await pair == await pair == Success((1, "two"))
@@ -204,7 +205,7 @@ async def test_all_can_run_twice() -> None:
     assert await effect == await effect == Success([0, 1, 2])
 
 
-@pytest.mark.parametrize(("concurrency", "most"), [(1, 1), (3, 3), (None, 10)])
+@for_each(("concurrency", "most"), [(1, 1), (3, 3), (None, 10)])
 async def test_all_runs_at_most_so_many_at_once(concurrency: int | None, most: int) -> None:
     running, peak = 0, 0
 
@@ -221,9 +222,7 @@ async def test_all_runs_at_most_so_many_at_once(concurrency: int | None, most: i
     assert peak == most
 
 
-@pytest.mark.parametrize(
-    "failing", [lambda: Effect.fail("broken"), lambda: defect(ValueError("torn"))], ids=["failure", "defect"]
-)
+@for_each("failing", [lambda: Effect.fail("broken"), lambda: defect(ValueError("torn"))])
 async def test_concurrency_interrupts_started_siblings_on_failure(
     failing: Callable[[], Effect[Any, str]],
 ) -> None:

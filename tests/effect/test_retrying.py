@@ -15,6 +15,7 @@ from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.effect.services.schedule import Schedule
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +97,7 @@ async def test_retry_schedule_and_while() -> None:
     )
 
 
-@pytest.mark.parametrize("condition", ["while_", "until"])
+@for_each("condition", ["while_", "until"])
 async def test_retry_schedule_and_condition_error(condition: Literal["while_", "until"]) -> None:
     def broken(_: int) -> bool:
         raise RuntimeError(condition)
@@ -200,7 +201,7 @@ async def test_a_retry_takes_its_jitter_from_the_random_of_its_context() -> None
     assert await end_with_seed_1() == await end_with_seed_1() != 5
 
 
-@pytest.mark.parametrize(("times", "output"), [(-5, 0), (0, 0), (1, 1), (42, 42)])
+@for_each(("times", "output"), [(-5, 0), (0, 0), (1, 1), (42, 42)])
 async def test_repeat_on_success_repeats_that_additional_number_of_times(times: int, output: int) -> None:
     attempts = Attempts(failures=0)
     assert await settle(attempts.effect.repeat(Schedule.recurs(times))) == Success(output)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chatmemory.effect.services.schedule import Schedule
+from tests.for_each import for_each
 
 
 def delays(
@@ -31,7 +32,7 @@ def starts(schedule: Schedule[Any, Any], times: int) -> list[float]:
     return list(accumulate(delays(schedule, repeat(None, times - 1)), initial=0.0))
 
 
-@pytest.mark.parametrize(("times", "recurrences"), [(-5, 0), (0, 0), (1, 1), (42, 42)])
+@for_each(("times", "recurrences"), [(-5, 0), (0, 0), (1, 1), (42, 42)])
 def test_recurs_repeats_that_number_of_times_and_never_for_a_negative_one(
     times: int, recurrences: int
 ) -> None:
@@ -135,7 +136,7 @@ def test_up_to_limits_by_duration() -> None:
     assert delays(Schedule.spaced(1).up_to(seconds=3), range(9)) == [1, 1, 1]
 
 
-@pytest.mark.parametrize(("times", "seconds", "count"), [(2, 9, 2), (9, 2, 2), (0, 9, 0), (9, 0, 0)])
+@for_each(("times", "seconds", "count"), [(2, 9, 2), (9, 2, 2), (0, 9, 0), (9, 0, 0)])
 def test_up_to_ends_with_the_first_exhausted_option(times: int, seconds: float, count: int) -> None:
     assert len(delays(Schedule.spaced(1).up_to(times=times, seconds=seconds), range(9))) == count
 
@@ -198,7 +199,7 @@ def test_until_input_stops_at_the_first_input_that_fulfils_the_condition() -> No
     assert len(delays(Schedule.forever().until_input(lambda value: value == 3), range(9))) == 3
 
 
-@pytest.mark.parametrize("seconds", [-1.0, float("nan")])
+@for_each("seconds", [-1.0, float("nan")])
 def test_a_span_that_is_none_is_refused_when_the_schedule_is_made(seconds: float) -> None:
     for make in (Schedule.spaced, Schedule.fixed, Schedule.linear, Schedule.exponential, Schedule.fibonacci):
         with pytest.raises(ValueError, match="seconds must be 0 or more"):

@@ -11,6 +11,7 @@ import anyio.lowlevel
 import pytest
 
 from chatmemory.effect import Cause, Die, Exit, Failure, Interrupt, Scope, Success
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +92,7 @@ async def test_using_releases_when_the_use_ends() -> None:
     assert journal == ["used", "released", "after"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raised", "told"),
     [
         (None, Success(None)),
@@ -144,7 +145,7 @@ async def test_a_finalizer_added_after_the_close_runs_at_once() -> None:
     assert journal == [1, 2]
 
 
-@pytest.mark.parametrize("parallel", [False, True])
+@for_each("parallel", [False, True])
 async def test_all_finalizers_run_and_their_failures_are_gathered(*, parallel: bool) -> None:
     journal: list[int] = []
     scope = Scope(parallel=parallel)

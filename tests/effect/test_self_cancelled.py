@@ -22,6 +22,7 @@ from chatmemory.effect import (
 )
 from chatmemory.effect.defects import SelfCancelledError
 from chatmemory.effect.services.clock import ClockTag
+from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -95,7 +96,7 @@ async def test_a_layer_that_cannot_be_opened_says_so() -> None:
             pass
 
 
-@pytest.mark.parametrize("concurrency", [1, 2])
+@for_each("concurrency", [1, 2])
 async def test_a_stream_does_not_end_as_if_it_were_complete(concurrency: int) -> None:
     values = Stream.from_iterable([1, 2, 3]).map_effect(
         lambda value: SELF_CANCELLED if value == 2 else Effect.succeed(value), concurrency=concurrency

@@ -9,6 +9,7 @@ import pytest
 from numbered_layers import Journal, One, Three, Two, build_and_release
 
 from chatmemory.effect import Effect, Layer, ManagedRuntime, ShadowedServiceError
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +28,7 @@ STACKS: dict[str, Callable[[Journal], Layer[Any, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@for_each("stack", STACKS)
 async def test_a_merge_that_comes_too_late_for_a_layer_on_its_left_is_reported(stack: str) -> None:
     journal = Journal()
     with pytest.raises(ShadowedServiceError) as caught:
@@ -39,8 +40,8 @@ async def test_a_merge_that_comes_too_late_for_a_layer_on_its_left_is_reported(s
     assert journal == []
 
 
-@pytest.mark.parametrize("stack", STACKS)
-@pytest.mark.parametrize("feed", [Layer.__rshift__, Layer.feed_keep])
+@for_each("stack", STACKS)
+@for_each("feed", [Layer.__rshift__, Layer.feed_keep])
 async def test_a_feed_that_nobody_takes_because_they_have_their_own_is_reported(
     stack: str, feed: Callable[[Layer[Any, Any], Layer[Any, Any]], Layer[Any, Any]]
 ) -> None:
@@ -82,7 +83,7 @@ async def test_a_merge_over_the_same_layer_is_no_shadow() -> None:
     assert journal == ["a1", "a2", "a1", "r1", "r2", "r1"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "consumer",
     [
         Layer.effect(One, One.get(), needs=[One]),
@@ -90,7 +91,6 @@ async def test_a_merge_over_the_same_layer_is_no_shadow() -> None:
         Layer.succeed(Three, 3).passthrough(One),
         Layer.effect(One, One.get(), needs=[One]).feed_keep(UNKNOWN),
     ],
-    ids=["wraps", "may wrap", "passes", "wraps and feeds"],
 )
 async def test_a_feed_of_what_the_consumer_takes_and_gives_is_no_shadow(
     consumer: Layer[Any, Any, Any],

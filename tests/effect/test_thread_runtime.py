@@ -26,6 +26,7 @@ from chatmemory.effect import (
     Success,
     ThreadRuntime,
 )
+from tests.for_each import for_each
 
 CALLER: ContextVar[str] = ContextVar("CALLER", default="nobody")
 
@@ -315,7 +316,7 @@ begun.wait()
 """
 
 
-@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "raise ValueError"])
+@for_each("end", ["", "raise SystemExit(3)", "raise ValueError"])
 def test_a_program_that_leaves_without_closing_is_closed_at_its_end(end: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-W", "always", "-c", FORGETFUL + end],

@@ -13,6 +13,7 @@ import pytest
 from numbered_layers import Journal, One, Two
 
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success, SuspendedError
+from tests.for_each import for_each
 
 
 class Waiting:
@@ -57,7 +58,7 @@ def test_what_was_opened_is_closed_when_the_body_raises() -> None:
     assert journal == ["a1", "r1"]
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), ValueError("坏了")])
+@for_each("error", [KeyboardInterrupt(), SystemExit(3), ValueError("坏了")])
 def test_what_was_opened_before_a_failure_is_closed(error: BaseException) -> None:
     journal = Journal()
     layer = Layer.scoped(One, opened(journal, 1)).feed_keep(interrupted_by(error))

@@ -34,6 +34,7 @@ from tests.effect.wrong_use import (
     one,
     use,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -213,7 +214,7 @@ COMPOSING = [
 ]
 
 
-@pytest.mark.parametrize("wrong", [*MAKING, *COMPOSING], ids=lambda wrong: wrong.name)
+@for_each("wrong", [*MAKING, *COMPOSING])
 async def test_the_error_says_what_was_given_and_what_to_write(wrong: Wrong) -> None:
     await check(wrong)
 

@@ -33,6 +33,7 @@ from tests.effect.wrong_use import (
     one,
     use,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -124,7 +125,7 @@ RUNNING = [
 ]
 
 
-@pytest.mark.parametrize("wrong", RUNNING, ids=lambda wrong: wrong.name)
+@for_each("wrong", RUNNING)
 async def test_the_error_says_what_was_given_and_what_to_write(wrong: Wrong) -> None:
     await check(wrong)
 

@@ -23,6 +23,7 @@ from tests.effect.wrong_use import (
     layer,
     one,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -254,9 +255,7 @@ TAGS = [
 kernel_tag: Any = GreeterTag
 
 
-@pytest.mark.parametrize(
-    "wrong", [*MAKING, *GOING_ON, *RUNNING, *SCHEDULES, *TAGS], ids=lambda wrong: wrong.name
-)
+@for_each("wrong", [*MAKING, *GOING_ON, *RUNNING, *SCHEDULES, *TAGS])
 async def test_the_error_says_what_was_given_and_what_to_write(wrong: Wrong) -> None:
     await check(wrong)
 

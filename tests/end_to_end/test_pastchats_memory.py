@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from past_chats_command import HISTORIES, PROGRAM, Agent
 
 from chatmemory.programs.pastchats.program import NAME, program
+from tests.for_each import for_each
 from tests.thorough import thorough
 
 COMMANDS = [
@@ -56,14 +57,12 @@ def test_each_command_is_listed(indexed: Agent) -> None:
     assert [command for command in COMMANDS if f"\n  {command} " in shown] == COMMANDS
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_each_command_explains_itself(command: str) -> None:
     assert explained(command).startswith(f"Usage: pastchats-memory {command} ")
 
 
-@pytest.mark.parametrize(
-    "command", ["index", "search", "recall", "show", "export", "import", "forget", "watch"]
-)
+@for_each("command", ["index", "search", "recall", "show", "export", "import", "forget", "watch"])
 def test_help_teaches_by_example(command: str) -> None:
     assert f"\n    pastchats-memory {command} " in explained(command)
 

@@ -3,7 +3,6 @@
 import time
 from typing import Literal
 
-import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
@@ -11,6 +10,7 @@ from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS, extract_by_rules
 from chatmemory.longterm.extraction.statements import LONGEST_READ, own_words
 from tests.extraction.score import Labelled, Score, labelled, score
+from tests.for_each import for_each
 
 Language = Literal["zh", "en"]
 FENCED = recalled_block(["I live in Rome"], fence="0" * 16, notice=MEMORIES_NOTICE)
@@ -47,8 +47,8 @@ def test_extract_from_ai_response() -> None:
     assert found(answer) == {}
 
 
-@pytest.mark.parametrize("content", ["好的", "嗯", "ok", "thanks!", "", " ", "\n", "。", "？！", "👍"])
-@pytest.mark.parametrize("role", ["user", "assistant"])
+@for_each("content", ["好的", "嗯", "ok", "thanks!", "", " ", "\n", "。", "？！", "👍"])
+@for_each("role", ["user", "assistant"])
 def test_handle_empty_or_meaningless_content(content: str, role: Speaker) -> None:
     assert extract_by_rules(content, role=role) == ()
 
@@ -56,7 +56,7 @@ def test_handle_empty_or_meaningless_content(content: str, role: Speaker) -> Non
 # --- What a proposal says ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "evidence", "content"),
     [
         ("你好！我是一名软件工程师，在北京工作。", "在北京工作", "我在北京工作"),
@@ -83,7 +83,7 @@ def test_the_reason_of_an_advice_is_not_part_of_it() -> None:
     assert one.content == other.content == "I recommend Redis"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sure", "unsure"),
     [("I live in Oslo.", "Maybe I live in Oslo."), ("我喜欢猫", "我可能喜欢猫"), ("我喜欢猫", "我喜欢折腾")],
 )
@@ -112,7 +112,7 @@ def test_each_sentence_is_read_in_its_own_language() -> None:
 # --- What is not the speaker's own -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "```\nI like cats\n```",
@@ -135,21 +135,19 @@ def test_what_is_shown_or_quoted_is_not_said(text: str) -> None:
     assert len(own_words(text)) == len(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["`" + "a " * 500_000, "`" * 1_000_000, "`a=b" * 250_000, "`" + "=" * 1_000_000]
-)
+@for_each("text", ["`" + "a " * 500_000, "`" * 1_000_000, "`a=b" * 250_000, "`" + "=" * 1_000_000])
 def test_a_million_characters_that_are_nearly_code_are_read_through(text: str) -> None:
     assert len(own_words(text)) == len(text)
 
 
-@pytest.mark.parametrize("space", [" ", "\t", "\u3000"])
+@for_each("space", [" ", "\t", "\u3000"])
 def test_a_wide_gap_parts_what_is_said_as_a_line_break_does(space: str) -> None:
     gap = space * 5_000  # read as the inside of a sentence, it took every rule that looks for an end seconds
     assert own_words(f"I live{gap}in Rome") == f"I live{chr(10) * 5_000}in Rome"
     assert {found.value for found in extract_by_rules(f"I like tea{gap}My name is Lin")} == {"tea", "Lin"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "role"),
     [
         ("我喜欢什么颜色", "user"),
@@ -162,7 +160,7 @@ def test_what_is_asked_is_not_said(text: str, role: Speaker) -> None:
     assert found(text, role=role) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I said: I like cats",
@@ -228,9 +226,7 @@ def test_a_proposal_says_what_stands_in_the_text_at_the_place_it_names(text: str
 # --- Limits ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "unit", ["I really ", "我也", "“", "`a=", "hi and i ", "每", ". ", "my son ", "x(", "\n"]
-)
+@for_each("unit", ["I really ", "我也", "“", "`a=", "hi and i ", "每", ". ", "my son ", "x(", "\n"])
 def test_no_text_takes_long(unit: str) -> None:
     text = unit * (2 * LONGEST_READ // len(unit))
     start = time.process_time()
@@ -247,7 +243,7 @@ def of(language: Language, texts: list[Labelled]) -> list[Labelled]:
     return [text for text in texts if text.language == language]
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@for_each("language", ["zh", "en"])
 def test_texts_that_the_rules_were_not_made_for_are_understood_as_well(language: Language) -> None:
     reached = score(of(language, labelled("held_out")), by_rules)
     assert reached.precision >= 0.94, reached.faults

@@ -32,6 +32,7 @@ from chatmemory.settings.memory_settings import (
 from chatmemory.testing import Stub, hangs
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.openai_compatible import openai_compatible
+from tests.for_each import for_each
 from tests.http_server import Reply, http_server
 from tests.patience import PATIENCE_SECONDS
 
@@ -102,7 +103,7 @@ async def test_what_memory_had_put_into_the_text_is_not_shown_to_the_skill() -> 
     assert found.proposals[0].evidence == Span(len(block) + 1, len(block) + 6)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", recalled_block(["x"], fence="0" * 16, notice=MEMORIES_NOTICE)])
+@for_each("text", ["", "  \n", recalled_block(["x"], fence="0" * 16, notice=MEMORIES_NOTICE)])
 async def test_nobody_is_asked_about_nothing(text: str) -> None:
     found, requests = await extract(text=text)
     assert (found.proposals, requests) == ((), [])
@@ -116,13 +117,13 @@ async def test_evidence_that_the_text_does_not_hold_is_the_whole_text() -> None:
     assert found.proposals[0].evidence == Span(0, len(TEXT))
 
 
-@pytest.mark.parametrize(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.25, 0.25)])
+@for_each(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.25, 0.25)])
 async def test_confidence_stays_between_0_and_1(given: float, kept: float) -> None:
     found, _ = await extract(answer({**TEA, "confidence": given}))
     assert [one.confidence for one in found.proposals] == [kept]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "useless",
     [
         {"key": " \n"},
@@ -161,7 +162,7 @@ async def test_the_same_thing_twice_is_one_proposal_and_the_surest_comes_first()
 # --- Repair ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "problem"),
     [
         ("I found some tea.", "no JSON"),
@@ -213,7 +214,7 @@ async def test_a_failing_skill_fails_no_extraction_and_is_a_warning(
     assert [record.getMessage() for record in caplog.records] == [found.note]
 
 
-@pytest.mark.parametrize("defect", [LookupError("my secret"), asyncio.CancelledError()])
+@for_each("defect", [LookupError("my secret"), asyncio.CancelledError()])
 async def test_a_runner_that_raises_or_cancels_itself_fails_no_extraction(defect: BaseException) -> None:
     class Runner:
         def run(self, _skill_id: str, _request: SkillRequest) -> Effect[str, SkillExecutionError]:
@@ -257,7 +258,7 @@ async def test_the_settings_choose_the_extractor() -> None:
 # --- A model over HTTP -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "instruction"), [(TEXT, "你负责维护一个助手的记忆"), ("I like tea.", "You keep the memory")]
 )
 async def test_a_model_is_asked_for_json_in_the_language_of_the_text(text: str, instruction: str) -> None:

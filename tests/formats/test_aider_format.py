@@ -1,10 +1,10 @@
 """Aider's history: who speaks in which line, and which of it a person typed."""
 
-import pytest
 from read_turns import claimed, confidence, prefixes, read
 
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
+from tests.for_each import for_each
 
 HISTORY = """
 # aider chat started at 2025-11-03 09:12:44
@@ -123,7 +123,7 @@ def test_a_page_that_quotes_a_header_is_less_surely_one() -> None:
     assert confidence(aider, page) < confidence(aider, HISTORY)
 
 
-@pytest.mark.parametrize("ends", ["\r\n", "\n"])
+@for_each("ends", ["\r\n", "\n"])
 def test_line_ends_make_no_difference(ends: str) -> None:
     assert read(aider, HISTORY.replace("\n", ends)).said == read(aider, HISTORY).said
 

@@ -4,10 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
+from tests.for_each import for_each
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 
@@ -61,7 +60,7 @@ def test_only_the_current_path_is_read_whatever_the_order_of_the_nodes() -> None
     assert [turn.turn_index for turn in turns(found)] == [0, 1]
 
 
-@pytest.mark.parametrize("fields", [{"current_node": "nobody"}, {"current_node": None}, {}])
+@for_each("fields", [{"current_node": "nobody"}, {"current_node": None}, {}])
 def test_without_a_current_node_the_latest_leaf_counts(fields: dict[str, Any]) -> None:
     later = node("a2", "q", "assistant", "后来的答案", at=1756000009.0)
     found = parsed(chatgpt, [conversation(QUESTION, later, ANSWER, **fields)])

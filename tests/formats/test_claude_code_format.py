@@ -2,11 +2,11 @@
 
 import json
 
-import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.claude.claude_code import claude_code
+from tests.for_each import for_each
 
 SESSION = "3f2b8c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
 OTHER_SESSION = "77aa0c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
@@ -110,7 +110,7 @@ def test_the_result_of_a_tool_is_no_word_of_the_user() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         "<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>12</command-args>",
@@ -353,9 +353,7 @@ def test_damage_costs_the_damaged_lines_only() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "content", [None, 7, {}, [None, 3, {"type": "text"}, {"type": "text", "text": 5}], [[]]]
-)
+@for_each("content", [None, 7, {}, [None, 3, {"type": "text"}, {"type": "text", "text": 5}], [[]]])
 def test_content_of_another_kind_is_nothing_said(content: Json) -> None:
     odd: list[JsonObject] = [
         user(0, content),

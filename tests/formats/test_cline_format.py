@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from chatmemory.pastchats.formats.cline.cline import cline
+from tests.for_each import for_each
 from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
 
 TASK = "/home/mei/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1751700000000"
@@ -179,9 +178,7 @@ def test_a_session_of_the_sdk_is_read() -> None:
     assert (turns(found)[0].conversation_id, turns(found)[0].project) == ("cline:s-1", "/home/mei/app")
 
 
-@pytest.mark.parametrize(
-    ("document", "path"), [(WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)]
-)
+@for_each(("document", "path"), [(WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)])
 def test_a_task_is_claimed_by_what_it_holds(document: Any, path: str) -> None:
     claimed = claim(cline, document, path)
     assert claimed is not None

@@ -2,11 +2,11 @@
 
 import json
 
-import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.codex.codex_cli import codex_cli
+from tests.for_each import for_each
 
 SESSION = "019fc8be-3658-7ca3-9e29-1a2b3c4d5e6f"
 PATH = f"/home/mei/.codex/sessions/2026/03/02/rollout-2026-03-02T09-12-00-{SESSION}.jsonl"
@@ -92,7 +92,7 @@ def test_what_agents_say_to_each_other_is_tagged() -> None:
     assert [turn.kind for turn in read(codex_cli, as_lines([meta(), letter])).turns] == ["harness"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         ENVIRONMENT,
@@ -143,7 +143,7 @@ def test_tools_belong_to_the_answer_that_called_them_and_their_results_are_tagge
     assert "tool_calls" not in last.metadata
 
 
-@pytest.mark.parametrize(
+@for_each(
     "output",
     [
         "plain",

@@ -2,11 +2,11 @@
 
 import json
 
-import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.cursor.cursor import cursor
+from tests.for_each import for_each
 
 CHAT = "e13fc9ba-0fe8-455e-b069-a0eb0b374502"
 PATH = f"/home/mei/.cursor/projects/home-mei-relay/agent-transcripts/{CHAT}/{CHAT}.jsonl"
@@ -195,14 +195,14 @@ def test_a_transcript_in_text_is_read_without_its_tools() -> None:
     ]
 
 
-@pytest.mark.parametrize("history", [TRANSCRIPT, EXPORT, TEXT])
+@for_each("history", [TRANSCRIPT, EXPORT, TEXT])
 def test_windows_line_ends_change_nothing(history: str) -> None:
     assert [turn.content for turn in read(cursor, history.replace("\n", "\r\n")).turns] == [
         turn.content for turn in read(cursor, history).turns
     ]
 
 
-@pytest.mark.parametrize("history", [TRANSCRIPT, EXPORT, TEXT])
+@for_each("history", [TRANSCRIPT, EXPORT, TEXT])
 def test_any_beginning_of_a_history_can_be_read(history: str) -> None:
     whole = read(cursor, history).said
     for prefix in prefixes(history, every=7):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-import pytest
 from attrs import frozen
 
 from chatmemory.pastchats.formats.detection import Detection, detect
@@ -15,6 +14,7 @@ from chatmemory.pastchats.formats.history_format import (
     UnreadableHistoryError,
 )
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.formats.histories import formats
 
 TWO_LINES = '{"a": "一"}\n{"a": 2}\n'
@@ -103,14 +103,14 @@ def test_a_format_that_is_named_reads_what_it_would_not_claim() -> None:
     assert code(detected(named=named, content="")) == "not_a_transcript"
 
 
-@pytest.mark.parametrize("content", ["", "\n", " \r\n\n", "[]", "{}", "{}\n", b"\xef\xbb\xbf", "[ ]\n"])
+@for_each("content", ["", "\n", " \r\n\n", "[]", "{}", "{}\n", b"\xef\xbb\xbf", "[ ]\n"])
 def test_an_empty_file_holds_no_conversation_and_is_no_error(content: str | bytes) -> None:
     found = detect(TextReader("x.json", {"x.json": content}), formats().by_name.values())
     assert code(found) == "not_a_transcript"
     assert found.failures == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "says"),
     [
         (b"SQLite format 3\x00" + b"\x10\x00\x01\x01" * 100, "SQLite database"),
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_read_is_an_issue() -> None:
     assert "permission denied" in str(found.issue)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content"),
     [
         ("channels.json", '[{"id": "C1", "name": "general", "created": 1, "members": ["U1"]}]'),

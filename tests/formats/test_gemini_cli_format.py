@@ -2,13 +2,13 @@
 
 import json
 
-import pytest
 from read_turns import as_lines, claimed, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.gemini.gemini_cli import gemini_cli
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 
 SESSION = "0ab84937-9fe7-4284-986a-33c832af0b6a"
 HASH = "9da8b3dfb8655182ac1f0e66601c367e34f8d18447a29759eeba4d7e45dc60ea"
@@ -134,8 +134,8 @@ def test_thoughts_and_parts_are_parted_from_words() -> None:
     ]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("header_first", [True, False])
+@for_each("indent", [None, 2])
+@for_each("header_first", [True, False])
 def test_a_session_in_one_document_is_read(indent: int | None, header_first: bool) -> None:
     messages: JsonObject = {
         "messages": [user("u1", "你好"), message("g1", "gemini", "Hi!", model="gemini-3")]

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 from chatmemory.pastchats.formats.reading.partial_json import partial_json
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.thorough import rounds
 
 LONG = "长" * 30_000  # 90,000 bytes, more than the head
@@ -24,7 +24,7 @@ def head(content: str | bytes, *, block_bytes: int = 4096) -> Head:
     return read_head(TextReader("x", {"x": content}, block_bytes))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "records"),
     [
         ('{"a": 1}\n{"b": 2}\n', ({"a": 1}, {"b": 2})),
@@ -45,7 +45,7 @@ def test_lines_of_records_are_known(content: str, records: tuple[dict[str, Any],
     assert readings(found) == (found,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "document"),
     [
         ("[]", []),
@@ -80,7 +80,7 @@ def test_a_document_beyond_the_head_is_as_far_as_it_goes() -> None:
     assert len(str(second["text"])) > HEAD_BYTES // 3 - 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         "",
@@ -106,7 +106,7 @@ def test_one_object_alone_is_a_document_and_a_line() -> None:
     assert [reading.shape for reading in readings(long)] == ["json", "json_lines"]
 
 
-@pytest.mark.parametrize("block_bytes", [1, 1000, 10**6])
+@for_each("block_bytes", [1, 1000, 10**6])
 def test_the_text_of_a_head_ends_with_a_whole_character(block_bytes: int) -> None:
     found = head("ab" + LONG, block_bytes=block_bytes)
     assert "\ufffd" not in found.text

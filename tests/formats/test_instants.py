@@ -2,15 +2,14 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from tests.for_each import for_each
 
 AT = datetime(2025, 8, 28, 12, 57, 8, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         "2025-08-28T12:57:08Z",
@@ -37,7 +36,7 @@ def test_parts_of_a_second_are_kept() -> None:
         assert instant_of(written) == AT.replace(microsecond=611_000)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         None,

@@ -7,6 +7,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.formats.histories import FILES
 
 BLOCKS = pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 65_536])
@@ -59,7 +60,7 @@ def test_a_string_that_does_not_end_is_told_in_a_sentence() -> None:
     assert issue.detail == "no JSON: unterminated string at character 7"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("damage", "expected"),
     [
         (b'{"a": "\xff"}', {"a": "\udcff"}),
@@ -106,7 +107,7 @@ def test_a_real_history_that_is_cut_anywhere_loses_nothing_before_the_cut() -> N
         assert len(found) <= complete + 1
 
 
-@pytest.mark.parametrize("content", ["", "\n", "\n\r\n  \n", b"\xef\xbb\xbf"])
+@for_each("content", ["", "\n", "\n\r\n  \n", b"\xef\xbb\xbf"])
 def test_an_empty_file_holds_no_records(content: str | bytes) -> None:
     assert records(content) == []
 

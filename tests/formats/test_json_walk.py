@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, MAX_ISSUES, walk
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.formats.histories import FILES
 from tests.thorough import rounds
 
@@ -99,7 +100,7 @@ def test_whoever_collects_until_an_end_gets_one_for_each_open_container() -> Non
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("damage", "code"),
     [
         ("[" * 100_000 + "]" * 100_000, "malformed_record"),
@@ -109,7 +110,7 @@ def test_whoever_collects_until_an_end_gets_one_for_each_open_container() -> Non
         ('{"a": "he said "hi" there"}', "malformed_record"),
     ],
 )
-@pytest.mark.parametrize("block_bytes", [11, 65_536])
+@for_each("block_bytes", [11, 65_536])
 def test_a_damaged_member_is_named_and_the_walk_goes_on(damage: str, code: str, block_bytes: int) -> None:
     found = walked(f'[{{"a": 1}}, {damage}, {{"b": 2}}]', (), block_bytes=block_bytes)
     assert found[0] == ((0,), {"a": 1})
@@ -117,7 +118,7 @@ def test_a_damaged_member_is_named_and_the_walk_goes_on(damage: str, code: str, 
     assert [one for one in found if not isinstance(one, HistoryIssue)][1:] == [((2,), {"b": 2}), ((), END)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("odd", "expected"),
     [
         ('"\\ud83e"', "\ud83e"),
@@ -159,7 +160,7 @@ def test_what_follows_the_document_is_named() -> None:
     assert codes(walked('{"a": 1}\n{"b": 2}', ())) == ["malformed_record"]
 
 
-@pytest.mark.parametrize("content", ["", " \n", b"\xef\xbb\xbf"])
+@for_each("content", ["", " \n", b"\xef\xbb\xbf"])
 def test_an_empty_document_has_no_members(content: str | bytes) -> None:
     assert walked(content, ()) == []
 

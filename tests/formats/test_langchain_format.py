@@ -1,12 +1,12 @@
 """LangChain's messages in their three dresses, alone, in a state, or line by line."""
 
-import pytest
 from read_turns import as_json, as_lines, claimed, confidence, read
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.lists.langchain import langchain
 from chatmemory.pastchats.formats.lists.openai_chat import openai_chat
 from chatmemory.pastchats.formats.lists.role_list import role_list
+from tests.for_each import for_each
 
 CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
 MESSAGES: list[dict[str, Json]] = [
@@ -50,7 +50,7 @@ def _as_dump() -> list[Json]:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         as_json(_as_dicts()),

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from read_turns import as_json, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.lists.locomo import locomo
 from chatmemory.pastchats.formats.lists.role_list import role_list
+from tests.for_each import for_each
 
 TALK: dict[str, Json] = {
     "speaker_a": "Mei",
@@ -43,8 +43,8 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize(
+@for_each("indent", [None, 2])
+@for_each(
     ("document", "conversation"),
     [
         ([SAMPLE], "locomo:conv-7"),
@@ -69,7 +69,7 @@ def test_a_session_has_one_date_which_may_stand_behind_it() -> None:
     assert instants == [first, first, second]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "instant"),
     [
         ("12:30 pm on 29 February, 2024", datetime(2024, 2, 29, 12, 30, tzinfo=UTC)),

@@ -1,9 +1,9 @@
 """Generic Markdown: what is a transcript, and what is only a text with people in it."""
 
-import pytest
 from read_turns import claimed, confidence, prefixes, read
 
 from chatmemory.pastchats.formats.tools.markdown import markdown
+from tests.for_each import for_each
 
 COPILOT = """# GitHub Copilot Chat Log
 
@@ -71,7 +71,7 @@ def test_turns_stand_under_headings_of_one_level_and_all_else_is_theirs() -> Non
     assert found.conversations == ["markdown:/chats/x.txt"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "**User:** 你好\n\n**Assistant:** 您好，请讲。\n",
@@ -93,7 +93,7 @@ def test_both_sides_may_be_marked_in_many_ways(text: str) -> None:
     assert read(markdown, text).said == [("user", "你好"), ("assistant", "您好，请讲。")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "# 会议纪要\n\n## 用户\n\n他们要更快的搜索。\n\n## 结论\n\n下周再谈。\n",
@@ -117,7 +117,7 @@ def test_what_only_mentions_people_is_no_transcript(text: str) -> None:
     assert [issue.code for issue in read(markdown, text).issues] == ["not_a_transcript"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("person", "model"),
     [
         ("## PROMPT 1", "## RESPONSE 1"),

@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from read_turns import as_json, as_lines, claimed, confidence, prefixes, read
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.lists.role_list import role_list
+from tests.for_each import for_each
 
 CHAT: list[dict[str, Json]] = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "您好"}]
 SAID = [("user", "你好"), ("assistant", "您好")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         as_json(CHAT),
@@ -130,7 +130,7 @@ def test_the_same_short_answer_many_times_is_as_many_turns() -> None:
     assert len(read(role_list, as_json(CHAT * 50)).kept) == 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "document",
     [
         {"name": "pkg", "author": {"name": "Mei"}, "type": "module", "description": "x"},

@@ -10,6 +10,7 @@ import pytest
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.formats.histories import EXPECTED, FILES, FOLDER, format_of, formats, issues_of, kept_turns, read
 
 SAMPLES = pytest.mark.parametrize("sample", EXPECTED, ids=[sample["file"] for sample in EXPECTED])
@@ -43,7 +44,7 @@ def test_a_sample_is_known_under_a_neutral_name(sample: dict[str, Any]) -> None:
             assert detection.format is None
 
 
-@pytest.mark.parametrize("sample", WITH_TURNS, ids=[sample["file"] for sample in WITH_TURNS])
+@for_each("sample", WITH_TURNS)
 def test_a_sample_holds_as_many_conversations_as_expected(sample: dict[str, Any]) -> None:
     conversations = kept_turns(read(sample["file"]))
     assert len(conversations) == sample.get("conversations_with_turns", sample["conversations"])

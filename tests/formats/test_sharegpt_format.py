@@ -1,16 +1,16 @@
 """ShareGPT's conversations, in the shapes in which data sets carry them about."""
 
-import pytest
 from read_turns import as_json, as_lines, confidence, prefixes, read
 
 from chatmemory.pastchats.formats.lists.role_list import role_list
 from chatmemory.pastchats.formats.lists.sharegpt import sharegpt
+from tests.for_each import for_each
 
 WHO = [{"from": "human", "value": "你是谁？"}, {"from": "gpt", "value": "我是助手。"}]
 CHATS = [{"id": "identity_0", "conversations": WHO}, {"id": "identity_1", "conversations": WHO}]
 
 
-@pytest.mark.parametrize("text", [as_json(CHATS), as_json(CHATS, indent=2), as_lines(CHATS)])
+@for_each("text", [as_json(CHATS), as_json(CHATS, indent=2), as_lines(CHATS)])
 def test_the_same_words_in_two_conversations_are_four_turns(text: str) -> None:
     found = read(sharegpt, text)
     assert found.said == [("user", "你是谁？"), ("assistant", "我是助手。")] * 2

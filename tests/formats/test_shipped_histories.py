@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from read_turns import Read
 
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from tests.for_each import for_each
 from tests.formats.histories import formats
 
 FOLDER = Path(__file__).parents[2] / "examples" / "histories"
@@ -27,7 +27,7 @@ def _all_kept() -> Iterator[tuple[str, str]]:
         yield from _read(path).said
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(FOLDER).parts[0])
+@for_each("path", FILES)
 def test_each_is_read_whole_by_the_format_of_its_folder(path: Path) -> None:
     read = _read(path)
     assert {turn.conversation_id.split(":")[0] for turn in read.turns} == {

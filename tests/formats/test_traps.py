@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
+from tests.for_each import for_each
 from tests.formats.small_histories import ROLE_LIST
 from tests.indexed import open_index
 
@@ -42,7 +42,7 @@ def test_there_are_32_traps() -> None:
     assert list(TRAPS) == list(range(1, 33))
 
 
-@pytest.mark.parametrize("number", TRAPS)
+@for_each("number", TRAPS)
 def test_each_trap_has_tests(number: int) -> None:
     tests: list[str] = TRAPS[number]["tests"]
     assert tests

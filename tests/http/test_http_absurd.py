@@ -1,15 +1,15 @@
 """Bodies that no sane client sends: each is answered at once, and with a reason."""
 
 import httpx
-import pytest
 
 from chatmemory.longterm.memory_rules import MAX_FACTS
 from chatmemory.programs.http.operations.memories import MOST_REMEMBERED
+from tests.for_each import for_each
 
 JSON = {"Content-Type": "application/json"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body", "place"),
     [
         ("/memories", f'{{"memories": [{{"content": "好", "confidence": {"9" * 400}}}]}}', "confidence"),

@@ -12,6 +12,7 @@ from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.operation import Operation
 from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 OWNER = "the-token-of-the-owner"
@@ -70,7 +71,7 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["tag"]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@for_each("operation", OPERATIONS)
 async def test_nothing_but_what_is_open_is_answered_without_a_token(operation: Operation) -> None:
     path = operation.path.replace("{", "").replace("}", "")
     async with api(stacks.testing(), SETTINGS) as stranger:
@@ -82,7 +83,7 @@ async def test_nothing_but_what_is_open_is_answered_without_a_token(operation: O
             assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "",
@@ -102,7 +103,7 @@ async def test_whoever_has_no_token_of_the_settings_is_a_stranger(header: str) -
         assert OWNER not in answer.text
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+@for_each("scheme", ["Bearer", "bearer", "BEARER"])
 async def test_the_scheme_may_be_written_in_any_case(scheme: str) -> None:
     async with api(stacks.testing(), SETTINGS) as client:
         answer = await client.get("/memories", headers={"Authorization": f"{scheme} {OWNER}"})
@@ -133,7 +134,7 @@ async def test_nobody_sees_the_memories_of_another_user(logged_in: As) -> None:
         assert (await wang.post("/memories/recall", json={"query": "绿茶"})).json()["hits"] == []
 
 
-@pytest.mark.parametrize("name", ["user", "namespace"])
+@for_each("name", ["user", "namespace"])
 async def test_a_user_is_nothing_that_a_request_can_name(client: httpx.AsyncClient, name: str) -> None:
     in_query = await client.get("/memories", params={name: "mei"})
     assert problem(in_query) == (422, "DataValidationError")
@@ -186,7 +187,7 @@ async def test_a_token_is_for_conversations_of_its_own_and_those_that_are_shared
 CHANGES = [operation for operation in OPERATIONS if operation.changes]
 
 
-@pytest.mark.parametrize("operation", CHANGES, ids=lambda operation: operation.name)
+@for_each("operation", CHANGES)
 async def test_who_may_only_look_changes_nothing(operation: Operation) -> None:
     path = operation.path.replace("{", "").replace("}", "")
     async with api(stacks.testing(), SETTINGS, token=TOKENS["reader"]) as reader:

@@ -8,6 +8,7 @@ import pytest
 
 from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 IDS = ["c", "会议/第一", "a b?c#d", "%2F", "..x", 'o\'brien "quoted"']
@@ -209,7 +210,7 @@ async def test_a_summary_names_what_it_stands_for() -> None:
         assert [message["role"] for message in model][:1] == ["summary"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("segment", "conversation_id"),
     [("=.", "."), ("=..", ".."), ("==.", "=."), ("=...", "=..."), ("=x", "=x")],
 )

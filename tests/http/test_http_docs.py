@@ -19,6 +19,7 @@ from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE
 from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http.test_http_schemathesis import index_histories
 from tests.http_api import api
 
@@ -66,13 +67,13 @@ async def test_the_example_of_an_operation_is_accepted(
     assert answer.status_code == operation.status, answer.text
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@for_each("operation", OPERATIONS)
 def test_an_operation_with_something_to_send_has_an_example(operation: Operation) -> None:
     assert ("body" in operation.example) is (operation.signature.body is not type(None))
     assert set(operation.path_parameters) <= set(operation.example)
 
 
-@pytest.mark.parametrize("needs_token", [True, False])
+@for_each("needs_token", [True, False])
 async def test_the_document_says_whether_a_token_is_needed(*, needs_token: bool) -> None:
     async with api(stacks.testing(), TOKENS if needs_token else None) as client:
         document = (await client.get("/openapi.json")).json()
@@ -115,7 +116,7 @@ def test_every_problem_has_words_that_help() -> None:
     assert {error.__name__ for error in get_args(ServiceError)} < set(CURES)
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/memories/unknown", "/conversations/unknown"])
+@for_each("path", ["/nothing", "/memories/unknown", "/conversations/unknown"])
 async def test_the_type_of_a_problem_leads_to_its_place_on_a_page(
     client: httpx.AsyncClient, path: str
 ) -> None:

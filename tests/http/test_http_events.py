@@ -17,6 +17,7 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import ManagedRuntime
 from chatmemory.programs.http.operations.events import PAGE, followed
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http.served import served
 from tests.patience import PATIENCE_SECONDS
 
@@ -186,8 +187,8 @@ async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch:
         assert [await anext(events), await anext(events)] == ["retry: 1000\n\n", ": still here\n\n"]
 
 
-@pytest.mark.parametrize("number", [-1, 10**18 - 1])
-@pytest.mark.parametrize("headers", [{}, {"Last-Event-ID": "1"}])
+@for_each("number", [-1, 10**18 - 1])
+@for_each("headers", [{}, {"Last-Event-ID": "1"}])
 async def test_a_number_that_no_message_can_have_is_no_beginning(
     client: httpx.AsyncClient, number: int, headers: dict[str, str]
 ) -> None:

@@ -3,12 +3,12 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from chatmemory.longterm.saving.save_form import LEAST_CONFIDENCE
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import ExtractionSettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 from tests.invariants import test_requirements
 from tests.invariants.test_002_memory_extraction import ADVICE, FACT, PREFERENCE
@@ -54,7 +54,7 @@ async def test_extract_from_ai_response(every_client: httpx.AsyncClient) -> None
     assert "VS Code" in found["value"]
 
 
-@pytest.mark.parametrize("content", ["好的", "嗯", "ok", "thanks!", "", "   "])
+@for_each("content", ["好的", "嗯", "ok", "thanks!", "", "   "])
 async def test_handle_empty_or_meaningless_content(client: httpx.AsyncClient, content: str) -> None:
     found = await extracted(client, content=content)
     assert found["confidence"] < LEAST_CONFIDENCE

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 
@@ -110,7 +110,7 @@ async def test_nobody_counts_what_they_do_not_see(tmp_path: Path) -> None:
             assert (await facets(client))["total"] == total, token
 
 
-@pytest.mark.parametrize("filters", [{"source": "gossip"}, {"superseded": "perhaps"}, {"category": "x"}])
+@for_each("filters", [{"source": "gossip"}, {"superseded": "perhaps"}, {"category": "x"}])
 async def test_a_filter_that_is_none_is_refused(client: httpx.AsyncClient, filters: dict[str, str]) -> None:
     for path in ("/memories", "/memory/facets"):
         answer = await client.get(path, params=filters)

@@ -11,6 +11,7 @@ from chatmemory.longterm.memories import NewMemory
 from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 KEY = {"Idempotency-Key": "7b0c1f52-9a9e-4b57-8f0e-0d8a2f6c1e11"}
@@ -146,7 +147,7 @@ async def test_a_repetition_is_recognized_after_the_server_was_started_anew(tmp_
         assert again["duplicates"] == first["stored"]
 
 
-@pytest.mark.parametrize("key", ["", "a b", "x" * 256, "é"])
+@for_each("key", ["", "a b", "x" * 256, "é"])
 async def test_a_key_that_is_none_is_refused(client: httpx.AsyncClient, key: str) -> None:
     headers = [(b"Idempotency-Key", key.encode("latin-1"))]
     answer = await client.post("/memories", json=SAVED, headers=headers)

@@ -14,6 +14,7 @@ import pytest
 from chatmemory.effect import Failure, Success
 from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.serving import CANCEL_SECONDS, DRAIN_SECONDS
+from tests.for_each import for_each
 from tests.http.served import Client, Server, behind_the_door, served
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.store import open_store
@@ -39,7 +40,7 @@ def why_not(host: str, port: int = 0, *, needs_token: bool = False) -> str:
             return ""
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "192.0.2.7", "::ffff:0.0.0.0", "224.0.0.1"])
+@for_each("host", ["0.0.0.0", "::", "0", "192.0.2.7", "::ffff:0.0.0.0", "224.0.0.1"])
 def test_an_address_that_others_reach_needs_a_token(host: str) -> None:
     assert why_not(host).startswith(
         "server.host: other machines reach this address, so clients need a token: set"
@@ -61,7 +62,7 @@ def test_a_name_that_leads_to_others_too_is_of_others(monkeypatch: pytest.Monkey
     assert "need a token" in why_not("printer.local")
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
+@for_each("host", ["127.0.0.1", "127.0.0.2", "localhost"])
 def test_this_machine_alone_needs_no_token(host: str) -> None:
     listener = open_listener(host, 0, needs_token=False).unwrap()
     with listener:

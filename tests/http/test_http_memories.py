@@ -4,7 +4,8 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-import pytest
+
+from tests.for_each import for_each
 
 TEA = "我喜欢喝绿茶，不喜欢咖啡"
 
@@ -173,7 +174,7 @@ async def test_every_fact_of_a_text_is_saved_for_itself(every_client: httpx.Asyn
     assert all(memory["confidence"] >= 0.9 and memory["source"] == "user_stated" for memory in kept)
 
 
-@pytest.mark.parametrize("should_store", [True, False])
+@for_each("should_store", [True, False])
 async def test_a_memory_update_is_read_as_document_002_writes_it(
     client: httpx.AsyncClient, *, should_store: bool
 ) -> None:
@@ -218,14 +219,14 @@ async def test_a_context_holds_memories_and_the_conversation_and_counts_their_us
     assert (await read(every_client, memory_id))["accessCount"] == 1
 
 
-@pytest.mark.parametrize("memory_id", ["recall", "turn", "auto-save"])
+@for_each("memory_id", ["recall", "turn", "auto-save"])
 async def test_a_memory_may_be_called_as_an_operation_is(client: httpx.AsyncClient, memory_id: str) -> None:
     await save(client, TEA, id=memory_id)
     assert (await read(client, memory_id))["content"] == TEA
     assert (await client.delete(at(memory_id))).status_code == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "path"),
     [
         ({"content": " "}, "content"),

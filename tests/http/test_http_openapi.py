@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import httpx
-import pytest
 from jsonschema import Draft202012Validator
 
 from chatmemory.programs.http.app import OPERATIONS
@@ -13,6 +12,7 @@ from chatmemory.programs.http.openapi import openapi_document, openapi_text
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.problems import KINDS
 from chatmemory.programs.operations.refusal import RefusalTag
+from tests.for_each import for_each
 
 COMMITTED = Path(__file__).parents[2] / "schemas" / "openapi.json"
 DOCUMENT: Any = openapi_document(OPERATIONS)
@@ -39,12 +39,12 @@ def test_the_document_is_one_of_openapi() -> None:
     Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
 
 
-@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
+@for_each("name", DOCUMENT["components"]["schemas"])
 def test_every_schema_in_it_is_a_schema(name: str) -> None:
     Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@for_each("operation", OPERATIONS)
 def test_an_operation_is_described_whole(operation: Operation) -> None:
     said = described(operation)
     assert said["summary"]
@@ -91,7 +91,7 @@ def test_new_messages_are_an_event_stream() -> None:
     assert set(followed["responses"]["200"]["content"]) == {"text/event-stream"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "is_right"),
     [
         ({}, True),
@@ -104,7 +104,6 @@ def test_new_messages_are_an_event_stream() -> None:
         ({"asOf": "2025-03-14T12:00:00Z"}, True),
         ({"asof": "2025-03-14T12:00:00Z"}, False),
     ],
-    ids=json.dumps,
 )
 async def test_document_and_server_agree_about_a_question(
     client: httpx.AsyncClient, change: dict[str, Any], is_right: bool

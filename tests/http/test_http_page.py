@@ -11,6 +11,7 @@ import pytest
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.guards.answers import CONTENT_SECURITY_POLICY, LEAST_COMPRESSED_BYTES
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 PAGE: Final = files("chatmemory.programs.http") / "page"
@@ -56,7 +57,7 @@ async def test_every_start_gives_the_page_the_same_addresses(client: httpx.Async
         assert (await other.get("/")).text == (await client.get("/")).text
 
 
-@pytest.mark.parametrize("path", ["/page/app.js", "/page/words/shell.js", "/page/vendor/LICENSES.txt"])
+@for_each("path", ["/page/app.js", "/page/words/shell.js", "/page/vendor/LICENSES.txt"])
 async def test_what_the_page_is_made_of_can_be_read(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     assert answer.text == (PAGE / path.removeprefix("/page/")).read_text()

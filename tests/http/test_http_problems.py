@@ -10,6 +10,7 @@ from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryErro
 from chatmemory.programs.http.problems import KINDS, problem_document, problem_response
 from chatmemory.programs.operations.refusal import ApiError, Refusal, RefusalTag
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 from tests.service_errors import SERVICE_ERRORS
 
@@ -20,7 +21,7 @@ def test_every_tag_has_a_kind_and_an_example_here() -> None:
     assert {error.tag for error in ERRORS} == set(KINDS)
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.tag)
+@for_each("error", ERRORS)
 def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     response = problem_response(error)
     said = problem_document(error)
@@ -34,7 +35,7 @@ def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     assert (said["tag"], said["retryIsSafe"]) == (error.tag, error.retry_is_safe)
 
 
-@pytest.mark.parametrize("problem", ["busy", "unavailable", "full", "outcome_unknown"])
+@for_each("problem", ["busy", "unavailable", "full", "outcome_unknown"])
 def test_what_passes_is_told_to_come_again(problem: Any) -> None:
     response = problem_response(GenericMemoryError(RepositoryError("append", problem)))
     assert (response.status_code, response.headers["retry-after"]) == (503, "1")
@@ -58,7 +59,7 @@ BROKEN: list[tuple[str, str, dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path", "sent", "paths"), BROKEN, ids=lambda part: str(part)[:40])
+@for_each(("method", "path", "sent", "paths"), BROKEN)
 async def test_everything_that_is_wrong_with_a_request_is_said_at_once(
     client: httpx.AsyncClient, method: str, path: str, sent: dict[str, Any], paths: list[str]
 ) -> None:
@@ -81,9 +82,7 @@ FOUND_BY_SERVICES: list[tuple[str, str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "sent", "place"), FOUND_BY_SERVICES, ids=lambda part: str(part)[:40]
-)
+@for_each(("method", "path", "sent", "place"), FOUND_BY_SERVICES)
 async def test_a_problem_that_a_service_finds_is_told_at_the_place_that_the_client_wrote(
     client: httpx.AsyncClient, method: str, path: str, sent: dict[str, Any], place: str
 ) -> None:
@@ -111,7 +110,7 @@ async def test_a_version_that_has_passed_is_told_as_the_header_that_carries_it(
     assert 'send If-Match: "1"' in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"])
+@for_each("path", ["/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"])
 async def test_where_there_is_nothing_nothing_is_written(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.put(path, json={})
     assert answer.json()["tag"] in {"NotFoundError", "MethodNotAllowedError"}

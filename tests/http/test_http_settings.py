@@ -37,6 +37,7 @@ from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.sqlite.engine import jobs
 from chatmemory_layers.stacks.past_chats import indexing
+from tests.for_each import for_each
 from tests.http_api import api
 from tests.http_server import Reply, http_server
 from tests.past_chats_command import HISTORIES
@@ -201,7 +202,7 @@ async def test_a_damaged_index_is_told_from_none(settings: Settings) -> None:
     assert "PastChatsFail" in codes(await told(settings))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dsn", "place"),
     [
         (f"postgresql://mei:{SECRET}@db.example:6543/memory", "db.example:6543/memory"),

@@ -9,6 +9,7 @@ import pytest
 
 from chatmemory.settings.memory_settings import ExpirySettings, MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http_api import api
 
 
@@ -124,9 +125,7 @@ async def test_all_that_the_token_sees_is_forgotten(client: httpx.AsyncClient) -
     assert await contents(client) == set()
 
 
-@pytest.mark.parametrize(
-    ("at_session_end", "left"), [(True, {"long", "other"}), (False, {"long", "other", "short"})]
-)
+@for_each(("at_session_end", "left"), [(True, {"long", "other"}), (False, {"long", "other", "short"})])
 async def test_the_end_of_a_session_removes_what_the_configuration_says(
     *, at_session_end: bool, left: set[str]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.settings.token_hash import token_hash
+from tests.for_each import for_each
 from tests.http.served import CHATMEMORY, Server, started
 from tests.patience import PATIENCE_SECONDS
 
@@ -67,13 +68,13 @@ def test_a_token_is_valid_for_a_year_unless_it_is_said() -> None:
     assert "expires" not in made("phone", "--days", "0")[1]
 
 
-@pytest.mark.parametrize(("name", "user"), [("我的 phone", "小王"), ('a"b\\c.d', "m'e\"i\\"), ("1", "true")])
+@for_each(("name", "user"), [("我的 phone", "小王"), ('a"b\\c.d', "m'e\"i\\"), ("1", "true")])
 def test_names_are_written_as_toml_has_them(name: str, user: str) -> None:
     (table,) = tomllib.loads(made(name, "--user", user)[1])["server"]["tokens"].items()
     assert (table[0], table[1]["user"]) == (name, user)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ((), "Missing argument 'NAME'"),

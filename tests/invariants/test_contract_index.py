@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
+
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = ROOT / "schemas/contracts"
@@ -59,7 +60,7 @@ def test_the_seven_invariants_of_document_004_are_covered() -> None:
     assert covered == {f"I-ARCH-00{n}" for n in (1, 2, 3)} | {f"I-MEM-00{n}" for n in (1, 2, 3, 4)}
 
 
-@pytest.mark.parametrize("row", OF_004, ids=lambda row: str(row["id"]))
+@for_each("row", OF_004)
 def test_each_invariant_and_journey_has_tests_that_exist(row: dict[str, Any]) -> None:
     contract = loaded(row["file"])
     promises = contract.get("invariants", [contract])

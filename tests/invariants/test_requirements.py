@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
+
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 TABLE: dict[str, list[dict[str, Any]]] = yaml.safe_load(
@@ -29,13 +30,13 @@ def named_in_the_table(document: str) -> list[str]:
     return [name_of_test(title) for title in titles]
 
 
-@pytest.mark.parametrize("document", TABLE)
+@for_each("document", TABLE)
 def test_each_requirement_has_a_scenario_and_each_scenario_a_test_of_its_name(document: str) -> None:
     assert [row["requirement"] for row in TABLE[document] if not row["scenarios"]] == []
     assert sorted(set(named_in_the_table(document)) - written_for(document)) == []
 
 
-@pytest.mark.parametrize("document", TABLE)
+@for_each("document", TABLE)
 def test_each_test_belongs_to_a_requirement(document: str) -> None:
     names = named_in_the_table(document)
     assert len(names) == len(set(names))

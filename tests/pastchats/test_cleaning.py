@@ -2,15 +2,15 @@
 
 import json
 
-import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import Lossy
 from chatmemory.pastchats.indexing.cleaning import DEEPEST, LONGEST_ID, LONGEST_TEXT, Cleaning
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given_text", "kept", "lost"),
     [
         ("plain 你好 🤣\r\n\t\u2028", "plain 你好 🤣\r\n\t\u2028", ()),

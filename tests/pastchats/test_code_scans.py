@@ -24,6 +24,7 @@ from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import (
     query_code,
 )
 from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName
+from tests.for_each import for_each
 from tests.searched import keep, rows_of, said, search_of
 
 WORDS = [
@@ -107,7 +108,7 @@ def test_codes_in_memory_follow_what_is_added_and_what_is_deleted(past: Past) ->
     assert all(one.prompt.conversation_id != "role_list:new" for one in found)
 
 
-@pytest.mark.parametrize("dim", [1, 3, 64, 100, 384, 768, 1536])
+@for_each("dim", [1, 3, 64, 100, 384, 768, 1536])
 def test_a_code_is_the_same_with_numpy_and_without(dim: int) -> None:
     rows = np.random.default_rng(dim).standard_normal((6, dim)).astype(np.float32)
     rows[1] = 0

@@ -1,11 +1,11 @@
 """What is about a query, and what only shares a word with it."""
 
-import pytest
 from attrs import evolve
 
 from chatmemory.pastchats.finding.evidence import is_about, is_worth_telling
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt
 
 HIT = PromptHit(prompt=prompt(0, "user", "?"), score=1.0, signals=PromptSignals(lexical=0.5), similarity=0.2)
@@ -25,14 +25,14 @@ def worth_telling(query: str, question: str, answer: str, *, similarity: float |
     return is_worth_telling(exchange(question, answer, similarity=similarity), prompt_terms(query), "hybrid")
 
 
-@pytest.mark.parametrize("similarity", [0.2, None])
+@for_each("similarity", [0.2, None])
 def test_one_word_of_three_is_not_what_was_asked(similarity: float | None) -> None:
     query = "build webhook retries"
     assert not about(query, "the docker build is slow", "Cache the layers.", similarity=similarity)
     assert about(query, "webhooks fail at night", "Retried with backoff.", similarity=similarity)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "answer"),
     [
         ("indexing searches", "An index makes the search quick."),

@@ -1,12 +1,12 @@
 """From a turn that was found to what was asked, what was answered, and what came of it."""
 
-import pytest
 from attrs import evolve
 
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.finding.exchanges import exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
 from chatmemory.pastchats.prompt import Prompt
+from tests.for_each import for_each
 
 LETTERS: dict[str, Role] = {"u": "user", "a": "assistant", "s": "summary"}
 
@@ -45,19 +45,19 @@ def told(one: Exchange) -> tuple[str | None, list[str], list[tuple[list[str], st
     return one.question and one.question.content, [turn.content for turn in one.worked], failures
 
 
-@pytest.mark.parametrize("found", [0, 1])
+@for_each("found", [0, 1])
 def test_a_question_and_its_answer_belong_together(found: int) -> None:
     turns = chat("u: How do we retry?", "a: With backoff.", "u: Next: the docs")
     assert told(exchange(turns, found)) == ("How do we retry?", ["With backoff."], [])
 
 
-@pytest.mark.parametrize("found", [0, 1, 2, 3])
+@for_each("found", [0, 1, 2, 3])
 def test_all_turns_of_an_answer_belong_to_it(found: int) -> None:
     turns = chat("u: 加上重试", "a: 我先看代码。", "a: 加了指数退避。", "a: 测试通过。", "u: 接下来写文档")
     assert exchange(turns, found).worked == tuple(turns[1:4])
 
 
-@pytest.mark.parametrize("found", [0, 1, 2, 3, 4])
+@for_each("found", [0, 1, 2, 3, 4])
 def test_after_a_failure_the_later_answer_is_what_worked(found: int) -> None:
     turns = chat(
         "u: 数据库被锁了", "a: 重启一下。", "u: 还是报错", "a: 开启 WAL 并设置 busy_timeout。", "u: 好了，谢谢"
@@ -75,7 +75,7 @@ def test_every_attempt_that_failed_is_told() -> None:
     assert told(exchange(turns, 0)) == ("Sockets close", [], failures)
 
 
-@pytest.mark.parametrize("found", [0, 1, 2, 3])
+@for_each("found", [0, 1, 2, 3])
 def test_who_answers_what_was_asked_back_asks_nothing_new(found: int) -> None:
     turns = chat(
         "u: 导入失败：乱码", "a: 自动识别编码，还是让用户选？", "u: 自动识别吧", "a: 先看 BOM，再试 UTF-8。"
@@ -91,7 +91,7 @@ def test_another_question_is_no_complaint_and_no_choice() -> None:
     assert told(exchange(turns, 3)) == ("What happens if it fails?", ["It is logged."], [])
 
 
-@pytest.mark.parametrize("found", [0, 1, 2])
+@for_each("found", [0, 1, 2])
 def test_a_thought_that_was_added_belongs_to_the_question(found: int) -> None:
     turns = chat("u: How do we retry?", "u: Webhooks, I mean.", "a: With backoff.")
     one = exchange(turns, found)

@@ -3,12 +3,11 @@
 import json
 import re
 
-import pytest
-
 from chatmemory.effect import Effect
 from chatmemory.errors import PastChatsError
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PastRecall, PromptHit, PromptSignals
 from chatmemory.programs.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
+from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt
 
 PROMPT = "Add retries with backoff to the webhook sender"
@@ -18,7 +17,7 @@ def payload(**values: object) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "event", "running"),
     [
         (
@@ -38,7 +37,7 @@ def test_a_prompt_is_read_from_what_agents_say(
     assert prompt_hook(payload(prompt=PROMPT, **read)) == PromptHook(PROMPT, event, running)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["ok", "yes, go ahead", "/compact now and then go on", "!git status --short", "好的", "继续吧"]
 )
 def test_a_prompt_that_is_no_task_is_left_alone(text: str) -> None:
@@ -47,12 +46,12 @@ def test_a_prompt_that_is_no_task_is_left_alone(text: str) -> None:
     assert not read.is_problem
 
 
-@pytest.mark.parametrize("text", ["给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT])
+@for_each("text", ["给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT])
 def test_a_task_in_any_language_is_worth_a_recall(text: str) -> None:
     assert isinstance(prompt_hook(payload(prompt=text)), PromptHook)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "read",
     [b"", b"no json", b"[]", b"3", b"{}", b"\xff\xfe", b"[" * 100_000, payload(prompt=3), payload(prompt="")],
 )

@@ -10,6 +10,7 @@ from chatmemory.pastchats.finding.prompt_hits import PromptHit
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.prompt import Prompt
 from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
+from tests.for_each import for_each
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
@@ -61,7 +62,7 @@ def test_words_have_the_whole_score_without_vectors_and_half_of_it_with_them() -
     assert {best.signals.semantic, worst.signals.semantic} == {0.5, 0.0}
 
 
-@pytest.mark.parametrize(("query", "share"), [("数据库连接池", 0.7), ("webhook", 0.5), ("连接 pool", 0.6)])
+@for_each(("query", "share"), [("数据库连接池", 0.7), ("webhook", 0.5), ("连接 pool", 0.6)])
 def test_words_count_for_more_the_more_of_the_query_is_chinese(query: str, share: float) -> None:
     best = ranked(query, [turn(1, lexical=7.0, similarity=0.9), turn(2, similarity=0.1, talk="two")])[0]
     assert best.signals.lexical == pytest.approx(share)
@@ -88,7 +89,7 @@ def test_a_conversation_that_has_more_to_say_comes_first() -> None:
     assert order("x", found)[-1] == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "first"),
     [
         ("what did Caroline say?", 1),
@@ -104,7 +105,7 @@ def test_the_only_person_named_comes_first(query: str, first: int) -> None:
     assert order(query, found)[0] == first
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "first"),
     [("on 8 May 2023", 1), ("昨天的错误", 2), ("5月8日", 1), ("a week ago", 3), ("whenever", 4)],
 )

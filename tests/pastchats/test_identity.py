@@ -1,13 +1,12 @@
 """What makes two turns one turn, and two texts one text."""
 
-import pytest
-
 from chatmemory.pastchats.indexing.identity import Occurrences, native_hash, text_hash
+from tests.for_each import for_each
 
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [("ok\r\nok", "ok\nok"), ("ok \n\n", "ok"), (COMPOSED, DECOMPOSED), ("你好　\n", "你好")],
 )
@@ -15,7 +14,7 @@ def test_texts_that_read_alike_are_one_text(one: str, other: str) -> None:
     assert text_hash(one) == text_hash(other)
 
 
-@pytest.mark.parametrize(("one", "other"), [("ok", "OK"), (" ok", "ok"), ("a\nb", "a b"), ("重试", "重試")])
+@for_each(("one", "other"), [("ok", "OK"), (" ok", "ok"), ("a\nb", "a b"), ("重试", "重試")])
 def test_texts_that_read_differently_are_two(one: str, other: str) -> None:
     assert text_hash(one) != text_hash(other)
 

@@ -2,19 +2,18 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from chatmemory.pastchats.finding.prompt_terms import (
     EXTRA_CHARACTERS,
     MAX_QUERY_TERMS,
     prompt_terms,
     search_terms_of,
 )
+from tests.for_each import for_each
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "terms"),
     [
         ("What is the Retry-After header?", ("retry", "header")),
@@ -52,7 +51,7 @@ def test_names_in_camel_case_are_found_by_their_parts_and_by_themselves() -> Non
     assert prompt_terms("HTTP API Queue") == ("http", "api", "queue")
 
 
-@pytest.mark.parametrize("name", ["A", "a", "AAaa1", "Ａ"])
+@for_each("name", ["A", "a", "AAaa1", "Ａ"])
 def test_what_is_nearly_a_name_in_camel_case_is_read_through(name: str) -> None:
     assert search_terms_of(name * EXTRA_CHARACTERS, timestamp=None, speaker=None) == ""
 

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
@@ -11,6 +10,7 @@ from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, Pr
 from chatmemory.pastchats.finding.recall_block import recall_block
 from chatmemory.pastchats.finding.recall_echo import END, HEADING, without_recall_blocks
 from chatmemory.pastchats.prompt import Prompt
+from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt
 
 NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
@@ -87,8 +87,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("part", ["question", "answer", "failure"])
+@for_each("text", HOSTILE)
+@for_each("part", ["question", "answer", "failure"])
 def test_text_that_imitates_the_block_cannot_pass_for_it(text: str, part: str) -> None:
     parts = {"question": "Retry?", "answer": "Backoff.", "failure": "It still fails"}
     harmless = own_lines(block(exchange(**parts)))

@@ -3,9 +3,8 @@
 The hostile texts are of a million characters, at which an expression that tries two ways for each never comes back.
 """
 
-import pytest
-
 from chatmemory.pastchats.finding.recall_echo import END, HEADING, NOTICE, SOURCE, without_recall_blocks
+from tests.for_each import for_each
 
 BLOCK = f"{HEADING}\n{NOTICE}"
 MILLION = 1_000_000
@@ -26,17 +25,17 @@ BLOCK_AND_REST = {
 }
 
 
-@pytest.mark.parametrize("text", NO_BLOCK.values(), ids=NO_BLOCK)
+@for_each("text", NO_BLOCK.values())
 def test_a_million_characters_that_are_nearly_a_block_stay(text: str) -> None:
     assert without_recall_blocks(text) == text
 
 
-@pytest.mark.parametrize(("block", "rest"), BLOCK_AND_REST.values(), ids=BLOCK_AND_REST)
+@for_each(("block", "rest"), BLOCK_AND_REST.values())
 def test_a_block_ends_before_a_million_characters_that_are_nearly_of_it(block: str, rest: str) -> None:
     assert without_recall_blocks(f"before\n{block}{rest}").split() == ["before", *rest.split()]
 
 
-@pytest.mark.parametrize("indent", ["", "  ", "\t"])
+@for_each("indent", ["", "  ", "\t"])
 def test_a_block_is_found_under_any_indent(indent: str) -> None:
     lines = (*BLOCK.split("\n"), "## 1. Retry?", "What worked:", "> Backoff.", "", f"{SOURCE}/h#1", END)
     block = "\n".join(f"{indent}{line}{indent}" for line in lines)

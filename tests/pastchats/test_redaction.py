@@ -4,9 +4,8 @@ import string
 from random import Random
 from uuid import UUID
 
-import pytest
-
 from chatmemory.pastchats.redaction.redaction import Redaction
+from tests.for_each import for_each
 
 CHANCE = Random(7)
 
@@ -43,10 +42,8 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "secret"), SECRETS)
-@pytest.mark.parametrize(
-    "around", ["{}", "export KEY={}\n", '{{"k": "{}"}}', "用这个：{}，谢谢", "({}), then"]
-)
+@for_each(("name", "secret"), SECRETS)
+@for_each("around", ["{}", "export KEY={}\n", '{{"k": "{}"}}', "用这个：{}，谢谢", "({}), then"])
 def test_a_secret_that_says_what_it_is_is_named(name: str, secret: str, around: str) -> None:
     redaction = Redaction()
     kept = redaction.text(around.format(secret) + " " * 12)
@@ -55,10 +52,8 @@ def test_a_secret_that_says_what_it_is_is_named(name: str, secret: str, around: 
     assert redaction.total == 1
 
 
-@pytest.mark.parametrize("line_break", ["\n", "\\n"])
-@pytest.mark.parametrize(
-    "kind", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
-)
+@for_each("line_break", ["\n", "\\n"])
+@for_each("kind", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
 def test_a_private_key_is_taken_out_with_its_lines(kind: str, line_break: str) -> None:
     lines = line_break.join(random_text(64) for _ in range(3))
     for end in (f"{line_break}-----END {kind}-----", ""):
@@ -66,7 +61,7 @@ def test_a_private_key_is_taken_out_with_its_lines(kind: str, line_break: str) -
         assert Redaction().text(f"{text} and after") == "before [redacted: private key] and after"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kept"),
     [
         ("password=hunter2!x", "password=[redacted: password]"),
@@ -90,7 +85,7 @@ def test_a_secret_that_its_place_gives_away_is_named(text: str, kept: str) -> No
     assert Redaction().text(text) == kept
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "commit 3f786850e387550fdab836ed7e6dc881de23001b fixes it",

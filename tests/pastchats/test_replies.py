@@ -1,7 +1,5 @@
 """A reply follows its question, who only asks tells nothing, and a question about when asks for a time."""
 
-import pytest
-
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.finding.replies import (
     ASKING_MALUS,
@@ -12,6 +10,7 @@ from chatmemory.pastchats.finding.replies import (
     of_times,
 )
 from chatmemory.text.search_terms import query_terms
+from tests.for_each import for_each
 from tests.pastchats.test_hybrid_rank import order, ranked, turn
 
 ASKED = "Where did you go for the holidays?"
@@ -29,7 +28,7 @@ def test_a_reply_has_a_share_of_its_question() -> None:
     assert order("holidays", found)[:2] == [1, 2]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "reply", "row"),
     [
         ("I went nowhere for the holidays.", "To Iceland.", 2),  # nobody asked
@@ -51,7 +50,7 @@ def test_a_short_turn_that_only_asks_counts_for_less() -> None:
     assert (only, told) == (-ASKING_MALUS, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "content", "bonus"),
     [
         ("When did she leave?", "We said goodbye last Friday.", TIME_BONUS),
@@ -78,6 +77,6 @@ def test_what_stands_behind_a_hundred_chinese_characters_is_searched() -> None:
     assert "龙井" in query_terms(f"{noise}龙井")
 
 
-@pytest.mark.parametrize("text", ["哪里", "谁的", "哪种"])
+@for_each("text", ["哪里", "谁的", "哪种"])
 def test_words_that_ask_are_no_terms(text: str) -> None:
     assert text not in prompt_terms(f"{text}，龙井")

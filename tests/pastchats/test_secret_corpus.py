@@ -3,9 +3,8 @@
 from collections import Counter
 from typing import Final
 
-import pytest
-
 from chatmemory.pastchats.redaction.redaction import Redaction
+from tests.for_each import for_each
 from tests.pastchats.corpus.innocent_texts import innocent_texts
 from tests.pastchats.corpus.true_secrets import true_texts
 
@@ -23,14 +22,14 @@ def test_the_corpus_is_no_smaller_than_it_was() -> None:
     assert min(Counter(one.kind for one in innocent_texts()).values()) >= 14
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_secrets_are_taken_out(seed: int) -> None:
     texts = true_texts(seed)
     kept = [(one.kind, one.text) for one in texts if one.secret in Redaction().text(one.text)]
     assert len(kept) <= (1 - LEAST_REDACTED) * len(texts), kept
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_what_only_looks_like_a_secret_stays(seed: int) -> None:
     texts = innocent_texts(seed)
     changed = [

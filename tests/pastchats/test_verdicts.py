@@ -1,8 +1,7 @@
 """Whether what a person says next shows that an answer worked, or that it failed; most turns show neither."""
 
-import pytest
-
 from chatmemory.pastchats.finding.verdicts import verdict
+from tests.for_each import for_each
 
 FAILED = [
     "That didn't work",
@@ -257,17 +256,17 @@ NEITHER = [
 ]
 
 
-@pytest.mark.parametrize("text", FAILED)
+@for_each("text", FAILED)
 def test_a_failure_is_seen(text: str) -> None:
     assert verdict(text) == "failed"
 
 
-@pytest.mark.parametrize("text", WORKED)
+@for_each("text", WORKED)
 def test_a_success_is_seen(text: str) -> None:
     assert verdict(text) == "worked"
 
 
-@pytest.mark.parametrize("text", NEITHER)
+@for_each("text", NEITHER)
 def test_nothing_is_claimed_of_what_shows_nothing(text: str) -> None:
     assert verdict(text) is None
 

@@ -17,6 +17,7 @@ from chatmemory.pastchats.prompt import Prompt
 from chatmemory.programs.pastchats.hooks import PromptHook, injected, prompt_hook
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from tests.for_each import for_each
 from tests.past_turns import open_past_chats
 from tests.pastchats.test_exchanges import prompt
 from tests.recall.coding_sessions import Session, sessions
@@ -71,7 +72,7 @@ def test_questions_find_the_turns_that_answer_them(
     assert measured.at_5 >= at_5
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> None:
     every = sessions(language)
     assert len(every) == 20
@@ -99,7 +100,7 @@ def test_a_recall_tells_the_session_that_is_asked_about_and_little_else(
 
 
 # Measured 1 and 0 of twenty, and 59 of sixty and 58 of 59; by what a recall tells who asks, 19 and 7 of twenty.
-@pytest.mark.parametrize(("language", "at_most"), [("en", 2), ("zh", 1)])
+@for_each(("language", "at_most"), [("en", 2), ("zh", 1)])
 def test_a_prompt_is_told_unasked_of_its_own_subject_alone(language: str, at_most: int) -> None:
     with open_past_chats() as repository:
         chats = PastChatsLive(
@@ -145,7 +146,7 @@ def unanswered(name: str) -> list[str]:
     return [line for line in part.partition("\n===")[0].splitlines() if line]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_a_recall_says_of_each_session_what_worked_and_what_failed(language: str) -> None:
     for session in sessions(language):
         turns = [prompt(number, turn.role, turn.content) for number, turn in enumerate(session.turns)]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import pytest
 from attrs import evolve
 
 from chatmemory import ManagedRuntime
@@ -13,6 +12,7 @@ from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
+from tests.for_each import for_each
 from tests.recall.quality import Searched, figures, idle_hits, own_questions, search_all
 
 Language = Literal["zh", "en"]
@@ -30,7 +30,7 @@ async def found(
 
 
 # Measured, less the answers to two questions: 4 % of the Chinese ones, 7 % of the English ones.
-@pytest.mark.parametrize(
+@for_each(
     ("language", "with_keys", "at_1", "at_5"),
     [
         ("zh", True, 0.73, 0.91),
@@ -47,7 +47,7 @@ async def test_questions_in_other_words_find_their_memories(
     assert measured.at_5 >= at_5
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
+@for_each("language", ["zh", "en"])
 async def test_idle_questions_bring_up_little(language: Language) -> None:
     assert idle_hits(await found(language, static), SETTINGS) <= 2.5
 

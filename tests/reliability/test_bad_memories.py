@@ -33,6 +33,7 @@ from chatmemory.longterm.memory_rules import MAX_TAGS
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
 from tests.empty_store import empty_store
+from tests.for_each import for_each
 from tests.reliability.store import chat_store, open_memories
 
 MEI = Namespace("小梅", "harbor")
@@ -185,7 +186,7 @@ async def test_a_bad_memory_is_refused_with_its_whole_batch_and_harms_nothing(ad
         assert [one.id for one in (await memory.list(MEI).or_raise()).memories] == ["before"]
 
 
-@pytest.mark.parametrize("vector", BAD_VECTORS, ids=lambda vector: repr(vector)[:20])
+@for_each("vector", BAD_VECTORS)
 async def test_what_is_no_vector_is_refused_with_its_whole_batch(vector: Any) -> None:
     async with open_memories("memory") as memory:
         bad = NewMemory("x", embedding=Embedding("mine", vector))

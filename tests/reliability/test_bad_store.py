@@ -32,6 +32,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers import forked
 from chatmemory_layers.stacks.past_chats import indexing
+from tests.for_each import for_each
 from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
@@ -387,7 +388,7 @@ async def test_a_store_that_came_along_through_a_fork_says_so(
 # --- the server is not there ---
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "postgresql://nobody@127.0.0.1:1/none",

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Context, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
@@ -15,6 +13,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
 from tests.embeddings_endpoint import MISBEHAVIOURS, embeddings
+from tests.for_each import for_each
 from tests.http_server import HttpServer, Reply, http_server
 from tests.patience import PATIENCE_SECONDS
 
@@ -39,7 +38,7 @@ async def found(memory: LongTermMemory) -> tuple[list[str], str, Coverage]:
     return [hit.memory.content for hit in recall.hits], recall.mode, recall.coverage
 
 
-@pytest.mark.parametrize(("reply", "problem"), MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
+@for_each(("reply", "problem"), MISBEHAVIOURS.values())
 async def test_l18_a_memory_is_kept_and_found_by_its_words_and_gets_its_vector_half_an_hour_later(
     reply: Reply, problem: EmbeddingProblem
 ) -> None:

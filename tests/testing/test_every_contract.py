@@ -14,6 +14,7 @@ from chatmemory.effect.key import Key
 from chatmemory.errors import RepositoryError
 from chatmemory.testing import Spy, Stub, passes
 from chatmemory.testing.members import Contract, Member
+from tests.for_each import for_each
 
 EXPORTED = [getattr(chatmemory, name) for name in dir(chatmemory)]
 TAGS: list[Any] = [
@@ -58,7 +59,7 @@ def test_there_is_a_contract_for_each_part_of_a_memory() -> None:
     assert all(Contract.of(tag).members for tag in TAGS)
 
 
-@pytest.mark.parametrize(("tag", "member"), METHODS)
+@for_each(("tag", "member"), METHODS)
 async def test_a_stub_answers_and_a_spy_around_it_lets_the_second_call_fail(tag: Any, member: Member) -> None:
     stub: Stub[Any, Any] = Stub(tag, **{member.name: [["an answer"]]})
     spy: Spy[Any, Any] = Spy(tag, **{member.name: [passes, Failure(BUSY)]})

@@ -44,6 +44,7 @@ from chatmemory.testing import (
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_layer
 from chatmemory_layers.in_memory.message_repository import message_repository
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -220,7 +221,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "kind", "message"), WRONG)
+@for_each(("wrong", "kind", "message"), WRONG)
 def test_a_wrong_stub_says_what_to_write(wrong: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         wrong()

@@ -9,6 +9,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.attributes.statements import statements_of
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.thorough import thorough
 from tests.updates.score import figures, judge, pairs
 
@@ -38,7 +39,7 @@ async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_ret
     assert sum(one.was_known for one in judged if one.is_right is not None) >= 0.85 * reached.asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Peter is home",
@@ -52,7 +53,7 @@ def test_who_is_home_lives_nowhere_else_for_that(said: str) -> None:
     assert "residence" not in {one.attribute for one in statements_of(said)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     ["Halifax is home now", "Cardiff's home these days", "Porto is our new home", "Bilbao is home to me"],
 )
@@ -60,7 +61,7 @@ def test_what_is_home_to_somebody_is_where_they_live(said: str) -> None:
     assert [one.attribute for one in statements_of(said)] == ["residence"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "said", "is_over"),
     [
         ("I work at Zara", "quit Zara today", True),

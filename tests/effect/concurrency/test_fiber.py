@@ -31,6 +31,7 @@ from chatmemory.effect import (
     Tag,
     TestClock,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +143,7 @@ async def test_a_child_ends_with_its_parent() -> None:
     assert journal == ["parent", "child"]
 
 
-@pytest.mark.parametrize("end", [Effect.fail("no"), Effect.sync(torn), Effect.succeed(1)])
+@for_each("end", [Effect.fail("no"), Effect.sync(torn), Effect.succeed(1)])
 async def test_children_end_however_the_parent_ends(end: Effect[Any, Any]) -> None:
     journal = Journal()
     started = anyio.Event()

@@ -20,6 +20,7 @@ from chatmemory.effect import (
     SuspendedError,
     TestClock,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -103,7 +104,7 @@ async def test_a_permit_on_its_way_to_a_task_that_is_cancelled_is_given_back() -
     assert semaphore.available() == 1
 
 
-@pytest.mark.parametrize("permits", [-1, 3])
+@for_each("permits", [-1, 3])
 async def test_to_ask_for_what_nobody_can_have_is_an_error_at_once(permits: int) -> None:
     with pytest.raises(ValueError, match=f"{permits} permits were asked for, and there are 2"):
         Semaphore(2).with_permits(permits)

@@ -22,6 +22,7 @@ from chatmemory.effect import (
     Success,
     TestClock,
 )
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ async def test_buffer_fast_producer_progresses_independently_and_no_further() ->
         assert pulled == [1, 2, 3, 4, 5]  # two given, two that wait, and one that is offered
 
 
-@pytest.mark.parametrize(("on_full", "left"), [("dropping", [0, 1]), ("sliding", [8, 9])])
+@for_each(("on_full", "left"), [("dropping", [0, 1]), ("sliding", [8, 9])])
 async def test_buffer_may_drop_what_is_too_much(on_full: Any, left: list[int]) -> None:
     async with Stream.from_iterable(range(10)).buffer(2, on_full=on_full).iterate() as buffered:
         await anyio.wait_all_tasks_blocked()
