@@ -50,7 +50,7 @@ class Forked:
         """Start *command*.
 
         Args:
-            command: one of our commands, or this Python with ``-m`` or ``-c``.
+            command: one of our commands, or this Python with a script, ``-m`` or ``-c``.
             cwd: its folder; None: that of this process.
             environment: its variables; None: those of this process.
             errors_to: the file that takes its standard error; None: no file.
@@ -152,6 +152,9 @@ def program_of(command: Sequence[str | Path]) -> str:
             return str(code)
         case [sys.executable, "-m", name, *_]:
             return f"import runpy; runpy.run_module({name!r}, run_name='__main__', alter_sys=True)"
+        case [sys.executable, script, *_]:
+            beside = f"import sys; sys.path.insert(0, {os.fspath(Path(script).parent)!r})"
+            return f"{beside}; import runpy; runpy.run_path({os.fspath(script)!r}, run_name='__main__')"
         case [path, *_]:
             entry = ENTRIES[Path(path).name]
             return f"from chatmemory_layers.entry import {entry}; {entry}()"

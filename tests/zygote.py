@@ -7,32 +7,49 @@ import gc
 import importlib
 import json
 import os
+import re
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
+import chatmemory
+import chatmemory_layers
+
 LARGEST_REQUEST: Final = 1 << 20
-LOADED: Final = (
+OTHERS: Final = (
+    "anyio._backends._asyncio",
     "asyncpg",
-    "chatmemory.laws.kit.samples",
-    "chatmemory.programs.http.app",
-    "chatmemory_layers.server.main",
-    "chatmemory_layers.server.serving",
-    "chatmemory_layers.server.stack",
+    "encodings.idna",
     "numpy",
     "sqlite_vec",
-    "uvicorn",
+    "uvicorn.lifespan.off",
 )
+
+
+def load() -> None:
+    """Import what the programs import, most of it when they first use it."""
+    for name in (*names_in(chatmemory), *names_in(chatmemory_layers), *OTHERS):
+        with suppress(ImportError):  # of something that is not installed
+            importlib.import_module(name)
+
+
+def names_in(package: ModuleType) -> Iterator[str]:
+    """Return the modules of *package*, without those that no program of a test loads by itself."""
+    (folder,) = map(Path, package.__path__)
+    for file in folder.rglob("*.py"):
+        name = ".".join((package.__name__, *file.relative_to(folder).with_suffix("").parts))
+        if not re.search(r"\.(integrations|laws|mcp|pytest_plugin|mcp_\w+)\b|__init__|__main__", name):
+            yield name
 
 
 def main(descriptor: int) -> None:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads is not forked
-    for name in LOADED:
-        with suppress(ModuleNotFoundError):
-            importlib.import_module(name)
+    load()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that wait for the programs
     with socket.socket(fileno=descriptor) as connection:

@@ -10,6 +10,7 @@ import httpx
 
 from chatmemory import NewMessage
 from chatmemory.input.structure import read_json
+from tests.forked import run_forked
 from tests.http.served import started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -77,9 +78,7 @@ def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a
 def test_the_demo_deletes_no_store_of_somebody_else(tmp_path: Path) -> None:
     store = tmp_path / "agent.db"
     store.write_bytes("我的".encode())
-    run = subprocess.run(
-        [sys.executable, EXAMPLES / "demo.py", tmp_path], capture_output=True, check=False, text=True
-    )
+    run = run_forked(sys.executable, EXAMPLES / "demo.py", tmp_path)
     assert (run.returncode, run.stdout) == (1, "")
     assert "agent.db is not the demo's" in run.stderr
     assert [*tmp_path.iterdir()] == [store]
@@ -90,10 +89,8 @@ def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_print
     tmp_path: Path,
 ) -> None:
     for _ in range(2):  # a second run begins anew
-        run = subprocess.run(
-            [sys.executable, EXAMPLES / "demo.py", "数据"], capture_output=True, check=True, cwd=tmp_path
-        )
-    command = shlex.split(run.stdout.decode("utf-8").splitlines()[-1])
+        run = run_forked(sys.executable, EXAMPLES / "demo.py", "数据", cwd=tmp_path)
+    command = shlex.split(run.stdout.splitlines()[-1])
     assert command[1:4] == ["serve", "--store", "数据/agent.db"]
     with started(*command, "--port", "0", cwd=tmp_path) as server:
         listed = httpx.get(f"{server.url}conversations").json()["conversations"]

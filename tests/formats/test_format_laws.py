@@ -34,7 +34,7 @@ TURNS_IN_A_RECORD: Final = {
 
 
 class TestFormats(HistoryFormatLaws):
-    tries = rounds(10, thorough=40)
+    tries = rounds(5, thorough=40)
 
     @pytest.fixture(autouse=True, params=sorted(HISTORIES))
     def each(self, request: pytest.FixtureRequest) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -21,8 +20,9 @@ from chatmemory.settings.memory_settings import MemorySettings, Settings, Sqlite
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.stack import server_stack
+from tests.forked import run_forked
+from tests.http.served import CHATMEMORY
 from tests.http_api import api
-from tests.patience import PATIENCE_SECONDS
 
 MAIN = "the-token-of-the-owner"
 PHONE = "the-token-of-the-phone"
@@ -35,7 +35,6 @@ SETTINGS = ServerSettings(
         "reader": TokenSettings(token=READER, user="mei", read_only=True),
     },
 )
-COMMAND = Path(sys.executable).with_name("chatmemory")
 
 
 @asynccontextmanager
@@ -110,14 +109,7 @@ async def test_a_client_that_needs_no_token_is_on_record_as_everybody(client: ht
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHATMEMORY_")}
-    return subprocess.run(
-        [COMMAND, "audit", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-        env=environment,
-    )
+    return run_forked(CHATMEMORY, "audit", *arguments, environment=environment)
 
 
 async def test_the_command_prints_the_trail(tmp_path: Path) -> None:

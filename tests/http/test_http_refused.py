@@ -1,14 +1,13 @@
 """``chatmemory serve`` itself refuses what its guards refuse, and whoever bears no token that it knows."""
 
 import json
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from tests.forked import run_forked
 from tests.http.served import CHATMEMORY, Answer, Server, started
-from tests.patience import PATIENCE_SECONDS
 
 TOKEN = "geheimnis-geheimnis"
 HOST = "Host: localhost"
@@ -177,8 +176,7 @@ def test_neither_tokens_nor_words_are_logged(tmp_path: Path) -> None:
 
 
 def test_an_open_door_to_others_is_refused_in_one_line(tmp_path: Path) -> None:
-    command = [CHATMEMORY, "serve", *settings(tmp_path), "--host", "0.0.0.0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    done = run_forked(CHATMEMORY, "serve", *settings(tmp_path), "--host", "0.0.0.0")
     assert done.returncode != 0
     assert done.stdout == ""
     assert "other machines reach this address, so clients need a token" in done.stderr
@@ -188,8 +186,7 @@ def test_an_open_door_to_others_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_is_said_in_one_line(server: Server, tmp_path: Path) -> None:
     port = server.url.rstrip("/").rpartition(":")[2]
-    command = [CHATMEMORY, "serve", *settings(tmp_path), "--port", port]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    done = run_forked(CHATMEMORY, "serve", *settings(tmp_path), "--port", port)
     assert done.returncode != 0
     assert f"{port} of 127.0.0.1 is taken" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -208,8 +205,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(server: Server, tmp_path: Path
 def test_an_option_that_cannot_be_is_told_and_nothing_is_opened(
     tmp_path: Path, options: tuple[str, ...], code: int, told: str
 ) -> None:
-    command = [CHATMEMORY, "serve", *settings(tmp_path), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    done = run_forked(CHATMEMORY, "serve", *settings(tmp_path), *options)
     assert (done.returncode, done.stdout) == (code, "")
     assert told in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

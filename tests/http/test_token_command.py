@@ -12,21 +12,14 @@ import pytest
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.settings.token_hash import token_hash
 from tests.for_each import for_each
+from tests.forked import run_forked
 from tests.http.served import CHATMEMORY, Server, started
-from tests.patience import PATIENCE_SECONDS
 
 PLAIN = "the token of a guest"
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [CHATMEMORY, "token", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
+    return run_forked(CHATMEMORY, "token", *arguments)
 
 
 def made(*arguments: str) -> tuple[str, str]:

@@ -37,8 +37,8 @@ from own_parts.parts import OfficeClock, clock, skills, strategy
 
 
 class TestFolderRepository(MessageRepositoryLaws):
-    examples = 3
-    rounds = 20
+    examples = 1
+    rounds = 4
     keeps_log = False
 
     @pytest.fixture(autouse=True)
