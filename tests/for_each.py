@@ -44,7 +44,7 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Ca
             setattr(made, attribute, getattr(test, attribute))
         signature = inspect.signature(test)
         fixtures = [each for name, each in signature.parameters.items() if name not in names]
-        made.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]  # pytest reads it
+        made.__signature__ = signature.replace(parameters=fixtures)  # pytest reads it
         return made
 
     return decorate

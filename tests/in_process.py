@@ -53,5 +53,5 @@ def in_process(
 
 def text_of(stream: io.TextIOWrapper) -> str:
     stream.flush()
-    text: bytes = stream.buffer.getvalue()  # type: ignore[attr-defined]  # a BytesIO
-    return text.decode("utf-8")
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode("utf-8")

@@ -90,9 +90,9 @@ def become(request: dict[str, Any], streams: Sequence[int]) -> None:
     if errors_to := request["errors_to"]:
         os.dup2(os.open(errors_to, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
     # Those of this process know what the streams were before.
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  for as long as it runs
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  for as long as it runs
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115  for as long as it runs
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import subprocess
 import sys
 import tomllib
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,50 +49,30 @@ print(json.dumps(said))
 """
 
 
-@cache
-def said_without_libraries() -> dict[str, list[str]]:
+def test_a_part_without_its_library_says_what_to_install() -> None:
     command = [sys.executable, "-c", IMPORTED_WITHOUT, json.dumps(EXTRA_OF)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     said: dict[str, list[str]] = json.loads(done.stdout)
-    return said
-
-
-@pytest.mark.parametrize("part", EXTRA_OF)
-def test_a_part_without_its_library_says_what_to_install(part: str) -> None:
-    _, extra = EXTRA_OF[part]
-    kind, message = said_without_libraries()[part]
-    assert kind == "ModuleNotFoundError"
-    assert message.startswith("needs ")
-    assert message.endswith(f": pip install 'chatmemory-effect[{extra}]'")
-
-
-def test_every_extra_that_is_named_can_be_installed() -> None:
+    for part, (_, extra) in EXTRA_OF.items():
+        kind, message = said[part]
+        assert kind == "ModuleNotFoundError", part
+        assert message.startswith("needs "), part
+        assert message.endswith(f": pip install 'chatmemory-effect[{extra}]'"), part
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRA_OF.values()} <= set(project["optional-dependencies"])
 
 
 def test_every_adapter_has_its_extra_in_this_list() -> None:
-    folder = ROOT / "chatmemory" / "integrations"
-    shared = {
-        "__init__",
-        "changed_messages",
-        "labels",
-        "raising",
-        "recalled_text",
-        "stored_messages",
-        "to_its_end",
-    }
-    adapters = {path.stem for path in folder.iterdir()} - shared - {"__pycache__"}
+    shared = {"changed_messages", "labels", "raising", "recalled_text", "stored_messages", "to_its_end"}
+    modules = pkgutil.iter_modules([str(ROOT / "chatmemory" / "integrations")])
+    adapters = {module.name for module in modules} - shared
     assert {f"chatmemory.integrations.{name}" for name in adapters} <= set(EXTRA_OF)
 
 
-def test_a_library_that_is_too_old_to_have_what_is_imported_is_named_too() -> None:
+def test_a_library_that_is_too_old_is_named_too_and_a_mistake_of_our_own_is_no_missing_library() -> None:
     message = r"^needs json: pip install 'chatmemory-effect\[server\]'$"
     with pytest.raises(ImportError, match=message) as raised, needs_extra("server"):
         from json import nothing_like_it  # noqa: F401  the point
     assert isinstance(raised.value.__cause__, ImportError)
-
-
-def test_a_mistake_of_our_own_is_no_missing_library() -> None:
     with pytest.raises(ImportError, match="chatmemory"), needs_extra("server"):
         import chatmemory.no_such_module  # noqa: F401  the point

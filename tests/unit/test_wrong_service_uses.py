@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -53,66 +52,39 @@ async def service(tag: Any) -> None:
         await opened.service(tag)
 
 
+def asked(name: str, ask: Callable[[Any], Effect[Any, Any]], names: str, cure: str) -> Wrong:
+    """A memory is asked, and refuses."""
+    return Wrong(name, lambda: refused(ask), EffectFailed, names, cure)
+
+
+def add(messages: Any, *, to: Any = "c") -> Callable[[Any], Effect[Any, Any]]:
+    return lambda memory: memory.add_messages(to, messages)
+
+
+def get(conversation: str = "c", **more: Any) -> Callable[[Any], Effect[Any, Any]]:
+    return lambda memory: memory.get_messages(conversation, **more)
+
+
+def scripted(name: str, count: Any, names: str, cure: str) -> Wrong:
+    """A stub is given a script that is none."""
+    return Wrong(name, lambda: stub(ChatMemoryService, count=count), TypeError, names, cure)
+
+
+def counts(*arguments: Any, script: dict[str, Any], **named: Any) -> Callable[[], Any]:
+    """A stub with a script is asked to count."""
+    return lambda: stub(ChatMemoryService, **script).service.count(*arguments, **named)
+
+
 ASKING = [
-    Wrong(
-        "a dict", lambda: refused(lambda m: m.add_messages("c", [{}])), EffectFailed, "not dict", "structure"
-    ),
-    Wrong(
-        "one message",
-        lambda: refused(lambda m: m.add_messages("c", HELLO)),
-        EffectFailed,
-        "not NewMessage",
-        "a sequence of",
-    ),
-    Wrong(
-        "a string",
-        lambda: refused(lambda m: m.add_messages("c", "hello")),
-        EffectFailed,
-        "not str",
-        "a sequence of NewMessage",
-    ),
-    Wrong(
-        "a role",
-        lambda: refused(lambda m: m.add_messages("c", [message("bot", "x")])),
-        EffectFailed,
-        "'bot'",
-        "one of assistant",
-    ),
-    Wrong(
-        "an id",
-        lambda: refused(lambda m: m.add_messages(5, [HELLO])),
-        EffectFailed,
-        "not int",
-        "expected text",
-    ),
-    Wrong(
-        "a limit",
-        lambda: refused(lambda m: m.get_messages("c", limit="5")),
-        EffectFailed,
-        "'5'",
-        "an integer from 0",
-    ),
-    Wrong(
-        "no zone",
-        lambda: refused(lambda m: m.get_messages("c", before=NAIVE)),
-        EffectFailed,
-        "no instant",
-        "datetime.UTC",
-    ),
-    Wrong(
-        "a date in text",
-        lambda: refused(lambda m: m.get_messages("c", before="2026")),
-        EffectFailed,
-        "not str",
-        "a datetime",
-    ),
-    Wrong(
-        "nobody",
-        lambda: refused(lambda m: m.get_messages("nobody")),
-        EffectFailed,
-        "'nobody'",
-        "add a message",
-    ),
+    asked("a dict", add([{}]), "not dict", "structure"),
+    asked("one message", add(HELLO), "not NewMessage", "a sequence of"),
+    asked("a string", add("hello"), "not str", "a sequence of NewMessage"),
+    asked("a role", lambda m: m.add_messages("c", [message("bot", "x")]), "'bot'", "one of assistant"),
+    asked("an id", add([HELLO], to=5), "not int", "expected text"),
+    asked("a limit", get(limit="5"), "'5'", "an integer from 0"),
+    asked("no zone", get(before=NAIVE), "no instant", "datetime.UTC"),
+    asked("a date in text", get(before="2026"), "not str", "a datetime"),
+    asked("nobody", get("nobody"), "'nobody'", "add a message"),
     Wrong(
         "a tag's method",
         lambda: chat_memory.get_messages("c"),
@@ -129,11 +101,7 @@ ASKING = [
         "stack | past_chats_stacks.finding(...)",
     ),
     Wrong(
-        "no stack",
-        lambda: long_term.get().run(),
-        MissingServiceError,
-        "LongTerm",
-        "stacks.embedded(path)",
+        "no stack", lambda: long_term.get().run(), MissingServiceError, "LongTerm", "stacks.embedded(path)"
     ),
 ]
 
@@ -150,62 +118,30 @@ STACKS = [
 DOUBLES = [
     Wrong(
         "a method",
-        lambda: Stub(ChatMemoryService, get_mesages=[]),
+        lambda: stub(ChatMemoryService, get_mesages=[]),
         AttributeError,
         "get_mesages",
         "'get_messages'?",
     ),
     Wrong("a protocol", lambda: stub(ChatMemory), TypeError, "ChatMemory", "write ChatMemoryService"),
-    Wrong("a value", lambda: Stub(ChatMemoryService, count=3), TypeError, "is a list", "count=[3]"),
-    Wrong(
-        "an error",
-        lambda: Stub(ChatMemoryService, count=[ConversationNotFoundError("c")]),
-        TypeError,
-        "'c'",
-        "Failure(",
-    ),
-    Wrong(
-        "an exception",
-        lambda: Stub(ChatMemoryService, count=[OSError(1)]),
-        TypeError,
-        "OSError(1)",
-        "raises(OSError(1))",
-    ),
-    Wrong(
-        "its class",
-        lambda: Stub(ChatMemoryService, count=[OSError]),
-        TypeError,
-        "OSError",
-        "raises(OSError(...))",
-    ),
-    Wrong(
-        "no end", lambda: Stub(ChatMemoryService, count=[forever(1), 2]), TypeError, "forever", "put it last"
-    ),
+    scripted("a value", 3, "is a list", "count=[3]"),
+    scripted("an error", [ConversationNotFoundError("c")], "'c'", "Failure("),
+    scripted("an exception", [OSError(1)], "OSError(1)", "raises(OSError(1))"),
+    scripted("its class", [OSError], "OSError", "raises(OSError(...))"),
+    scripted("no end", [forever(1), 2], "forever", "put it last"),
     Wrong(
         "no layer",
-        lambda: runtime(Stub(ChatMemoryService)),
+        lambda: runtime(stub(ChatMemoryService)),
         TypeError,
         "Stub",
         "take its layer, Stub(...).layer",
     ),
     Wrong("no fake", lambda: ready.testing() | Spy(ChatMemoryService), TypeError, "Spy", "Spy(...).layer"),
-    Wrong(
-        "no script",
-        lambda: Stub(ChatMemoryService).service.count("c"),
-        UnimplementedError,
-        "ChatMemory.count",
-        "count=[...]",
-    ),
-    Wrong(
-        "used up",
-        lambda: Stub(ChatMemoryService, count=[]).service.count("c"),
-        ScriptUsedUpError,
-        "count",
-        "add a step",
-    ),
+    Wrong("no script", counts("c", script={}), UnimplementedError, "ChatMemory.count", "count=[...]"),
+    Wrong("used up", counts("c", script={"count": []}), ScriptUsedUpError, "count", "add a step"),
     Wrong(
         "no such call",
-        lambda: stub(ChatMemoryService, count=[1]).service.count(c="c"),
+        counts(c="c", script={"count": [1]}),
         TypeError,
         "conversation_id",
         "count(self, conversation_id",
@@ -215,16 +151,12 @@ DOUBLES = [
 ]
 
 
-@pytest.mark.parametrize("wrong", [*ASKING, *STACKS, *DOUBLES], ids=lambda wrong: wrong.name)
-async def test_the_error_says_what_was_given_and_what_to_write(wrong: Wrong) -> None:
-    await check(wrong)
+async def test_the_error_says_what_was_given_and_what_to_write() -> None:
+    for wrong in (*ASKING, *STACKS, *DOUBLES):
+        await check(wrong)
 
 
-@pytest.mark.parametrize("kind", ["testing", "embedded"])
-async def test_a_store_that_is_used_from_another_event_loop_names_the_runtime_for_it(
-    kind: str, tmp_path: Path
-) -> None:
-    stack = stacks.testing() if kind == "testing" else stacks.embedded(tmp_path / "store.db")
+async def test_a_store_that_is_used_from_another_event_loop_names_the_runtime_for_it(tmp_path: Path) -> None:
     said: list[str] = []
 
     async def ask(memory: ChatMemory) -> None:
@@ -232,21 +164,19 @@ async def test_a_store_that_is_used_from_another_event_loop_names_the_runtime_fo
         assert isinstance(outcome, Failure)
         said.append(str(outcome.failure()))
 
-    async with ManagedRuntime(stack) as opened:
-        memory = await opened.service(ChatMemoryService)
-        elsewhere = Thread(target=lambda: asyncio.run(ask(memory)))
-        elsewhere.start()
-        elsewhere.join()
-    assert "wrong loop" in said[0]
-    assert "ThreadRuntime(layer)" in said[0]
+    for stack in (stacks.testing(), stacks.embedded(tmp_path / "store.db")):
+        async with ManagedRuntime(stack) as opened:
+            memory = await opened.service(ChatMemoryService)
+            await asyncio.to_thread(asyncio.run, ask(memory))
+    for message in said:
+        assert "wrong loop" in message
+        assert "ThreadRuntime(layer)" in message
+    assert len(said) == 2
 
 
-def test_a_missing_service_lists_the_public_ones_and_counts_the_internal_ones() -> None:
-    async def main() -> None:
-        await service(PastChatsService)
-
+async def test_a_missing_service_lists_the_public_ones_and_counts_the_internal_ones() -> None:
     with pytest.raises(MissingServiceError) as raised:
-        asyncio.run(main())
+        await service(PastChatsService)
     message = str(raised.value)
     assert "ChatMemoryService" in message
     assert "internal" in message

@@ -34,8 +34,10 @@ from tests.integrations.google_adk.adk_parts import (
     text_of,
     texts,
 )
+from tests.thorough import IS_THOROUGH
 
-SERVICES: Final = ("InMemory", "SQLite of ADK", "ours in memory", "ours in SQLite", "ours in PostgreSQL")
+THEIRS: Final = ("InMemory", "SQLite of ADK")
+OURS: Final = ("ours in SQLite", *(("ours in memory", "ours in PostgreSQL") if IS_THOROUGH else ()))
 
 DIFFERS: Final = (AssertionError, NotImplementedError, UnicodeEncodeError)
 """How a service shows that it does something else."""
@@ -82,7 +84,7 @@ DIVERGENCES: Final[dict[str, dict[str, str]]] = {
 }
 
 
-@pytest.fixture(params=SERVICES)
+@pytest.fixture(params=[*THEIRS, *OURS])
 async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BaseMemoryService]:
     """Each service, empty; a divergence that has vanished fails."""
     name: str = request.param

@@ -1,5 +1,6 @@
 """What an operator sees: every operation once, with numbers, and never what was said."""
 
+import asyncio
 import json
 import logging
 import subprocess
@@ -28,9 +29,11 @@ from chatmemory import (
     PastChatsService,
     TestClock,
 )
+from chatmemory.effect import Context, Fiber, TracerTag
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.observe.operations import Observed, numbers_of, observed
+from chatmemory.observe.tracing import OpenTelemetryTracer
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
 
@@ -55,29 +58,15 @@ def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> Any:
     return Observed(memory, ChatMemory, TestClock(), provider.get_tracer("chatmemory"), numbers_of)
 
 
-async def test_when_nobody_looks_nothing_is_between() -> None:
-    async with opened() as memory:
-        assert not isinstance(memory, Observed)
-
-
 async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="chatmemory"):
         async with opened() as memory:
             await memory.add_messages("c", HELLO).or_raise()
             assert isinstance(await memory.get_messages("nobody"), Failure)
-    added, missed = (record for record in caplog.records if record.name == "chatmemory")
+            await memory.list_conversations(order="recent").or_raise()
+    added, missed, listed = (record for record in caplog.records if record.name == "chatmemory")
     assert added.getMessage() == "add_messages: ok in 0.0 ms"
-    fields = {
-        "operation",
-        "conversation_id",
-        "duration_ms",
-        "outcome",
-        "stored",
-        "duplicates",
-        "version",
-        "history",
-    }
-    assert {name: getattr(added, name) for name in fields} == {
+    expected = {
         "operation": "add_messages",
         "conversation_id": "c",
         "duration_ms": 0.0,
@@ -87,8 +76,11 @@ async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCapture
         "version": 1,
         "history": "idle",
     }
-    assert missed.__dict__["outcome"] == "ConversationNotFoundError"
-    assert missed.__dict__["conversation_id"] == "nobody"
+    assert {name: getattr(added, name) for name in expected} == expected
+    told = missed.__dict__
+    assert (told["outcome"], told["conversation_id"]) == ("ConversationNotFoundError", "nobody")
+    told = listed.__dict__
+    assert (told["operation"], told["conversations"]) == ("list_conversations", 1)
     assert not [record for record in caplog.records if SECRET in str(record.__dict__)]
 
 
@@ -127,15 +119,6 @@ def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path:
     assert str(tmp_path) not in str(told)
 
 
-async def test_of_a_list_it_is_told_how_long_it_is(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG, logger="chatmemory"):
-        async with opened() as memory:
-            await memory.add_messages("会议", HELLO).or_raise()
-            await memory.list_conversations(order="recent").or_raise()
-    _, listed = (record.__dict__ for record in caplog.records if record.name == "chatmemory")
-    assert (listed["operation"], listed["conversations"]) == ("list_conversations", 1)
-
-
 async def test_an_operation_is_one_span_with_numbers(spans: InMemorySpanExporter) -> None:
     async with opened() as memory:
         await traced(memory, spans).add_messages("c", HELLO).or_raise()
@@ -152,23 +135,21 @@ async def test_an_operation_is_one_span_with_numbers(spans: InMemorySpanExporter
     }
 
 
-async def test_a_typed_failure_is_an_error_of_its_kind(spans: InMemorySpanExporter) -> None:
+async def test_a_typed_failure_is_an_error_of_its_kind_and_names_what_lies_beneath(
+    spans: InMemorySpanExporter,
+) -> None:
     async with opened() as memory:
         outcome = await traced(memory, spans).get_messages("nobody")
     assert outcome == Failure(ConversationNotFoundError("nobody"))
-    (span,) = spans.get_finished_spans()
-    assert span.status.status_code is StatusCode.ERROR
-    assert (span.attributes or {})["error.type"] == "ConversationNotFoundError"
-
-
-async def test_what_lies_beneath_is_named(spans: InMemorySpanExporter) -> None:
     busy = GenericMemoryError(RepositoryError("read", "busy", SECRET))
-    memory: Any = Broken(lambda: Effect.fail(busy))
-    assert await traced(memory, spans).count("c") == Failure(busy)
-    (span,) = spans.get_finished_spans()
-    assert (span.attributes or {})["error.type"] == "RepositoryError"
-    assert (span.attributes or {})["chatmemory.problem"] == "busy"
-    assert "Kugelfisch" not in span.to_json()
+    broken: Any = Broken(lambda: Effect.fail(busy))
+    assert await traced(broken, spans).count("c") == Failure(busy)
+    missed, failed = spans.get_finished_spans()
+    assert missed.status.status_code is StatusCode.ERROR
+    assert (missed.attributes or {})["error.type"] == "ConversationNotFoundError"
+    assert (failed.attributes or {})["error.type"] == "RepositoryError"
+    assert (failed.attributes or {})["chatmemory.problem"] == "busy"
+    assert "Kugelfisch" not in failed.to_json()
 
 
 async def test_a_defect_passes_through_and_leaves_only_its_name(spans: InMemorySpanExporter) -> None:
@@ -207,13 +188,11 @@ OPERATIONS: Sequence[Callable[[ChatMemory], Awaitable[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-async def test_every_operation_answers_as_if_nobody_looked(
-    operation: Callable[[ChatMemory], Awaitable[Any]], spans: InMemorySpanExporter
-) -> None:
-    async with opened() as memory:
-        await memory.add_messages("c", HELLO).or_raise()
-        assert await operation(traced(memory, spans)) == await operation(memory)
+async def test_every_operation_answers_as_if_nobody_looked(spans: InMemorySpanExporter) -> None:
+    for operation in OPERATIONS:
+        async with opened() as memory:
+            await memory.add_messages("c", HELLO).or_raise()
+            assert await operation(traced(memory, spans)) == await operation(memory)
     assert not [span for span in spans.get_finished_spans() if "Kugelfisch" in span.to_json()]
 
 
@@ -251,8 +230,74 @@ def shown_by(set_up: str, shown: str) -> str:
     ).stdout.strip()
 
 
-def test_who_sets_up_tracing_before_opening_gets_spans() -> None:
-    set_up = """
+def test_when_nobody_looks_nothing_is_between_nor_imported() -> None:
+    assert shown_by("", "name, 'opentelemetry' in sys.modules") == "ChatMemoryLive False"
+    assert shown_by("import opentelemetry.trace", "name") == "ChatMemoryLive"
+
+
+# --- ``Effect.with_span``: spans beside those of the services ---
+
+
+@pytest.fixture
+def traced_effects(spans: InMemorySpanExporter) -> Context[Any]:
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    return Context.of(TracerTag, OpenTelemetryTracer(provider.get_tracer("chatmemory")))
+
+
+async def test_spans_nest_also_through_fibers(
+    spans: InMemorySpanExporter, traced_effects: Context[Any]
+) -> None:
+    inner = Effect.succeed(1).with_span("inner", {"messages": 3})
+    await inner.fork().bind(Fiber.join).with_span("outer").provide(traced_effects)
+    after = Effect.succeed(1).with_span("after")
+    await after.provide(traced_effects)
+    seen = {span.name: span for span in spans.get_finished_spans()}
+    outer = seen["outer"].context
+    assert outer is not None
+    assert seen["inner"].parent is not None
+    assert seen["inner"].parent.span_id == outer.span_id
+    assert dict(seen["inner"].attributes or {}) == {"messages": 3}
+    assert seen["after"].parent is None
+
+
+async def test_a_failure_is_an_error_of_its_kind_without_its_text(
+    spans: InMemorySpanExporter, traced_effects: Context[Any]
+) -> None:
+    def explode() -> None:
+        raise ValueError(SECRET)
+
+    busy = GenericMemoryError(RepositoryError("read", "busy", SECRET))
+    assert await Effect.fail(busy).with_span("busy").provide(traced_effects) == Failure(busy)
+    assert await Effect.fail(SECRET).with_span("text").provide(traced_effects) == Failure(SECRET)
+    with pytest.raises(ValueError, match="Kugelfisch"):
+        await Effect.sync(explode).with_span("died").provide(traced_effects)
+    has_begun = asyncio.Event()
+
+    async def wait_forever() -> None:
+        has_begun.set()
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(
+        Effect.promise(wait_forever).with_span("interrupted").provide(traced_effects).or_raise()
+    )
+    await has_begun.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    kinds = {span.name: (span.attributes or {})["error.type"] for span in spans.get_finished_spans()}
+    assert kinds == {
+        "busy": "RepositoryError",
+        "text": "str",
+        "died": "ValueError",
+        "interrupted": "Interrupt",
+    }
+    statuses = {span.name: span.status.status_code for span in spans.get_finished_spans()}
+    assert (statuses["busy"], statuses["interrupted"]) == (StatusCode.ERROR, StatusCode.UNSET)
+    assert not [span for span in spans.get_finished_spans() if "Kugelfisch" in span.to_json()]
+
+
+SPANS_WITHIN_SPANS = """
+import asyncio, json
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -260,16 +305,22 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 spans = InMemorySpanExporter()
 trace.set_tracer_provider(TracerProvider())
 trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(spans))
+from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory_layers import stacks
+
+async def main():
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        turn = ChatMemoryService.use(lambda memory: memory.add_messages("c", [NewMessage("user", "hello")]))
+        await runtime.run(turn.with_span("turn"))
+
+asyncio.run(main())
+names = {span.context.span_id: span.name for span in spans.get_finished_spans()}
+print(json.dumps({span.name: names.get(span.parent and span.parent.span_id) for span in spans.get_finished_spans()}))
 """
-    assert (
-        shown_by(set_up, "[span.name for span in spans.get_finished_spans()]")
-        == "['chatmemory.add_messages']"
+
+
+def test_in_a_ready_stack_the_spans_of_services_stand_within_those_of_effects() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SPANS_WITHIN_SPANS], capture_output=True, text=True, check=True
     )
-
-
-def test_who_does_not_use_opentelemetry_does_not_import_it() -> None:
-    assert shown_by("", "name, 'opentelemetry' in sys.modules") == "ChatMemoryLive False"
-
-
-def test_opentelemetry_without_a_tracer_provider_costs_nothing() -> None:
-    assert shown_by("import opentelemetry.trace", "name") == "ChatMemoryLive"
+    assert json.loads(done.stdout) == {"chatmemory.add_messages": "turn", "turn": None}

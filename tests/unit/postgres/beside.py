@@ -16,6 +16,11 @@ OPENS_A_STORE: Final = (
 )
 
 
+def name_of(dsn: str) -> str:
+    """Return the name of the database."""
+    return dsn.partition("?")[0].rpartition("/")[2]
+
+
 @asynccontextmanager
 async def connected(dsn: str) -> AsyncGenerator[Any]:
     connection = await asyncpg.connect(dsn)

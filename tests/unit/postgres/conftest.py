@@ -6,6 +6,7 @@ import pytest
 
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.empty_store import empty_store
@@ -33,3 +34,8 @@ async def database(dsn: str) -> AsyncGenerator[Database]:
 @pytest.fixture
 def repository(database: Database) -> PostgresMessageRepository:
     return PostgresMessageRepository(database)
+
+
+@pytest.fixture
+def memories(database: Database) -> PostgresMemoryRepository:
+    return PostgresMemoryRepository(database)

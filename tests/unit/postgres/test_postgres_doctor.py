@@ -1,6 +1,7 @@
 """``chatmemory doctor`` on PostgreSQL: a sound store is in order, and each thing that hurts is named with its repair."""
 
 from collections.abc import AsyncGenerator
+from typing import Final
 
 import pytest
 
@@ -30,6 +31,14 @@ INSERT INTO pg_stat_statements SELECT 'SELECT fast', 12, 2, 3, oid FROM pg_datab
 """
 
 
+FORGET_AND_DO_NOT_VACUUM = """
+ALTER TABLE summary_coverage SET (autovacuum_enabled = off);
+INSERT INTO summary_coverage SELECT 'c', n::text, 'm', n FROM generate_series(1, 12000) AS n;
+DELETE FROM summary_coverage;
+SELECT pg_stat_force_next_flush()
+"""
+
+
 @pytest.fixture
 async def place() -> AsyncGenerator[str]:
     """A store of its own, with a message that waits for its strategy."""
@@ -52,84 +61,63 @@ async def test_a_sound_store_is_in_order_but_for_what_the_server_of_the_tests_do
     assert {code for code, one in told.items() if one.severity != "ok"} == {"S014"}
     assert told["S014"].message == "fsync is off: a crash of the machine destroys the database"
     assert told["S006"].message.startswith("1 conversations wait")
-
-
-async def test_the_indexes_that_are_looked_for_are_those_of_the_newest_schema(place: str) -> None:
+    # The indexes that are looked for are those of the newest schema.
     names = [row["name"] for row in await run_in(place, HAVE.strip().replace("$1", f"ARRAY{list(TABLES)}"))]
     assert sorted(names) == sorted(INDEXES)
 
 
-@pytest.mark.parametrize(
-    ("statement", "code", "severity", "message"),
-    [
-        ("DROP INDEX chat_message_in_view", "S011", "error", "the index chat_message_in_view is missing"),
-        (
-            "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'history_work_due'::regclass",
-            "S011",
-            "warning",
-            "the index history_work_due was left half made: it costs, and is not used",
-        ),
-        (
-            f"DELETE FROM chatmemory_migration WHERE number = {len(MIGRATIONS)}",
-            "S004",
-            "warning",
-            "1 steps of the schema are missing",
-        ),
-        (
-            "INSERT INTO chatmemory_migration VALUES (99, 'later', '', 0)",
-            "S004",
-            "error",
-            f"the store is newer than this program: step 99 (later) was applied, this program knows {len(MIGRATIONS)}",
-        ),
-        (
-            SLOW,
-            "S012",
-            "warning",
-            "250 ms on average in 12 calls: SELECT pg_sleep($1)",
-        ),
-        ("DROP EXTENSION vector CASCADE", "S015", "warning", "there is no pgvector"),
-        (
-            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$",
-            "S014",
-            "error",
-            "synchronous_commit is off",
-        ),
-        (
-            "DROP TABLE history_work",
-            "S006",
-            "warning",
-            'could not be looked at: relation "history_work" does',
-        ),
-    ],
+# What is done to the store, one after the other, and what is told of it.
+HARMS: Final = (
+    ("DROP INDEX chat_message_in_view", "S011", "error", "the index chat_message_in_view is missing"),
+    (
+        "UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'history_work_due'::regclass",
+        "S011",
+        "warning",
+        "the index history_work_due was left half made: it costs, and is not used",
+    ),
+    (
+        f"DELETE FROM chatmemory_migration WHERE number = {len(MIGRATIONS)}",
+        "S004",
+        "warning",
+        "1 steps of the schema are missing",
+    ),
+    (
+        "INSERT INTO chatmemory_migration VALUES (99, 'later', '', 0)",
+        "S004",
+        "error",
+        f"the store is newer than this program: step 99 (later) was applied, this program knows {len(MIGRATIONS)}",
+    ),
+    (SLOW, "S012", "warning", "250 ms on average in 12 calls: SELECT pg_sleep($1)"),
+    ("DROP EXTENSION vector CASCADE", "S015", "warning", "there is no pgvector"),
+    (
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$",
+        "S014",
+        "error",
+        "synchronous_commit is off",
+    ),
+    (
+        FORGET_AND_DO_NOT_VACUUM,
+        "S010",
+        "warning",
+        "summary_coverage: 12000 dead rows beside 0, vacuumed never",
+    ),
+    ("DROP TABLE history_work", "S006", "warning", 'could not be looked at: relation "history_work" does'),
 )
-async def test_what_hurts_is_named_with_its_repair(
-    place: str, statement: str, code: str, severity: str, message: str
-) -> None:
-    await run_in(place, statement)
-    told = [one for one in await store_checks(PostgresSettings(dsn=place)) if one.message.startswith(message)]
-    assert [(one.code, one.severity) for one in told] == [(code, severity)]
-    assert told[0].repair
 
 
-async def test_dead_rows_that_vacuum_left_are_counted(place: str) -> None:
-    await run_in(
-        place,
-        "ALTER TABLE summary_coverage SET (autovacuum_enabled = off)",
-        "INSERT INTO summary_coverage SELECT 'c', n::text, 'm', n FROM generate_series(1, 12000) AS n",
-        "DELETE FROM summary_coverage",
-        "SELECT pg_stat_force_next_flush()",
-    )
-    told = (await found(place))["S010"]
-    assert told.message.startswith("summary_coverage: 12000 dead rows beside 0, vacuumed never")
+async def test_what_hurts_is_named_with_its_repair(place: str) -> None:
+    await spread_in_name(place)
+    left_behind = (await found(place))["S016"]
+    assert left_behind.severity == "error"
+    assert left_behind.message.startswith("not spread over the servers: chatmemory_migration, memory_space, ")
+    for statement, code, severity, message in HARMS:
+        await run_in(place, *statement.strip().split(";\n"))
+        told = await store_checks(PostgresSettings(dsn=place))
+        (hurt,) = [one for one in told if one.message.startswith(message)]
+        assert (hurt.code, hurt.severity) == (code, severity)
+        assert hurt.repair
     await run_in(place, "VACUUM summary_coverage")
     assert (await found(place))["S010"].severity == "ok"
-
-
-async def test_tables_that_were_left_behind_by_an_interrupted_distribution_are_named(place: str) -> None:
-    await spread_in_name(place)
-    told = (await found(place))["S016"]
-    assert told.severity == "error"
-    assert told.message.startswith("not spread over the servers: chatmemory_migration, memory_space, ")
 
 
 async def test_a_transaction_that_stays_open_is_named(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +133,12 @@ async def test_a_transaction_that_stays_open_is_named(place: str, monkeypatch: p
         await held.execute("ROLLBACK")
 
 
-async def test_a_reader_that_does_not_answer_is_named_with_its_repair(place: str) -> None:
+async def test_a_server_that_does_not_answer_is_a_typed_error_and_its_reader_a_finding(place: str) -> None:
+    for dsn in ("postgresql://127.0.0.1:1/x", "mysql://x"):
+        with pytest.raises(EffectFailed) as failed:
+            await store_checks(PostgresSettings(dsn=dsn))
+        assert isinstance(failed.value.error, RepositoryError)
+        assert failed.value.error.problem == "unavailable"
     settings = PostgresSettings(dsn=place, reader_dsn="postgresql://127.0.0.1:1/x")
     (told,) = [one for one in await store_checks(settings) if one.code == "S013"]
     assert told.severity == "error"
@@ -157,11 +150,3 @@ async def test_a_database_without_a_store_is_looked_at_and_stays_empty() -> None
     async with fresh_database() as dsn:
         assert (await found(dsn))["S004"].message == f"{len(MIGRATIONS)} steps of the schema are missing"
         assert await run_in(dsn, "SELECT FROM pg_tables WHERE schemaname = 'public'") == []
-
-
-@pytest.mark.parametrize("dsn", ["postgresql://127.0.0.1:1/x", "mysql://x"])
-async def test_a_server_that_does_not_answer_is_a_typed_error(dsn: str) -> None:
-    with pytest.raises(EffectFailed) as failed:
-        await store_checks(PostgresSettings(dsn=dsn))
-    assert isinstance(failed.value.error, RepositoryError)
-    assert failed.value.error.problem == "unavailable"

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import asyncpg
 import pytest
 
 from chatmemory.access.namespace import Namespace
@@ -16,6 +15,7 @@ from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.postgres.beside import connected
 
 MEI = Namespace("mei")
 PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
@@ -29,12 +29,9 @@ def dsn(fresh_dsn: str) -> str:
 
 async def test_what_has_no_event_is_not_stored(dsn: str, database: Database) -> None:
     messages, memories = PostgresMessageRepository(database), PostgresMemoryRepository(database)
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         await connection.execute("ALTER TABLE conversation_event ADD CHECK (conversation_id <> 'lost')")
         await connection.execute("ALTER TABLE memory_event ADD CHECK (memory_id <> 'lost')")
-    finally:
-        await connection.close()
     with acting_as(PHONE):
         for refused in (
             await messages.append(batch("lost", said("m1"))),
@@ -76,14 +73,11 @@ async def test_a_store_that_was_moved_to_another_server_hides_no_event_and_old_c
         messages = PostgresMessageRepository(database)
         for number in "123":
             await messages.append(batch("before", said(number))).or_raise()
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         await connection.execute(MOVE.format(comment=comment))
         rows = await connection.fetch("SELECT transaction_id FROM conversation_event ORDER BY 1")
         cursors = [f"{row[0]}.conversation.{number}.before" for number, row in enumerate(rows, 1)]
         cursors.append(f"{AHEAD + 10**6}")  # of the end of the log, when others had gone on
-    finally:
-        await connection.close()
     for _ in range(2):  # it is moved once
         async with open_database(PostgresSettings(dsn=dsn)) as database:
             messages = PostgresMessageRepository(database)

@@ -3,8 +3,6 @@
 import asyncio
 import sys
 
-import pytest
-
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
@@ -29,13 +27,13 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize(("ending", "said"), [("pass", b""), ("raise SystemExit('over')", b"over\n")])
-async def test_a_program_that_forgets_to_close_ends(dsn: str, ending: str, said: bytes) -> None:
-    program = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
-        stderr=asyncio.subprocess.PIPE,
-    )
-    _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
-    assert errors == said
+async def test_a_program_that_forgets_to_close_ends(dsn: str) -> None:
+    for ending, said in (("pass", b""), ("raise SystemExit('over')", b"over\n")):
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
+        assert errors == said
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         assert await stored_ids(PostgresMessageRepository(database), "c") == ["1"]

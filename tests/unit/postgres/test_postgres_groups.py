@@ -2,13 +2,35 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
-from chatmemory import Failure, MessageConflictError, RepositoryError, Success, VersionConflictError
+import pytest
+
+from chatmemory import (
+    Failure,
+    MemoryConflictError,
+    MessageConflictError,
+    Namespace,
+    RepositoryError,
+    Success,
+    VersionConflictError,
+)
 from chatmemory.conversation.message_repository import Append
+from chatmemory.effect import Outcome
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
+from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.longterm.memories import Duplicate, Stored
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
+from chatmemory_layers.postgres.engine.groups import MOST_IN_A_GROUP
+from chatmemory_layers.postgres.engine.row_locks import Place, items_row
+from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.fake_citus import run_in
 from tests.unit.postgres.beside import connected
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids
 
@@ -140,13 +162,186 @@ async def test_work_that_was_settled_meanwhile_is_queued_again_when_it_is_due(
     assert (await repository.append(batch("c", "5")).or_raise()).work_is_due
 
 
-async def test_a_place_that_somebody_holds_holds_up_nobody_else(dsn: str, database: Database) -> None:
-    repository = PostgresMessageRepository(database)
+# --- memories ---
+
+
+SPACE = EmbeddingSpace("模型", 3)
+MING, HONG = Namespace("小明"), Namespace("小红")
+
+
+async def stored_together(
+    memories: PostgresMemoryRepository, batches: Sequence[tuple[MemoryDraft, ...]]
+) -> list[object]:
+    return await asyncio.gather(*(memories.store(batch) for batch in batches))
+
+
+async def ids_of(memories: PostgresMemoryRepository, namespace: Namespace) -> set[str]:
+    return {memory.id for memory in await memories.list(MemoryListing(namespace, 999)).or_raise()}
+
+
+async def test_memories_that_the_server_refuses_fail_alone(
+    dsn: str, memories: PostgresMemoryRepository
+) -> None:
     async with connected(dsn) as other:
-        await other.execute(database._begin(Place("held", row=conversation_row)))
-        waiting = asyncio.ensure_future(repository.append(batch("held", "1")))
-        outcomes = await together(repository, [batch(f"c{n}", "1") for n in range(100)])
-        assert all(isinstance(outcome, Success) for outcome in outcomes)
-        assert not waiting.done()
-        await other.execute("COMMIT")
-    assert isinstance(await waiting, Success)
+        await other.execute(
+            "ALTER TABLE atomic_memory ADD CONSTRAINT refused CHECK (content <> 'refused') NOT VALID"
+        )
+        try:
+            batches = [
+                (
+                    remembered(f"{n}a", namespace=HONG if n % 2 else MING, space=SPACE, vector=unit(1, n, 0)),
+                    remembered(f"{n}b", "refused" if n == 5 else "fine", namespace=HONG if n % 2 else MING),
+                )
+                for n in range(12)
+            ]
+            outcomes = await stored_together(memories, batches)
+        finally:
+            await other.execute("ALTER TABLE atomic_memory DROP CONSTRAINT refused")
+    assert [n for n, outcome in enumerate(outcomes) if isinstance(outcome, Failure)] == [5]
+    assert await ids_of(memories, MING) == {f"{n}{k}" for n in range(0, 12, 2) for k in "ab"}
+    assert await ids_of(memories, HONG) == {f"{n}{k}" for n in (1, 3, 7, 9, 11) for k in "ab"}
+    async with connected(dsn) as other:
+        told = [row["memory_id"] for row in await other.fetch("SELECT memory_id FROM memory_event")]
+    assert sorted(told) == sorted(await ids_of(memories, MING) | await ids_of(memories, HONG))
+
+
+async def test_memories_that_repeat_contradict_or_replace_are_told_so(
+    memories: PostgresMemoryRepository,
+) -> None:
+    first = remembered("1", "green tea", namespace=MING, dedup_key=b"tea")
+    twin, other = (
+        remembered("2", "green tea", namespace=MING, dedup_key=b"tea"),
+        remembered("3", namespace=MING),
+    )
+    again, wrong = first, remembered("3", "something else", namespace=MING)
+    new = remembered("4", "black tea", namespace=MING, replaces="1")
+    outcomes = await stored_together(memories, [(first,), (twin,), (other,), (again,), (wrong,), (new,)])
+    assert outcomes[:4] == [
+        Success((Stored("1"),)),
+        Success((Duplicate("1"),)),
+        Success((Stored("3"),)),
+        Success((Duplicate("1"),)),
+    ]
+    assert isinstance(outcomes[4], Failure)
+    assert outcomes[4].failure() == MemoryConflictError(("3",))
+    assert outcomes[5] == Success((Stored("4", ("1",)),))
+    assert await ids_of(memories, MING) == {"3", "4"}
+
+
+async def test_what_was_read_before_others_wrote_is_read_again(
+    dsn: str, memories: PostgresMemoryRepository
+) -> None:
+    """Two stores of one user at once, while a third forgets: nothing is doubled, nothing comes back."""
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        beside = PostgresMemoryRepository(database)
+        for round_ in range(10):
+            same = [(remembered(f"{round_} {n}", namespace=MING, dedup_key=b"%d" % n),) for n in range(9)]
+            forgetting = beside.forget(Forgetting(MING, memory_id=f"{round_} 3"))
+            outcomes = await asyncio.gather(
+                stored_together(memories, same), stored_together(beside, same), forgetting
+            )
+            for one, other in zip(*outcomes[:2], strict=True):
+                assert isinstance(one, Success)
+                assert isinstance(other, Success)
+        stored = await ids_of(memories, MING)
+        assert all(f"0 {n}" in stored for n in range(9) if n != 3)
+        assert len(stored) in {8, 9}
+
+
+# --- items ---
+
+
+COUNT_COMMITS = "SELECT count(DISTINCT transaction_id) AS count FROM item_event"
+
+
+def named(number: int) -> ItemName:
+    return ItemName(("a", f"{number % 3}"), f"{number}")
+
+
+async def test_puts_that_wait_share_a_transaction_and_keep_their_order(dsn: str, database: Database) -> None:
+    items = PostgresItemRepository(database)
+    puts = [ItemPut(named(number % 20), f"{number}", keeps_past=True) for number in range(60)]
+    await asyncio.gather(*(items.write((put,), now=NOW).or_raise() for put in puts))
+    found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
+    assert [item and item.value for item in found] == [f"{number}" for number in range(40, 60)]
+    assert (await run_in(dsn, COUNT_COMMITS))[0]["count"] <= 4
+
+
+async def test_changes_that_wait_see_each_other(dsn: str, database: Database) -> None:
+    items, name = PostgresItemRepository(database), named(0)
+
+    def count() -> ItemChange[int]:
+        (item,) = yield (name,)
+        value = 1 + int(item.value if item else "0")
+        return (ItemPut(name, f"{value}"),), value
+
+    counted = await asyncio.gather(*(items.change(count, now=NOW).or_raise() for _ in range(30)))
+    assert counted == list(range(1, 31))
+    assert (await run_in(dsn, COUNT_COMMITS))[0]["count"] <= 4
+
+
+async def test_a_change_that_raises_and_a_value_that_the_server_refuses_fail_alone(
+    dsn: str, database: Database
+) -> None:
+    await run_in(dsn, "ALTER TABLE stored_item ADD CONSTRAINT refused CHECK (value <> '\"no\"')")
+    try:
+        items = PostgresItemRepository(database)
+
+        def broken() -> ItemChange[None]:
+            yield (named(0),)
+            raise ZeroDivisionError
+
+        def put(number: int) -> ItemChange[None]:
+            yield (named(number),)
+            return (ItemPut(named(number), '"no"' if number == 5 else "1"),), None
+
+        changes = [items.change(partial(put, number), now=NOW) for number in range(10)]
+        writes = [
+            items.write((ItemPut(named(number), '"no"' if number == 15 else "1"),), now=NOW)
+            for number in range(10, 20)
+        ]
+        outcomes = await asyncio.gather(
+            *changes, *writes, items.change(broken, now=NOW), return_exceptions=True
+        )
+        assert isinstance(outcomes.pop(), ZeroDivisionError)
+        stored = [isinstance(outcome, Success) for outcome in outcomes]
+        assert stored == [number not in {5, 15} for number in range(20)]
+        found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
+        assert [item is not None for item in found] == stored
+    finally:
+        await run_in(dsn, "ALTER TABLE stored_item DROP CONSTRAINT refused")
+
+
+async def test_many_puts_that_wait_are_committed_some_at_a_time(dsn: str, database: Database) -> None:
+    items = PostgresItemRepository(database)
+    puts = [ItemPut(named(number), "1") for number in range(3 * MOST_IN_A_GROUP)]
+    await asyncio.gather(*(items.write((put,), now=NOW).or_raise() for put in puts))
+    commits = (await run_in(dsn, COUNT_COMMITS))[0]["count"]
+    assert 3 <= commits <= 6
+
+
+async def test_a_lock_that_is_not_given_costs_all_who_wait_one_timeout_together(
+    dsn: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        connected(dsn) as other,
+        open_database(PostgresSettings(dsn=dsn, timeout_seconds=0.3)) as impatient,
+    ):
+        begun: list[str] = []
+        attempt = impatient._attempt
+
+        async def counted(operation: str, owner: Place, work: Any) -> Outcome[object, object]:
+            begun.append(operation)
+            return await attempt(operation, owner, work)
+
+        monkeypatch.setattr(impatient, "_attempt", counted)
+        await other.execute(database._begin(Place("items", row=items_row)))
+        items = PostgresItemRepository(impatient)
+        outcomes = await asyncio.gather(
+            *(items.write((ItemPut(named(number), "1"),), now=NOW) for number in range(30))
+        )
+    for outcome in outcomes:
+        assert isinstance(outcome, Failure)
+        assert isinstance(error := outcome.failure(), RepositoryError)
+        assert error.problem == "busy"
+    assert 1 <= len(begun) <= 3

@@ -1,9 +1,8 @@
 """What PostgreSQL adds to the contract of memories: its own limits, few round trips, writers that meet, bytes that go."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 
-import asyncpg
 import pytest
 from attrs import evolve
 
@@ -24,19 +23,11 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.unit.postgres.beside import connected
 from tests.unit.postgres.said import NOW, batch, summary
 
 MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
-
-
-@pytest.fixture
-def memories(database: Database) -> PostgresMemoryRepository:
-    return PostgresMemoryRepository(database)
-
-
-async def listed(memories: MemoryRepository, namespace: Namespace) -> list[str]:
-    return [memory.id for memory in await memories.list(MemoryListing(namespace, limit=999)).or_raise()]
 
 
 async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepository) -> None:
@@ -72,24 +63,6 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
     assert (forgotten.memories, forgotten.embeddings) == (1, 1)
 
 
-async def test_the_neighbours_of_a_memory_are_found_in_its_session_however_long_the_names_are(
-    memories: PostgresMemoryRepository,
-) -> None:
-    session, *ids = (
-        "".join(chr(0x20000 + 600 * place + offset) for offset in range(512)) for place in range(6)
-    )
-    drafts = [
-        remembered(
-            id_, namespace=MING, session_id=session, created_at=NOW + timedelta(hours=hour), terms=term
-        )
-        for hour, (id_, term) in enumerate(zip(ids, ("far", "near", "tea", "near", "far"), strict=True))
-    ]
-    elsewhere = evolve(drafts[2], id="elsewhere", session_id="other", terms="far")
-    await memories.store((*drafts, elsewhere)).or_raise()
-    found = await memories.search(MemorySearch(MING, "", ("tea",), None, None)).or_raise()
-    assert sorted(each.memory.id for each in found.found) == sorted(ids[1:4])
-
-
 async def test_memories_are_listed_by_code_point(memories: PostgresMemoryRepository) -> None:
     ids = ["a", "B", "é", "z", "中", "文", "Z", "%", "_", " ", "😀", "\uffff", "a b", "ab", "1", "10", "9"]
     await memories.store(tuple(remembered(id_, namespace=MING) for id_ in ids)).or_raise()
@@ -101,18 +74,19 @@ async def test_memories_are_listed_by_code_point(memories: PostgresMemoryReposit
     assert seen == sorted(ids, reverse=True)
 
 
-@pytest.mark.parametrize("dim", [2000, 4001, 16_000])
-async def test_vectors_of_any_length_are_compared(memories: PostgresMemoryRepository, dim: int) -> None:
+async def test_vectors_of_any_length_are_compared(memories: PostgresMemoryRepository) -> None:
     """Longer than those that pgvector can index, and up to the longest that it knows."""
-    space, one, other = EmbeddingSpace("m", dim), unit(*([1.0] * dim)), unit(1.0, *([0.0] * (dim - 1)))
-    drafts = [
-        remembered(f"{k}", namespace=MING, space=space, vector=row) for k, row in enumerate((one, other))
-    ]
-    await memories.store(tuple(drafts)).or_raise()
-    found = await memories.search(MemorySearch(MING, "不在", (), space, one)).or_raise()
-    similarity = {candidate.memory.id: candidate.similarity for candidate in found.found}
-    assert similarity == {"0": pytest.approx(1, abs=1e-6), "1": pytest.approx(float(one @ other), abs=1e-6)}
-    assert found.coverage == Coverage(embedded=2, memories=2)
+    for dim in (2000, 4001, 16_000):
+        user, space = Namespace(f"{dim}"), EmbeddingSpace("m", dim)
+        one, other = unit(*([1.0] * dim)), unit(1.0, *([0.0] * (dim - 1)))
+        rows = (("one", one), ("other", other))
+        drafts = [remembered(f"{dim} {k}", namespace=user, space=space, vector=row) for k, row in rows]
+        await memories.store(tuple(drafts)).or_raise()
+        found = await memories.search(MemorySearch(user, "不在", (), space, one)).or_raise()
+        similarity = {candidate.memory.id: candidate.similarity for candidate in found.found}
+        expected = {f"{dim} one": 1.0, f"{dim} other": float(one @ other)}
+        assert similarity == pytest.approx(expected, abs=1e-6)
+        assert found.coverage == Coverage(embedded=2, memories=2)
 
 
 async def test_few_round_trips_are_taken(dsn: str) -> None:
@@ -175,61 +149,22 @@ async def test_a_search_sees_one_state_while_others_write(dsn: str) -> None:
         assert await reader > 10
 
 
-async def test_a_memory_id_that_two_users_take_at_once_is_each_ones(dsn: str) -> None:
-    settings = PostgresSettings(dsn=dsn)
-    async with open_database(settings) as one, open_database(settings) as other:
-        stores = [PostgresMemoryRepository(database) for database in (one, other)]
-        for number in range(20):
-            outcomes = await asyncio.gather(
-                *(
-                    store.store((remembered(f"{number}", namespace=Namespace(f"user {number} {place}")),))
-                    for place, store in enumerate(stores)
-                )
-            )
-            assert [outcome.unwrap() for outcome in outcomes] == [(Stored(f"{number}"),)] * 2
-
-
-async def test_processes_that_meet_store_a_twin_once(dsn: str) -> None:
-    settings = PostgresSettings(dsn=dsn)
-    async with open_database(settings) as one, open_database(settings) as other:
-        stores = [PostgresMemoryRepository(database) for database in (one, other)]
-        drafts = [remembered(f"{k}", namespace=MING, dedup_key=dedup_key("同")) for k in range(12)]
-        outcomes = await asyncio.gather(
-            *(stores[k % 2].store((draft,)).or_raise() for k, draft in enumerate(drafts))
-        )
-        assert sum(isinstance(outcome, Stored) for (outcome,) in outcomes) == 1
-        assert len(await listed(stores[0], MING)) == 1
-
-
 async def test_two_stores_that_meet_a_model_at_once_agree_on_its_space(dsn: str) -> None:
+    async def store(memories: MemoryRepository, number: int, place: int) -> None:
+        """Meet two models at once, each store in an order of its own."""
+        spaces = [EmbeddingSpace(f"{number} {name}", 3) for name in ("ab", "ba")[place]]
+        named = {"namespace": Namespace(f"{place}"), "vector": unit(1, 0, 0)}
+        drafts = [remembered(f"{number} {place} {k}", space=space, **named) for k, space in enumerate(spaces)]
+        await memories.store(tuple(drafts)).or_raise()
+
     settings = PostgresSettings(dsn=dsn)
     async with open_database(settings) as one, open_database(settings) as other:
         stores = [PostgresMemoryRepository(database) for database in (one, other)]
         for number in range(10):
-            models = [EmbeddingSpace(f"{number} {name}", 3) for name in "ab"]
-            await asyncio.gather(
-                *(
-                    store.store(
-                        tuple(
-                            remembered(
-                                f"{number} {place} {k}",
-                                namespace=Namespace(f"{place}"),
-                                space=space,
-                                vector=unit(1, 0, 0),
-                            )
-                            for k, space in enumerate(models[:: 1 - 2 * place])
-                        )
-                    ).or_raise()
-                    for place, store in enumerate(stores)
-                )
-            )
+            await asyncio.gather(*(store(each, number, place) for place, each in enumerate(stores)))
         for place in range(2):
-            found = (
-                await stores[0]
-                .search(MemorySearch(Namespace(f"{place}"), "", (), models[0], unit(1, 0, 0)))
-                .or_raise()
-            )
-            assert found.coverage == Coverage(embedded=1, memories=20)
+            query = MemorySearch(Namespace(f"{place}"), "", (), EmbeddingSpace("9 a", 3), unit(1, 0, 0))
+            assert (await stores[0].search(query).or_raise()).coverage == Coverage(embedded=1, memories=20)
 
 
 async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) -> None:
@@ -258,12 +193,9 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
     assert (receipt.memories, receipt.embeddings, receipt.stale_summaries) == (1, 1, ("of s", "s"))
     found = await messages.summarizations_of("会议", "1").or_raise()
     assert [(each.summary_message_id, each.is_stale) for each in found] == [("s", True), ("of s", True)]
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         for table in ("atomic_memory", "memory_version", "memory_embedding", "memory_use", "memory_user"):
             assert await connection.fetch(f"SELECT * FROM {table}") == []
-    finally:
-        await connection.close()
     # A user that was forgotten comes back as a new one, with what he says then.
     again = evolve(draft, provenance=Provenance(("4",)))
     assert await memories.store((again,)).or_raise() == (Stored("1"),)

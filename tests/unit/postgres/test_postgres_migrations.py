@@ -16,7 +16,7 @@ from chatmemory_layers.postgres.engine.vector_index import find_vectors
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.thorough import rounds
-from tests.unit.postgres.beside import connected, open_and_be_killed
+from tests.unit.postgres.beside import connected, name_of, open_and_be_killed
 from tests.unit.postgres.said import batch, stored_ids
 
 TABLES_AFTER_STEPS = (6, 11, 13, 14, 16, 17, 18, 19, 20)
@@ -59,9 +59,6 @@ async def test_the_schema_that_is_shown_is_the_one_that_is_made(dsn: str) -> Non
             assert await find_vectors(connection)  # arrays, where there is no pgvector
         assert await shape_of(other) == made
     assert {row[0] for row in made} > {"conversation", "chat_message", "chatmemory_migration"}
-
-
-def test_the_schema_that_is_shown_is_up_to_date() -> None:
     assert SCHEMA.read_text() == migrations.schema()
 
 
@@ -118,18 +115,16 @@ async def test_a_step_on_a_store_that_is_filled_may_take_longer_than_other_calls
         pass
 
 
-async def test_a_step_that_fails_leaves_nothing(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_step_that_fails_leaves_nothing_and_a_store_whose_steps_were_others_is_refused(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_database(PostgresSettings(dsn=dsn)):
         before = await shape_of(dsn)
     broken = Migration(LATER, "half", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT 1 / 0;")
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
-    assert (await refusal_of(dsn)).problem == "unexpected"
+    with monkeypatch.context() as patched:
+        patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
+        assert (await refusal_of(dsn)).problem == "unexpected"
     assert await shape_of(dsn) == before
-
-
-async def test_a_store_whose_steps_were_others_is_refused(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)):
-        pass
     async with connected(dsn) as connection:
         await connection.execute("UPDATE chatmemory_migration SET checksum = 'another'")
     assert (await refusal_of(dsn)).problem == "newer_schema"
@@ -156,7 +151,7 @@ async def test_a_database_that_cannot_hold_every_text_is_refused() -> None:
     await run_on_server("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     try:
         async with fresh_database() as dsn:
-            refusal = await refusal_of(dsn.replace(dsn.partition("?")[0].rpartition("/")[2], "latin"))
+            refusal = await refusal_of(dsn.replace(name_of(dsn), "latin"))
         assert refusal.problem == "not_a_store"
         assert "UTF8" in refusal.detail
     finally:

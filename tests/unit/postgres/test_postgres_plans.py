@@ -160,52 +160,45 @@ async def test_no_statement_reads_a_whole_table(filled: Any) -> None:
         assert "Sort" not in plan.partition("Limit")[2], f"{name} sorts before it limits:\n{plan}"
 
 
-async def test_a_list_of_what_is_granted_reads_the_conversations_of_its_owners_alone(filled: Any) -> None:
-    for statement in GRANTED:
-        plan = await plan_of(filled, statement)
-        assert "Index Scan on conversation_owner" in plan or "using conversation_owner_recency" in plan, plan
-        assert "Seq Scan" not in plan, plan
-
-
-async def test_the_conversations_that_changed_last_are_found_without_reading_the_others(filled: Any) -> None:
-    plan = await plan_of(filled, RECENT)
-    assert "Index Scan Backward using conversation_recency" in plan, plan
-    assert "Presorted Key: recency" in plan, plan
-    plan = await plan_of(filled, RECENT_OF_PREFIX)
-    assert "conversation_pkey" in plan, plan
-    assert "Seq Scan" not in plan, plan
-
-
-async def test_who_did_what_is_read_from_the_end_of_the_log(filled: Any) -> None:
-    plan = await plan_of(filled, ACTED)
-    for table in ("conversation_event", "memory_event", "item_event"):
-        assert f"Index Scan Backward using {table}_named" in plan, plan
-
-
-async def test_what_has_changed_is_read_from_where_the_page_before_ended(filled: Any) -> None:
-    plan = await plan_of(filled, CHANGES)
-    for table in ("conversation_event", "memory_event", "item_event"):
-        assert f"Index Scan using {table}_changes" in plan, plan
-
-
-async def test_no_statement_reads_the_memories_of_all_users(filled: Any) -> None:
+async def test_no_statement_reads_the_memories_of_all_users_and_a_list_comes_out_of_an_index_in_order(
+    filled: Any,
+) -> None:
     plans = {name: await plan_of(filled, statement) for name, statement in MEMORY_STATEMENTS.items()}
     assert len(plans) >= 24
     for name, plan in plans.items():
         scanned = [table for table in TABLES if f"Seq Scan on {table}" in plan]
         assert not scanned, f"{name} reads all of {scanned}:\n{plan}"
-
-
-async def test_the_neighbours_of_a_memory_are_found_by_the_index_of_sessions(filled: Any) -> None:
-    plan = await plan_of(filled, memory_search.FIND_WITHOUT_VECTORS)
-    assert plan.count("using atomic_memory_beside") == 2, plan
-    assert "hashtextextended(session_id, '0'::bigint) = hashtextextended(" in plan, plan
-
-
-async def test_a_list_of_memories_comes_out_of_an_index_in_order(filled: Any) -> None:
     for statement, arguments in LISTS:
         plan = await plan_of(filled, statement, arguments)
         assert "Sort" not in plan.partition("Limit")[2], plan
+
+
+async def test_pages_neighbours_and_the_log_are_read_by_the_index_that_fits(filled: Any) -> None:
+    logs = ("conversation_event", "memory_event", "item_event")
+    for statement, expected in (
+        # Those that changed last are found without reading the others.
+        (RECENT, ("Index Scan Backward using conversation_recency", "Presorted Key: recency")),
+        (RECENT_OF_PREFIX, ("conversation_pkey",)),
+        # Who did what is read from the end of the log, what has changed from where the page before ended.
+        (ACTED, tuple(f"Index Scan Backward using {table}_named" for table in logs)),
+        (CHANGES, tuple(f"Index Scan using {table}_changes" for table in logs)),
+        # The neighbours of a memory are found in its session.
+        (
+            memory_search.FIND_WITHOUT_VECTORS,
+            ("using atomic_memory_beside", "hashtextextended(session_id, '0'::bigint) = hashtextextended("),
+        ),
+    ):
+        plan = await plan_of(filled, statement)
+        assert [words for words in expected if words not in plan] == [], plan
+    assert (await plan_of(filled, memory_search.FIND_WITHOUT_VECTORS)).count(
+        "using atomic_memory_beside"
+    ) == 2
+    for statement in (RECENT_OF_PREFIX, *GRANTED):
+        plan = await plan_of(filled, statement)
+        assert "Seq Scan" not in plan, plan
+    for statement in GRANTED:  # the conversations of its owners alone
+        plan = await plan_of(filled, statement)
+        assert "Index Scan on conversation_owner" in plan or "using conversation_owner_recency" in plan, plan
 
 
 async def test_an_append_looks_ids_up_one_by_one_where_most_conversations_are_short() -> None:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, cast
 
-import asyncpg
 import numpy as np
 import pytest
 
@@ -23,6 +22,7 @@ from chatmemory_layers.postgres.memories import memory_search
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.postgres.beside import connected, name_of
 
 MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
@@ -34,10 +34,6 @@ MANY, FEW, NEAREST = 2_000, 500, 10
 def dsn(fresh_dsn: str) -> str:
     """These tests alter what is in a database beside rows."""
     return fresh_dsn
-
-
-def name_of(dsn: str) -> str:
-    return dsn.partition("?")[0].rpartition("/")[2]
 
 
 def draft(id_: str, space: EmbeddingSpace, vector: Vector, **changes: Any) -> MemoryDraft:
@@ -138,14 +134,9 @@ async def nearest(memories: MemoryRepository, namespace: Namespace, query: Vecto
 
 
 async def is_indexed(dsn: str) -> bool:
-    connection = await asyncpg.connect(dsn)
-    try:
-        rows = await connection.fetch(
-            "SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid AND indisvalid WHERE relname ~ '_hnsw_'"
-        )
-    finally:
-        await connection.close()
-    return bool(rows)
+    valid = "SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid AND indisvalid WHERE relname ~ '_hnsw_'"
+    async with connected(dsn) as connection:
+        return bool(await connection.fetch(valid))
 
 
 async def until_indexed(dsn: str) -> None:
@@ -204,13 +195,11 @@ class Explaining:
 async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Namespace) -> str:
     await run_on_server("ANALYZE", database=name_of(dsn))
     query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
-    connection = Explaining(await asyncpg.connect(dsn))
-    try:
+    async with connected(dsn) as connection:
+        explaining = Explaining(connection)
         indexes = memories.database.vector_indexes
-        await memory_search.search(cast("Connection", connection), query, indexes)
-    finally:
-        await connection.connection.close()
-    return connection.plan
+        await memory_search.search(cast("Connection", explaining), query, indexes)
+    return explaining.plan
 
 
 async def test_many_vectors_are_looked_up_and_those_of_who_owns_few_among_them_are_compared_one_by_one(
@@ -233,16 +222,11 @@ async def test_many_vectors_are_looked_up_and_those_of_who_owns_few_among_them_a
 async def test_an_index_that_somebody_left_half_made_is_made_anew(
     dsn: str, crowded: PostgresMemoryRepository
 ) -> None:
-    connection = await asyncpg.connect(dsn)
-    try:
-        (space,) = await connection.fetch("SELECT space_key FROM memory_space")
-        name = f"memory_embedding_hnsw_{space['space_key']}"
+    async with connected(dsn) as connection:
+        name = f"memory_embedding_hnsw_{await connection.fetchval('SELECT space_key FROM memory_space')}"
         await connection.execute(f"CREATE INDEX {name} ON memory_embedding (space_key)")
-        await connection.execute(
-            f"UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = '{name}'::regclass"
-        )
-    finally:
-        await connection.close()
+        spoil = f"UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = '{name}'::regclass"
+        await connection.execute(spoil)
     await nearest(crowded, MING, directions(1)[0])
     await until_indexed(dsn)
 

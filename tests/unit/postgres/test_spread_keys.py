@@ -3,13 +3,13 @@
 import pkgutil
 import re
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
-import asyncpg
 import pytest
 
 import chatmemory_layers.postgres
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
+from tests.fake_citus import run_in
 from tests.unit.sql_statements import statements_of
 
 KEYS: Final = SPREAD_BY
@@ -43,8 +43,7 @@ MODULES: Final = [
 ]
 STATEMENTS: Final = statements_of(*MODULES)
 
-UNIQUE_INDEXES: Final = """
-SELECT pg_class.relname AS name, coalesce(attname, '') AS first FROM pg_index
+UNIQUE_INDEXES: Final = """SELECT pg_class.relname AS name, coalesce(attname, '') AS first FROM pg_index
 JOIN pg_class ON pg_class.oid = indrelid AND relnamespace = 'public'::regnamespace
 LEFT JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
 WHERE indisunique
@@ -53,16 +52,14 @@ PRIMARY_KEYS: Final = (
     "SELECT conrelid::regclass::text AS name FROM pg_constraint WHERE contype = 'p' AND conrelid > 0"
 )
 TABLES: Final = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
-COUNTED: Final = """
-SELECT relname AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+COUNTED: Final = """SELECT relname AS name FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
 WHERE attidentity <> '' AND relnamespace = 'public'::regnamespace
 UNION
 SELECT coalesce(refobjid::regclass::text, relname) FROM pg_class
 LEFT JOIN pg_depend ON pg_depend.objid = pg_class.oid AND refclassid = 'pg_class'::regclass AND deptype IN ('a', 'i')
 WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace
 """
-FOREIGN_KEYS: Final = """
-SELECT conrelid::regclass::text AS name, confrelid::regclass::text AS referred,
+FOREIGN_KEYS: Final = """SELECT conrelid::regclass::text AS name, confrelid::regclass::text AS referred,
     ARRAY(SELECT here.attname || '=' || there.attname
         FROM unnest(conkey, confkey) AS pair (here, there)
         JOIN pg_attribute AS here ON here.attrelid = conrelid AND here.attnum = pair.here
@@ -71,28 +68,20 @@ FROM pg_constraint WHERE contype = 'f'
 """
 
 
-async def asked(dsn: str, query: str) -> list[Any]:
-    connection = await asyncpg.connect(dsn)
-    try:
-        return [*await connection.fetch(query)]
-    finally:
-        await connection.close()
-
-
 @pytest.mark.usefixtures("database")
 async def test_every_table_has_its_key_first_in_each_unique_index(dsn: str) -> None:
-    tables = {row["name"] for row in await asked(dsn, TABLES)}
+    tables = {row["name"] for row in await run_in(dsn, TABLES)}
     assert tables == KEYS.keys() | WHOLE_TABLES
-    assert {row["name"] for row in await asked(dsn, PRIMARY_KEYS)} >= tables
-    indexes = [(row["name"], row["first"]) for row in await asked(dsn, UNIQUE_INDEXES)]
+    assert {row["name"] for row in await run_in(dsn, PRIMARY_KEYS)} >= tables
+    indexes = [(row["name"], row["first"]) for row in await run_in(dsn, UNIQUE_INDEXES)]
     assert len(indexes) > len(tables)
     assert [(name, first) for name, first in indexes if KEYS.get(name, first) != first] == []
 
 
 @pytest.mark.usefixtures("database")
 async def test_nothing_counts_and_nothing_refers_across_keys(dsn: str) -> None:
-    assert {row["name"] for row in await asked(dsn, COUNTED)} <= WHOLE_TABLES
-    references = await asked(dsn, FOREIGN_KEYS)
+    assert {row["name"] for row in await run_in(dsn, COUNTED)} <= WHOLE_TABLES
+    references = await run_in(dsn, FOREIGN_KEYS)
     for row in references:
         key = KEYS[row["name"]]
         assert f"{key}={key}" in row["pairs"]
@@ -119,15 +108,12 @@ def test_every_statement_names_the_key_of_what_it_touches() -> None:
     assert lacking == WHOLE_STATEMENTS.keys()
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_a_statement_without_the_key_is_noticed() -> None:
+    statements = (
         "SELECT content FROM chat_message WHERE id = $1",
         "DELETE FROM memory_use WHERE memory_key = ANY ($1)",
         "INSERT INTO atomic_memory (memory_key, content) VALUES ($1, $2)",
         "SELECT FROM atomic_memory JOIN memory_embedding USING (memory_key) WHERE user_key = $1",
         "UPDATE stored_item SET value = $2 WHERE name_hash = $1",
-    ],
-)
-def test_a_statement_without_the_key_is_noticed(statement: str) -> None:
-    assert lacks_key(statement)
+    )
+    assert all(lacks_key(statement) for statement in statements)

@@ -1,10 +1,12 @@
-"""A store of the former keys, filled, comes to keys that can be spread with all that it holds, guarded or not, killed or not."""
+"""A guarded store of the former keys, filled, comes to keys that can be spread with all that it holds.
+
+One that is not guarded, and one whose opening is killed: see ``tests/released``.
+"""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import asyncpg
 import pytest
 from attrs import evolve
 
@@ -20,7 +22,7 @@ from chatmemory.longterm.repository_values import Forgetting, MemoryListing, Mem
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
 from chatmemory_layers.postgres.engine.database import Database, open_database
-from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
+from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS
 from chatmemory_layers.postgres.engine.migrations import migrate
 from chatmemory_layers.postgres.engine.row_security import GUARDED, OF_THE_LOG
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
@@ -28,12 +30,9 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.sql.item_columns import to_text
 from tests.guarded_store import guarded_store
-from tests.thorough import rounds
-from tests.unit.postgres.beside import connected, open_and_be_killed
+from tests.unit.postgres.beside import connected
 
 FORMER: Final = 5  # the last step of the released schema
-STEP: Final = 7  # which spreads the keys
-KILLS: Final = rounds(3, thorough=10)
 ADA, HONG = Namespace("ada"), Namespace("小红 \\ '")
 SPACE = EmbeddingSpace("模型", 3)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -101,12 +100,6 @@ ROWS: Final = {
     "items": "SELECT name_hash, namespace, key, value FROM stored_item ORDER BY item_key",
     "passages": "SELECT number, model, vector FROM item_passage",
 }
-
-
-@pytest.fixture
-def dsn(fresh_dsn: str) -> str:
-    """These tests alter what is in a database beside rows."""
-    return fresh_dsn
 
 
 def hash_of(name: ItemName) -> str:
@@ -178,38 +171,6 @@ async def look_at(database: Database) -> None:
     ]
 
 
-async def test_nothing_is_lost_on_the_way_to_keys_that_can_be_spread(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with connected(dsn) as connection:
-        await former_store(connection, monkeypatch)
-        before = await rows_of(connection)
-        assert all(before.values())
-        await migrate(connection)
-        assert await rows_of(connection) == before
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        await look_at(database)
-
-
-async def test_a_step_that_is_broken_off_leaves_the_store_as_it_was(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with connected(dsn) as connection:
-        await former_store(connection, monkeypatch)
-        before = await rows_of(connection)
-        (step,) = [step for step in MIGRATIONS if step.name == "keys that can be spread"]
-        broken = Migration(step.number, step.name, f"{step.script} SELECT 1 / 0;")
-        with monkeypatch.context() as patched:
-            patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS[: step.number - 1], broken))
-            with pytest.raises(asyncpg.DivisionByZeroError):
-                await migrate(connection)
-        await connection.execute("ROLLBACK")
-        assert await rows_of(connection) == before
-        assert await connection.fetchval("SELECT min(memory_key) FROM atomic_memory") == 1
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        await look_at(database)
-
-
 LATER_TABLES = ("conversation_tree", "item_version")
 
 
@@ -262,17 +223,3 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
                 assert kept is not None
                 assert [one.id for one in kept.messages] == ["m1"]
             await look_at(database)
-
-
-async def test_a_process_that_is_killed_on_the_way_leaves_it_to_the_next(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with connected(dsn) as connection:
-        await former_store(connection, monkeypatch)
-        before = await rows_of(connection)
-    for _ in range(KILLS):
-        await open_and_be_killed(dsn, most_seconds=0.15)
-        async with connected(dsn) as connection:
-            assert await rows_of(connection) == before
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        await look_at(database)

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.patience import PATIENCE_SECONDS
 
 INTERRUPTED_IMPORT = """
@@ -23,20 +21,15 @@ entry.{command}()
 """
 
 
-@pytest.mark.parametrize(
-    ("command", "task", "module"),
-    [
+def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded() -> None:
+    for command, task, module in (
         ("pastchats_memory", "recall", "chatmemory_layers.main"),
         ("pastchats_memory", "recall", "chatmemory.programs.pastchats.quick_commands"),
         ("pastchats_memory", "search", "chatmemory.programs.pastchats.program"),
         ("pastchats_memory", "search", "chatmemory.programs.pastchats.find_commands"),
         ("chatmemory", "recall", "chatmemory_layers.server.main"),
         ("chatmemory", "recall", "click"),
-    ],
-)
-def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded(command: str, task: str, module: str) -> None:
-    program = INTERRUPTED_IMPORT.format(command=command, task=task, module=module)
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", "")
+    ):
+        program = [sys.executable, "-c", INTERRUPTED_IMPORT.format(command=command, task=task, module=module)]
+        ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", ""), (command, module)

@@ -9,9 +9,8 @@ from chatmemory.programs.http.linked_modules import UnknownStatementError, linke
 ENTRY = "/page/app.js"
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_a_statement_that_it_does_not_know_is_refused() -> None:
+    for statement in (
         'import "./other.js";',
         'import other from "./other.js";',
         'import * as other from "./other.js";',
@@ -24,21 +23,16 @@ ENTRY = "/page/app.js"
         'export { a } from "./other.js";\nconst more = 1;',
         'const other = await import("./other.js");',
         "const here = import.meta.url;",
-    ],
-)
-def test_a_statement_that_it_does_not_know_is_refused(statement: str) -> None:
-    modules = {ENTRY: f"{statement}\n", "/page/other.js": "export const a = 1;\n"}
-    with pytest.raises(UnknownStatementError, match=ENTRY):
-        linked(modules, ENTRY)
-
-
-def test_modules_that_import_each_other_are_refused() -> None:
-    modules = {
+    ):
+        modules = {ENTRY: f"{statement}\n", "/page/other.js": "export const a = 1;\n"}
+        with pytest.raises(UnknownStatementError, match=ENTRY):
+            linked(modules, ENTRY)
+    in_a_circle = {
         ENTRY: 'import { b } from "./b.js";\nexport const a = 1;\n',
         "/page/b.js": 'import { a } from "./app.js";\nexport const b = 1;\n',
     }
     with pytest.raises(CycleError):
-        linked(modules, ENTRY)
+        linked(in_a_circle, ENTRY)
 
 
 def test_what_nobody_imports_is_left_out() -> None:

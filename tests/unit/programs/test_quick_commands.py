@@ -81,36 +81,28 @@ CLICK = [
 ]
 
 
-@pytest.mark.parametrize("arguments", BOTH, ids=" ".join)
-def test_what_is_read_quickly_is_what_click_reads(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    quick, slow = Listening(), Listening()
-    assert run_quickly(cast("Host", quick), arguments) == 0
-    said = capsys.readouterr()
-    assert run(cast("Host", slow), arguments) == 0
-    assert capsys.readouterr() == said
-    assert quick.asked
-    assert repr(quick.asked) == repr(slow.asked)
-
-
-@pytest.mark.parametrize("arguments", CLICK, ids=" ".join)
-def test_everything_else_is_left_to_click_untouched(arguments: list[str]) -> None:
-    host = Listening()
-    assert run_quickly(cast("Host", host), arguments) is None
-    assert (host.asked, host.db, host.config, host.longest_wait_seconds) == ([], None, None, None)
-
-
-def test_a_shell_that_completes_asks_click(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_PASTCHATS_MEMORY_COMPLETE", "bash_complete")
-    assert run_quickly(cast("Host", Listening()), ["recall", "x"]) is None
-
-
-def test_nothing_is_asked_of_everything_by_default() -> None:
+def test_what_is_read_quickly_is_what_click_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in BOTH:
+        quick, slow = Listening(), Listening()
+        assert run_quickly(cast("Host", quick), arguments) == 0
+        said = capsys.readouterr()
+        assert run(cast("Host", slow), arguments) == 0
+        assert capsys.readouterr() == said
+        assert quick.asked
+        assert repr(quick.asked) == repr(slow.asked)
     host = Listening()
     run_quickly(cast("Host", host), ["recall", "x"])
     ((_, more, *_),) = host.asked
-    assert (more["which"], more["limit"], more["tokens"]) == (PromptFilter(), 5, None)
+    assert (more["which"], more["limit"], more["tokens"]) == (PromptFilter(), 5, None)  # everything
+
+
+def test_everything_else_is_left_to_click_untouched(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments in CLICK:
+        host = Listening()
+        assert run_quickly(cast("Host", host), arguments) is None, arguments
+        assert (host.asked, host.db, host.config, host.longest_wait_seconds) == ([], None, None, None)
+    monkeypatch.setenv("_PASTCHATS_MEMORY_COMPLETE", "bash_complete")  # a shell that completes
+    assert run_quickly(cast("Host", Listening()), ["recall", "x"]) is None
 
 
 def test_an_answer_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

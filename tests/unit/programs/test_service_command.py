@@ -30,14 +30,15 @@ def test_systemd_reads_the_command_word_for_word() -> None:
     assert unit["Install"]["WantedBy"] == "default.target"
 
 
-@pytest.mark.parametrize("manager", ["systemd", "launchd"])
 def test_it_watches_the_same_index_from_any_folder(
-    manager: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["/opt/bin/pastchats-memory"])
-    host = SimpleNamespace(db=None, config=None)
-    assert run(cast("Any", host), ["service", manager, "--db", "/data/past.db", "--every", "60"]) == 0
-    said = capsys.readouterr()
-    for word in ("/opt/bin/pastchats-memory", "watch", "60", "--db", "/data/past.db"):
-        assert word in said.out
-    assert said.err.startswith("next: ")
+    for manager in ("systemd", "launchd"):
+        host = SimpleNamespace(db=None, config=None)
+        command = ["service", manager, "--db", "/data/past.db", "--every", "60"]
+        assert run(cast("Any", host), command) == 0
+        said = capsys.readouterr()
+        for word in ("/opt/bin/pastchats-memory", "watch", "60", "--db", "/data/past.db"):
+            assert word in said.out
+        assert said.err.startswith("next: ")

@@ -20,15 +20,9 @@ def by_project(counts: dict[str, int]) -> str:
     return line
 
 
-def test_the_largest_come_first_and_what_has_no_name_is_called_so() -> None:
+def test_the_largest_come_first_as_many_as_can_be_read_and_no_name_moves_the_cursor() -> None:
     assert by_project({"": 2, "记账本": 9, "relay": 2}) == "by project: 记账本 9, (none) 2, relay 2"
-
-
-def test_of_hundreds_of_projects_those_with_most_turns_are_told() -> None:
     shown = by_project({f"project{number}": number for number in range(1, 301)})
     assert shown.startswith("by project: project300 300, project299 299, ")
     assert shown.endswith(", project277 277, 276 more in --json")
-
-
-def test_a_name_moves_no_cursor() -> None:
     assert "\x1b" not in by_project({"\x1b[2J": 1})

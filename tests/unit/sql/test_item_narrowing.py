@@ -3,13 +3,11 @@
 import sqlite3
 from contextlib import closing
 
-import asyncpg
-import pytest
-
 from chatmemory.items.item_condition import Condition
 from chatmemory_layers.postgres.items import item_filters as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.items import item_filters as sqlite
+from tests.unit.postgres.beside import connected
 
 VALUES = [
     *(f'{{"n": {number}, "城市": "城{number}", "deep": {{"er": {number}}}}}' for number in range(100)),
@@ -34,30 +32,26 @@ NARROWED = [
 MORE = 6
 
 
-@pytest.mark.parametrize(("condition", "least"), NARROWED)
-def test_sqlite_leaves_what_may_fulfil_a_condition(condition: Condition, least: int) -> None:
+def test_sqlite_leaves_what_may_fulfil_a_condition() -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE stored_item (value TEXT)")
         connection.executemany("INSERT INTO stored_item VALUES (?)", [(value,) for value in VALUES])
-        sql, parameters = sqlite.narrowed((condition,))
-        statement = f"SELECT count(*) FROM stored_item WHERE {sql}"
-        (left,) = connection.execute(statement, parameters).fetchone()
-    assert least <= left <= least + MORE
+        for condition, least in NARROWED:
+            sql, parameters = sqlite.narrowed((condition,))
+            statement = f"SELECT count(*) FROM stored_item WHERE {sql}"
+            (left,) = connection.execute(statement, parameters).fetchone()
+            assert least <= left <= least + MORE, condition
 
 
 async def test_postgres_leaves_what_may_fulfil_a_condition() -> None:
-    async with fresh_database() as dsn:
-        connection = await asyncpg.connect(dsn)
-        try:
-            await connection.execute("CREATE TABLE value_of (value TEXT)")
-            await connection.executemany("INSERT INTO value_of VALUES ($1)", [(value,) for value in VALUES])
-            sql = postgres.NARROWED.replace("$5", "$1").replace("$6", "$2")
-            for condition, least in NARROWED:
-                asked = postgres.narrowed((condition,))
-                left = await connection.fetchval(
-                    f"SELECT count(*) FROM value_of WHERE {sql} AND $2::text IS NOT NULL",
-                    *asked,
-                )
-                assert least <= left <= least + MORE, condition
-        finally:
-            await connection.close()
+    async with fresh_database() as dsn, connected(dsn) as connection:
+        await connection.execute("CREATE TABLE value_of (value TEXT)")
+        await connection.executemany("INSERT INTO value_of VALUES ($1)", [(value,) for value in VALUES])
+        sql = postgres.NARROWED.replace("$5", "$1").replace("$6", "$2")
+        for condition, least in NARROWED:
+            asked = postgres.narrowed((condition,))
+            left = await connection.fetchval(
+                f"SELECT count(*) FROM value_of WHERE {sql} AND $2::text IS NOT NULL",
+                *asked,
+            )
+            assert least <= left <= least + MORE, condition

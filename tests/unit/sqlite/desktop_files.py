@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -104,6 +104,14 @@ def add_rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
         columns = {name: value for name, value in row.items() if name in found}
         marks = ", ".join(f":{name}" for name in columns)
         connection.execute(f"INSERT INTO atomic_memory ({', '.join(columns)}) VALUES ({marks})", columns)
+
+
+def change(path: Path, *statements: str, given: Sequence[object] = ()) -> None:
+    """Execute *statements* as the application does; *given* are the parameters of each."""
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement, given)
+        connection.commit()
 
 
 VERSION_5_COLUMNS: Final = "id, timestamp, content, tags, session_id, create_time, app_type, embedding"

@@ -10,7 +10,6 @@ import pytest
 from chatmemory.conversation.message_repository import Append, MessageDraft
 from chatmemory.effect import EffectFailed, Failure
 from chatmemory.errors import RepositoryError
-from chatmemory.input.json_value import JsonObject
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
@@ -20,15 +19,9 @@ from tests.patience import PATIENCE_SECONDS
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 
 
-def batch(
-    *ids: str,
-    to: str = "c",
-    content: str = "你好",
-    expected_version: int | None = None,
-    metadata: JsonObject | None = None,
-) -> Append:
-    drafts = tuple(MessageDraft(id_, "user", content, NOON, metadata, tokens=1) for id_ in ids)
-    return Append(to, drafts, NOON, expected_version=expected_version)
+def batch(*ids: str, to: str = "c", content: str = "你好") -> Append:
+    drafts = tuple(MessageDraft(id_, "user", content, NOON, None, tokens=1) for id_ in ids)
+    return Append(to, drafts, NOON)
 
 
 def file_settings(path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS) -> SqliteSettings:

@@ -14,7 +14,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemorySearch
 from chatmemory_layers.embedding.code_index import VectorCodes, rows_of
-from chatmemory_layers.sqlite.memories import code_blocks, vector_search
+from chatmemory_layers.sqlite.memories import code_blocks
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, stored_codes, stored_mean
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from tests.unit.sqlite.stores import open_memories
@@ -138,7 +138,3 @@ async def test_codes_that_an_older_program_has_not_kept_are_caught_up_with(
         assert check(path) == 16 * BLOCK - 1
         await fill(memories, vectors(BLOCK), prefix="又")
         assert check(path) == 22 * BLOCK - 1
-
-
-def test_vector_search_and_blocks_agree_on_what_a_settled_mean_is() -> None:
-    assert vector_search.SETTLED_COUNT == 4096

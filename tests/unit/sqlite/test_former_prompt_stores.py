@@ -72,27 +72,22 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_an_earlier_version_wrote_is_read_at_once_and_takes_less_room(path: Path, version: int) -> None:
+def test_what_an_earlier_version_wrote_is_read_at_once_takes_less_room_and_is_gone_on_with(
+    path: Path, version: int
+) -> None:
     former = make_former(path, version)
     long = path.stat().st_size
     with read_past_chats(path) as past:
         (talk,) = past.conversations(EVERYTHING, limit=9).run_sync().unwrap().conversations
         assert talk.turns == TURNS
-    assert embeddings(path) == former
-    assert version_of(path) == NEWEST
+    assert (embeddings(path), version_of(path)) == (former, NEWEST)
     assert path.stat().st_size < 0.6 * long
-
-
-def test_a_writer_goes_on_where_an_earlier_version_stopped(path: Path) -> None:
-    former = make_former(path, 1)
     with open_past_chats(path) as past:
         index(past, [draft(0, "一")])
     assert embeddings(path)[:TURNS] == former
+    question = "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
     with closing(sqlite3.connect(path)) as connection:
-        (statement,) = connection.execute(
-            "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
-        ).fetchone()
-    assert "superseded_at" in statement
+        assert "superseded_at" in connection.execute(question).fetchone()[0]
 
 
 def test_a_program_that_knew_the_table_deletes_a_row_of_the_view(path: Path) -> None:

@@ -11,24 +11,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.effect import EffectFailed, ManagedRuntime
+from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
-from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.memories import Memory
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.store_file import prepare
-from chatmemory_layers.stacks import embedded
 from tests.thorough import IS_THOROUGH
-from tests.unit.sqlite.desktop_files import ADDED, beside, desktop_file, rows_of, version_of
+from tests.unit.sqlite.desktop_files import ADDED, beside, change, desktop_file, rows_of, version_of
 from tests.unit.sqlite.stores import refusal
 
-ROWS = 10_000
 STATEMENTS_APART = 1 if IS_THOROUGH else 23
 SELECT_SCHEMA = """
 SELECT type, name, tbl_name, sql FROM sqlite_schema
@@ -68,171 +63,87 @@ def schema_of(path: Path) -> dict[tuple[str, str], str]:
         }
 
 
-async def test_database_upgrade_from_version_5(file: Path) -> None:
-    assert version_of(file) == 5
+async def test_all_that_the_file_holds_survives_once_and_again(file: Path) -> None:
+    rows, others = rows_of(file), beside(file)
+    assert {"conversation", "memory", "user_profile", "latest", "stamp"} <= others.keys()
     await open_once(file)
-    assert version_of(file) == 6
-    with closing(sqlite3.connect(file)) as connection:
-        columns = connection.execute("SELECT name, type, dflt_value FROM pragma_table_info('atomic_memory')")
-        assert ("memory_type", "TEXT", "'short_term'") in columns.fetchall()
-
-
-async def test_existing_records_retain_default(tmp_path: Path) -> None:
-    file = desktop_file(tmp_path / "desktop.db", rows=ROWS)
-    before = rows_of(file)
+    assert (rows_of(file), beside(file)) == (with_app(rows), others)
+    assert {*rows_of(file, "memory_type")} == {("short_term",)}
+    migrated = dump_of(file)
     await open_once(file)
-    assert len(before) == ROWS
-    assert rows_of(file) == with_app(before)
-    assert rows_of(file, "memory_type") == [("short_term",)] * ROWS
+    assert dump_of(file) == migrated
 
 
-async def test_everything_else_in_the_file_survives_untouched(file: Path) -> None:
-    before = beside(file)
-    assert {"conversation", "memory", "user_profile", "latest", "stamp"} <= before.keys()
-    await open_once(file)
-    assert beside(file) == before
-
-
-@pytest.mark.parametrize("version", [5, 6])
-async def test_a_migrated_file_has_the_schema_of_a_fresh_one(tmp_path: Path, version: int) -> None:
-    migrated, fresh = desktop_file(tmp_path / "desktop.db", version=version), tmp_path / "fresh.db"
-    await open_once(migrated)
+async def test_a_migrated_file_has_the_schema_of_a_fresh_one(tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh.db"
     await open_once(fresh)
-    assert schema_of(migrated) == schema_of(fresh)
-    assert version_of(fresh) == version_of(migrated) == 6
-
-
-async def test_migrating_again_changes_nothing(file: Path) -> None:
-    await open_once(file)
-    before = dump_of(file)
-    await open_once(file)
-    assert dump_of(file) == before
+    for version in (5, 6):
+        migrated = desktop_file(tmp_path / f"{version}.db", version=version)
+        await open_once(migrated)
+        assert schema_of(migrated) == schema_of(fresh)
+        assert version_of(fresh) == version_of(migrated) == 6
 
 
 async def test_long_term_memories_of_version_6_stay_long_term(tmp_path: Path) -> None:
     file = desktop_file(tmp_path / "desktop.db", version=6)
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("UPDATE atomic_memory SET memory_type = 'long_term' WHERE id = 2")
-        connection.execute("UPDATE atomic_memory SET memory_type = NULL WHERE id = 3")
-        connection.commit()
+    change(file, "UPDATE atomic_memory SET memory_type = 'long_term' WHERE id = 2")
+    change(file, "UPDATE atomic_memory SET memory_type = NULL WHERE id = 3")
     await open_once(file)
     assert rows_of(file, "memory_type")[:3] == [("short_term",), ("long_term",), ("short_term",)]
 
 
-async def test_the_application_goes_on_writing(file: Path) -> None:
+async def test_the_application_goes_on_writing_also_in_its_later_versions(file: Path) -> None:
     await open_once(file)
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("INSERT INTO atomic_memory (timestamp, content) VALUES (1800000000, '新的')")
-        connection.commit()
-        connection.execute("UPDATE atomic_memory SET memory_type = 'long_term' WHERE content = '新的'")
-        connection.execute("DELETE FROM atomic_memory WHERE id = 1")
-        connection.commit()
+    change(file, "INSERT INTO atomic_memory (timestamp, content) VALUES (1800000000, '新的')")
+    change(file, "UPDATE atomic_memory SET memory_type = 'long_term' WHERE content = '新的'")
+    change(file, "DELETE FROM atomic_memory WHERE id = 1")
     await open_once(file)
     assert rows_of(file, "id, content, memory_type, memory_id IS NULL")[-1] == (13, "新的", "long_term", 0)
-
-
-async def test_the_application_goes_on_to_its_later_versions(file: Path) -> None:
-    await open_once(file)
-    with closing(sqlite3.connect(file)) as connection:
-        for version in (7, 8, 9, 10):
-            for statement in ADDED[version]:
-                connection.execute(statement)
-        connection.execute("UPDATE schema_version SET version = 10")
-        connection.execute(
-            "INSERT INTO atomic_memory (timestamp, content, importance) VALUES (1, '重要', 0.9)"
-        )
-        connection.commit()
+    change(file, *(each for version in (7, 8, 9, 10) for each in ADDED[version]))
+    change(file, "UPDATE schema_version SET version = 10")
+    change(file, "INSERT INTO atomic_memory (timestamp, content, importance) VALUES (1, '重要', 0.9)")
     await open_once(file)
     assert rows_of(file, "content, importance, memory_id IS NULL")[-1] == ("重要", 0.9, 0)
     assert version_of(file) == 10
 
 
-async def whole_list(memory: LongTermMemory, user: Namespace) -> list[Memory]:
-    page = await memory.list(user, limit=1000).or_raise()
-    listed = [*page.memories]
-    while page.next:
-        page = await memory.list(user, limit=1000, after=page.next).or_raise()
-        listed += page.memories
-    return listed
-
-
-async def test_what_the_file_holds_is_listed_promoted_embedded_and_recalled(tmp_path: Path) -> None:
-    file = desktop_file(tmp_path / "desktop.db", rows=ROWS)
-    expected = rows_of(file, "content, coalesce(app_type, ''), session_id, timestamp")
-    user = Namespace("default")
-    async with ManagedRuntime(embedded(file)) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        assert (await memory.recall(user, "Python").or_raise()).hits == ()
-        listed = await whole_list(memory, user)
-        found = sorted(listed, key=lambda memory: int(memory.id.split("-")[1]))
-        assert [
-            (one.content, one.app_type, one.session_id, one.created_at.timestamp()) for one in found
-        ] == expected
-        promoted = await memory.promote(user, found[0].id).or_raise()
-        assert (promoted.memory_type, promoted.embedding) == ("long_term", None)
-        assert (await memory.re_embed(user).or_raise()).embedded == 1
-        recall = await memory.recall(user, "写代码用什么语言？").or_raise()
-        assert [(hit.memory.id, hit.signals.similarity is not None) for hit in recall.hits] == [
-            (promoted.id, True)
-        ]
-
-
 # --- what stays as it is ---
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 7, 8, 9, 10])
-async def test_other_versions_are_refused_untouched(tmp_path: Path, version: int) -> None:
-    file = desktop_file(tmp_path / "desktop.db", version=version)
-    before = file.read_bytes()
-    error = await refusal(file)
-    assert (error.problem, error.retry_is_safe) == ("foreign_store", False)
-    assert f"schema version {version}" in error.detail
-    assert "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW" in str(error)
-    assert file.read_bytes() == before
-    assert [*tmp_path.iterdir()] == [file]
+async def test_other_versions_are_refused_untouched(tmp_path: Path) -> None:
+    for version in (1, 2, 3, 4, 7, 8, 9, 10):
+        file = desktop_file(tmp_path / f"{version}.db", version=version)
+        before = file.read_bytes()
+        error = await refusal(file)
+        assert (error.problem, error.retry_is_safe) == ("foreign_store", False)
+        assert f"schema version {version}" in error.detail
+        assert "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW" in str(error)
+        assert file.read_bytes() == before
+        assert [*tmp_path.glob(f"{version}.db*")] == [file]
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ("CREATE TABLE Chat_Message (id)", "chat_message"),
-        ("CREATE TABLE memory_fts_data (id)", "memory_fts_data"),
-        ("CREATE INDEX atomic_memory_id ON atomic_memory (id)", "atomic_memory_id"),
-        ("ALTER TABLE atomic_memory ADD COLUMN role TEXT", "atomic_memory.role"),
-        ("ALTER TABLE atomic_memory DROP COLUMN embedding", "atomic_memory.embedding"),
-        ("DELETE FROM schema_version", "schema version None"),
-        ("UPDATE schema_version SET version = 'five'", "schema version five"),
-        ("INSERT INTO schema_version VALUES (4)", "schema version 5"),
-    ],
-)
-async def test_a_file_that_we_would_not_fit_into_is_refused_untouched(
-    file: Path, change: str, named: str
-) -> None:
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute(change)
-        connection.commit()
-    before = file.read_bytes()
-    error = await refusal(file)
-    assert error.problem == "foreign_store"
-    assert named in error.detail
-    assert file.read_bytes() == before
+REFUSED: Final = {
+    "CREATE TABLE Chat_Message (id)": ("foreign_store", "chat_message"),
+    "CREATE TABLE memory_fts_data (id)": ("foreign_store", "memory_fts_data"),
+    "CREATE INDEX atomic_memory_id ON atomic_memory (id)": ("foreign_store", "atomic_memory_id"),
+    "ALTER TABLE atomic_memory ADD COLUMN role TEXT": ("foreign_store", "atomic_memory.role"),
+    "ALTER TABLE atomic_memory DROP COLUMN embedding": ("foreign_store", "atomic_memory.embedding"),
+    "DELETE FROM schema_version": ("foreign_store", "schema version None"),
+    "UPDATE schema_version SET version = 'five'": ("foreign_store", "schema version five"),
+    "INSERT INTO schema_version VALUES (4)": ("foreign_store", "schema version 5"),
+    "DROP TABLE schema_version": ("not_a_store", ""),  # half of the marks are another program
+    "DROP TABLE atomic_memory": ("not_a_store", ""),
+}
 
 
-@pytest.mark.parametrize("missing", ["schema_version", "atomic_memory"])
-async def test_half_of_the_marks_are_another_program(file: Path, missing: str) -> None:
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute(f"DROP TABLE {missing}")
-        connection.commit()
-    assert (await refusal(file)).problem == "not_a_store"
-
-
-async def test_a_file_that_shall_be_left_alone_is(file: Path) -> None:
-    before = file.read_bytes()
-    with pytest.raises(EffectFailed) as failed:
-        await open_once(file, "refuse")
-    assert isinstance(failed.value.error, RepositoryError)
-    assert failed.value.error.problem == "foreign_store"
-    assert file.read_bytes() == before
+async def test_a_file_that_we_would_not_fit_into_is_refused_untouched(tmp_path: Path) -> None:
+    for number, (statement, (problem, named)) in enumerate(REFUSED.items()):
+        file = desktop_file(tmp_path / f"{number}.db")
+        change(file, statement)
+        before = file.read_bytes()
+        error = await refusal(file)
+        assert (error.problem, named in error.detail) == (problem, True), statement
+        assert file.read_bytes() == before
 
 
 # --- the copy ---
@@ -242,7 +153,7 @@ def backups(file: Path) -> list[Path]:
     return sorted(path for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.v"))
 
 
-async def test_the_file_is_copied_before_its_first_change(
+async def test_the_file_is_copied_before_its_first_change_and_the_copy_can_be_opened_as_it_could(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = dump_of(file)
@@ -251,23 +162,12 @@ async def test_the_file_is_copied_before_its_first_change(
         await open_once(file)
     (backup,) = backups(file)
     assert backup.name == file.name + ".v5.backup"
-    assert dump_of(backup) == before
+    assert (dump_of(backup), version_of(backup)) == (before, 5)
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert [record.args for record in caplog.records] == [(file, backup)]
-
-
-async def test_a_copy_is_a_file_of_the_application_again(file: Path) -> None:
-    await open_once(file)
-    (backup,) = backups(file)
-    assert version_of(backup) == 5
     await open_once(backup, "in_place")
-    assert rows_of(backup, "*") == rows_of(file, "*")
-
-
-async def test_a_file_is_migrated_in_place_without_a_copy(file: Path) -> None:
-    await open_once(file, "in_place")
-    assert version_of(file) == 6
-    assert backups(file) == []
+    assert (rows_of(backup, "*"), version_of(backup)) == (rows_of(file, "*"), 6)
+    assert backups(backup) == []
 
 
 async def test_a_copy_takes_the_place_of_no_other_file(file: Path) -> None:
@@ -281,8 +181,13 @@ async def test_a_copy_takes_the_place_of_no_other_file(file: Path) -> None:
     assert version_of(backups(file)[-1]) == 5
 
 
-async def test_a_file_whose_copy_cannot_be_written_stays_as_it_is(file: Path) -> None:
+async def test_a_file_that_shall_be_left_alone_or_cannot_be_copied_stays_as_it_is(file: Path) -> None:
     before = file.read_bytes()
+    with pytest.raises(EffectFailed) as failed:
+        await open_once(file, "refuse")
+    assert isinstance(failed.value.error, RepositoryError)
+    assert failed.value.error.problem == "foreign_store"
+    assert file.read_bytes() == before
     file.with_name(f"{file.name}.v5.backup.unfinished").mkdir()
     assert (await refusal(file)).problem in {"unavailable", "read_only"}
     assert file.read_bytes() == before

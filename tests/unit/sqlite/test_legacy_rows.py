@@ -3,9 +3,9 @@
 import logging
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -65,18 +65,10 @@ async def test_ids_stay_the_same_and_differ_between_equal_rows(file: Path) -> No
     assert [memory.id for memory in await memories_of(file)] == first
 
 
-async def test_what_the_application_writes_later_is_adopted_when_the_store_is_opened(file: Path) -> None:
-    assert await memories_of(file) == []
-    insert(file, content="后来的")
-    assert [memory.content for memory in await memories_of(file)] == ["后来的"]
-
-
-@pytest.mark.parametrize("rows", [1, 199, 200, 201, 450])
-async def test_no_row_is_missed_between_two_transactions(file: Path, rows: int) -> None:
-    with closing(sqlite3.connect(file)) as connection:
-        add_rows(connection, range(rows))
-        connection.commit()
-    assert len(await memories_of(file)) == rows
+async def test_no_row_is_missed_between_two_transactions(tmp_path: Path) -> None:
+    counts = [1, 199, 200, 201, 450]
+    files = [desktop_file(tmp_path / f"{count}.db", rows=count) for count in counts]
+    assert [len(await memories_of(file)) for file in files] == counts
 
 
 async def test_long_term_rows_are_found_by_their_words(tmp_path: Path) -> None:
@@ -93,69 +85,59 @@ async def test_long_term_rows_are_found_by_their_words(tmp_path: Path) -> None:
 # --- what may stand in a row ---
 
 
-@pytest.mark.parametrize(
-    ("timestamp", "create_time", "created_at"),
-    [
-        (0, "2025-03-14T12:00:00+00:00", datetime(2025, 3, 14, 12, tzinfo=UTC)),
-        (-1, "2025-03-14T12:00:00+08:00", datetime(2025, 3, 14, 4, tzinfo=UTC)),
-        (1_700_000_000_000, "2025-03-14T12:00:00Z", datetime(2025, 3, 14, 12, tzinfo=UTC)),
-        (2**63 - 1, "yesterday", datetime(1970, 1, 1, tzinfo=UTC)),
-        ("早上", "", datetime(1970, 1, 1, tzinfo=UTC)),
-        (1.5e300, "0001-01-01T00:00:00+14:00", datetime(1970, 1, 1, tzinfo=UTC)),
-        (1_700_000_000.5, "", datetime.fromtimestamp(1_700_000_000.5, UTC)),
-    ],
-)
-async def test_an_absurd_time_stops_nothing(
-    file: Path,
-    caplog: pytest.LogCaptureFixture,
-    timestamp: object,
-    create_time: str,
-    created_at: datetime,
-) -> None:
-    insert(file, timestamp=timestamp, create_time=create_time)
+NOON, BEGINNING = datetime(2025, 3, 14, 12, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC)
+TIMES: Final = [
+    (0, "2025-03-14T12:00:00+00:00", NOON),
+    (-1, "2025-03-14T12:00:00+08:00", NOON - timedelta(hours=8)),
+    (1_700_000_000_000, "2025-03-14T12:00:00Z", NOON),
+    (2**63 - 1, "yesterday", BEGINNING),
+    ("早上", "", BEGINNING),
+    (1.5e300, "0001-01-01T00:00:00+14:00", BEGINNING),
+    (1_700_000_000.5, "", datetime.fromtimestamp(1_700_000_000.5, UTC)),
+    (
+        0,
+        "2025-03-14 12:00:00",
+        datetime(2025, 3, 14, 12).astimezone(UTC),
+    ),  # local time, where there is no other
+]
+
+
+async def test_an_absurd_time_stops_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for timestamp, create_time, _ in TIMES:
+        insert(file, timestamp=timestamp, create_time=create_time)
     with caplog.at_level(logging.INFO, legacy_rows.__name__):
-        (memory,) = await memories_of(file)
-    assert memory.created_at == created_at
-    assert caplog.records[-1].args == (1, int(created_at.year == 1970))
+        memories = await memories_of(file)
+    assert [memory.created_at for memory in memories] == [created_at for *_, created_at in TIMES]
+    assert caplog.records[-1].args == (len(TIMES), 3)
 
 
-async def test_the_local_time_of_a_row_without_any_other_is_read(file: Path) -> None:
-    insert(file, timestamp=0, create_time="2025-03-14 12:00:00")
-    (memory,) = await memories_of(file)
-    assert memory.created_at == datetime(2025, 3, 14, 12).astimezone(UTC)
+TAGS: Final[list[tuple[str | None, tuple[str, ...]]]] = [
+    (None, ()),
+    ("", ()),
+    ("a", ("a",)),
+    ("工作, 代码,a", ("工作", "代码", "a")),
+    ('["工作", "a"]', ("工作", "a")),
+    ("[" * 100_000, ("[" * 100_000,)),
+    ('{"a": 1}', ('{"a": 1}',)),
+]
+EMBEDDINGS: Final = [None, "", "[", "[1, NaN]", "null", "[" * 100_000, "[0, 0]", '["a"]']
 
 
-@pytest.mark.parametrize(
-    ("tags", "read"),
-    [
-        (None, ()),
-        ("", ()),
-        ("a", ("a",)),
-        ("工作, 代码,a", ("工作", "代码", "a")),
-        ('["工作", "a"]', ("工作", "a")),
-        ("[" * 100_000, ("[" * 100_000,)),
-        ('{"a": 1}', ('{"a": 1}',)),
-    ],
-    ids=range(7),
-)
-async def test_tags_are_read_leniently_and_kept_as_they_are(
-    file: Path, tags: str | None, read: object
+async def test_tags_are_read_leniently_no_vector_is_an_error_and_both_are_kept_as_they_are(
+    file: Path,
 ) -> None:
-    insert(file, tags=tags)
-    (memory,) = await memories_of(file)
-    assert memory.tags == read
-    assert rows_of(file, "tags") == [(tags,)]
+    for tags, _ in TAGS:
+        insert(file, tags=tags)
+    for embedding in EMBEDDINGS:
+        insert(file, embedding=embedding)
+    memories = await memories_of(file)
+    assert [memory.tags for memory in memories[: len(TAGS)]] == [read for _, read in TAGS]
+    assert {memory.embedding for memory in memories} == {None}
+    assert rows_of(file, "tags")[: len(TAGS)] == [(tags,) for tags, _ in TAGS]
+    assert rows_of(file, "embedding")[len(TAGS) :] == [(embedding,) for embedding in EMBEDDINGS]
 
 
-@pytest.mark.parametrize("embedding", [None, "", "[", "[1, NaN]", "null", "[" * 100_000, "[0, 0]", '["a"]'])
-async def test_no_vector_of_the_application_is_an_error(file: Path, embedding: str | None) -> None:
-    insert(file, embedding=embedding)
-    (memory,) = await memories_of(file)
-    assert memory.embedding is None
-    assert rows_of(file, "embedding") == [(embedding,)]
-
-
-NO_TEXT = [
+NO_TEXT: Final[list[dict[str, object]]] = [
     {"content": b"\xff\xfe"},
     {"content": "a\0b"},
     {"content": "   "},
@@ -166,21 +148,18 @@ NO_TEXT = [
 ]
 
 
-@pytest.mark.parametrize("columns", NO_TEXT, ids=range(len(NO_TEXT)))
 async def test_a_row_without_readable_text_stays_as_it_is(
-    file: Path, caplog: pytest.LogCaptureFixture, columns: dict[str, object]
+    file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    insert(file, **columns)
+    for columns in NO_TEXT:
+        insert(file, **columns)
     insert(file, content="after it")
     with caplog.at_level(logging.INFO, legacy_rows.__name__):
-        assert [memory.content for memory in await memories_of(file)] == ["after it"]
-        assert [memory.content for memory in await memories_of(file)] == ["after it"]
-    assert [record.args for record in caplog.records if record.name == legacy_rows.__name__] == [
-        (1, 0),
-        (1,),
-        (1,),
-    ]
-    assert rows_of(file, UNADOPTED) == [(1,), (0,)]
+        for _ in range(2):
+            assert [memory.content for memory in await memories_of(file)] == ["after it"]
+    told = [record.args for record in caplog.records if record.name == legacy_rows.__name__]
+    assert told == [(1, 0), (len(NO_TEXT),), (len(NO_TEXT),)]
+    assert rows_of(file, UNADOPTED) == [(1,)] * len(NO_TEXT) + [(0,)]
 
 
 # --- who is interrupted ---

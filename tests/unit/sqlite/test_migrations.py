@@ -3,14 +3,12 @@
 import re
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect import EffectFailed
@@ -18,6 +16,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory_layers.edition import edition
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
 from chatmemory_layers.sqlite.messages.message_reads import page
+from tests.patience import PATIENCE_SECONDS
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 
@@ -56,6 +55,7 @@ def test_the_published_schema_is_that_of_a_fresh_file(connection: sqlite3.Connec
     statements = [sql for (sql,) in connection.execute(SELECT_SCHEMA).fetchall()]
     fresh = "".join(f"{statement};\n\n" for statement in statements).rstrip() + "\n"
     assert SCHEMA.read_text() == fresh, f"write this to {SCHEMA.name}:\n{fresh}"
+    assert not re.findall(r"\b\w+_at INTEGER", fresh), "columns carry their unit"
 
 
 def test_every_step_is_recorded_and_taken_once(connection: sqlite3.Connection) -> None:
@@ -76,37 +76,34 @@ def test_a_step_that_fails_leaves_nothing_of_itself(connection: sqlite3.Connecti
     assert {"chat_conversation", "chat_message"} <= tables(connection)
 
 
-def test_a_later_step_is_taken_on_top(connection: sqlite3.Connection) -> None:
+def test_a_later_step_is_taken_on_top_and_one_that_was_another_is_refused(
+    connection: sqlite3.Connection,
+) -> None:
     migrate(connection)
     later = (*MIGRATIONS, Migration(LATER, "later", ("CREATE TABLE later (a)",)))
     check_origin(connection, later)
     migrate(connection, later)
     assert "later" in tables(connection)
     assert problem_of(connection) == "newer_schema"
-
-
-def test_a_step_that_was_another_one_is_refused(connection: sqlite3.Connection) -> None:
-    migrate(
-        connection,
-        (evolve(MIGRATIONS[0], name="other", statements=(*MIGRATIONS[0].statements, "CREATE TABLE x (a)")),),
-    )
+    connection.execute("DELETE FROM chatmemory_migration WHERE number = ?", (LATER,))
+    check_origin(connection)
+    connection.execute("UPDATE chatmemory_migration SET checksum = 'another' WHERE number = 1")
     assert problem_of(connection) == "newer_schema"
-
-
-def test_a_database_of_another_program_is_refused(connection: sqlite3.Connection) -> None:
-    connection.execute("CREATE TABLE todo (id)")
-    assert problem_of(connection) == "not_a_store"
 
 
 def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
     path = tmp_path / "chat.db"
     sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
-    start = threading.Barrier(9)
+    waiting = threading.Semaphore(0)
     failures: list[sqlite3.Error] = []
 
+    def tell(statement: str) -> None:
+        if statement == "BEGIN IMMEDIATE":  # it has seen that the step is missing, and asks for the lock
+            waiting.release()
+
     def open_and_migrate() -> None:
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            start.wait()
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_SECONDS)) as connection:
+            connection.set_trace_callback(tell)
             try:
                 migrate(connection)
             except sqlite3.Error as error:
@@ -117,8 +114,7 @@ def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
         blocker.execute("BEGIN IMMEDIATE")
         for thread in threads:
             thread.start()
-        start.wait()
-        time.sleep(0.1)  # all of them have seen that the step is missing, and wait for the lock
+        assert all(waiting.acquire(timeout=PATIENCE_SECONDS) for _ in threads)
         blocker.execute("ROLLBACK")
     for thread in threads:
         thread.join()
@@ -192,7 +188,3 @@ def test_messages_of_the_first_release_count_as_there_from_the_beginning(
         found = page(connection, PageQuery("早", "model", as_of=as_of))
         assert found is not None
         assert (len(found.messages), found.version, found.is_whole) == (3, version, is_whole)
-
-
-def test_columns_carry_their_unit() -> None:
-    assert not re.findall(r"\b\w+_at INTEGER", SCHEMA.read_text())

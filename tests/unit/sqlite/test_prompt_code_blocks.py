@@ -61,41 +61,24 @@ def blocks(store: sqlite3.Connection) -> int:
     return int(count)
 
 
-def test_what_fills_a_block_is_packed_and_the_rest_is_read_beside_it(store: sqlite3.Connection) -> None:
+def test_what_fills_a_block_is_packed_once_and_a_change_drops_its_block_alone(
+    store: sqlite3.Connection,
+) -> None:
     insert(store, *map(code, range(8)))
     pack_codes(store)
     assert blocks(store) == 2
     assert stored(store, 1) == rows(store, 1)
-    assert len(rows(store, 1)) == 8
-
-
-def test_packing_again_changes_nothing_and_goes_on_with_what_is_new(store: sqlite3.Connection) -> None:
-    insert(store, *map(code, range(8)))
-    pack_codes(store)
     before = store.total_changes
     pack_codes(store)
     assert store.total_changes == before
     insert(store, code(8))
     pack_codes(store)
     assert blocks(store) == 3
-
-
-def test_replacing_or_deleting_a_code_drops_its_block_alone(store: sqlite3.Connection) -> None:
-    insert(store, *map(code, range(9)))
-    pack_codes(store)
     store.execute("UPDATE prompt_codes SET code = x'FFFFFFFFFFFFFFFF' WHERE prompt_id = 2")
     assert blocks(store) == 2
     store.execute("DELETE FROM prompt_codes WHERE prompt_id = 9")
     assert blocks(store) == 1
     assert stored(store, 1) == rows(store, 1)
-
-
-def test_codes_of_two_models_and_of_none_are_kept_apart(store: sqlite3.Connection) -> None:
-    insert(store, *(row for n in range(7) for row in (code(n), code(n, 2), (1, b""))))
-    pack_codes(store)
-    assert blocks(store) == 4
-    assert stored(store, 1) == rows(store, 1)
-    assert stored(store, 2) == rows(store, 2)
 
 
 @settings(max_examples=rounds(40, thorough=150))

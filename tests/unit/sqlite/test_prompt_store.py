@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import stat
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -109,48 +108,32 @@ def test_without_a_path_it_lies_in_the_data_folder(monkeypatch: pytest.MonkeyPat
     assert store_path(PastChatsSettings(path="~/x.db")) == Path("/home/梅/x.db")
 
 
-def test_what_was_indexed_is_read_in_the_next_process(path: Path) -> None:
-    with open_past_chats(path) as past:
-        index(past, [draft(0, "一")])
-    with read_past_chats(path) as past:
-        assert contents(past) == ["一"]
-        refused = past.commit_source(state()).run_sync()
-    assert isinstance(refused, Failure)
-    assert refused.failure().problem == "read_only"
+def test_a_reader_makes_no_file_and_says_what_to_do_also_where_a_writer_has_only_begun(path: Path) -> None:
+    for is_begun in (False, True):
+        if is_begun:
+            path.touch()
+        error = problem_of(read_past_chats, path)
+        assert (error.problem, "pastchats-memory index" in str(error)) == ("missing", True)
+        assert path.exists() is is_begun
 
 
-def test_a_reader_makes_no_file_and_says_what_to_do(path: Path) -> None:
-    error = problem_of(read_past_chats, path)
-    assert error.problem == "missing"
-    assert "pastchats-memory index" in str(error)
-    assert not path.exists()
-
-
-def test_a_reader_says_so_too_where_a_writer_has_only_begun(path: Path) -> None:
-    path.touch()
-    error = problem_of(read_past_chats, path)
-    assert (error.problem, "pastchats-memory index" in error.detail) == ("missing", True)
-
-
-@pytest.mark.parametrize("open_", [open_past_chats, read_past_chats])
-@pytest.mark.parametrize(
-    ("make", "problem"),
-    [
-        (make_foreign, "not_a_store"),
-        (make_conversations, "not_a_store"),
-        (make_newer, "newer_schema"),
-        (make_cut_off, "damaged"),
-        (make_text, "not_a_store"),
-        (Path.mkdir, "unavailable"),
-    ],
-)
-def test_what_is_no_index_of_ours_is_refused_and_left_as_it_is(
-    path: Path, open_: Callable[[Path], object], make: Callable[[Path], None], problem: str
-) -> None:
-    make(path)
-    before = path.read_bytes() if path.is_file() else b""
-    assert problem_of(open_, path).problem == problem
-    assert (path.read_bytes() if path.is_file() else b"") == before
+def test_what_is_no_index_of_ours_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    for number, (make, problem) in enumerate(
+        (
+            (make_foreign, "not_a_store"),
+            (make_conversations, "not_a_store"),
+            (make_newer, "newer_schema"),
+            (make_cut_off, "damaged"),
+            (make_text, "not_a_store"),
+            (Path.mkdir, "unavailable"),
+        )
+    ):
+        path = tmp_path / f"{number}.db"
+        make(path)
+        before = path.read_bytes() if path.is_file() else b""
+        for open_ in (open_past_chats, read_past_chats):
+            assert problem_of(open_, path).problem == problem, make
+            assert (path.read_bytes() if path.is_file() else b"") == before
 
 
 def test_a_store_of_conversations_does_not_take_an_index_for_its_own(path: Path) -> None:
@@ -159,21 +142,6 @@ def test_a_store_of_conversations_does_not_take_an_index_for_its_own(path: Path)
     settings = SqliteSettings(path=str(path))
     with closing(store_file.connect_writer(settings)) as connection, pytest.raises(EffectFailed):
         store_file.prepare(connection, settings)
-
-
-def test_writers_that_start_at_once_wait_for_each_other(path: Path) -> None:
-    ended: list[str] = []
-
-    def start() -> None:
-        with open_past_chats(path) as past:
-            ended.extend(contents(past) or ["opened"])
-
-    starting = [threading.Thread(target=start) for _ in range(8)]
-    for thread in starting:
-        thread.start()
-    for thread in starting:
-        thread.join()
-    assert ended == ["opened"] * 8
 
 
 def test_a_file_that_another_process_makes_meanwhile_is_not_taken_for_a_strangers(
@@ -190,20 +158,6 @@ def test_a_file_that_another_process_makes_meanwhile_is_not_taken_for_a_stranger
     )
     with open_past_chats(path) as past:
         assert contents(past) == []
-
-
-def test_a_locked_file_is_busy(path: Path) -> None:
-    with (
-        open_past_chats(path, busy_seconds=0.05) as past,
-        closing(sqlite3.connect(path, isolation_level=None)) as other,
-    ):
-        index(past, [draft(0, "one")])
-        other.execute("BEGIN IMMEDIATE")
-        busy = past.commit_source(state(size=2)).run_sync()
-        other.execute("ROLLBACK")
-        assert isinstance(busy, Failure)
-        assert (busy.failure().problem, busy.failure().retry_is_safe) == ("busy", True)
-        assert contents(past) == ["one"]
 
 
 def test_a_full_disk_leaves_what_was_there_and_the_next_try_completes(path: Path) -> None:

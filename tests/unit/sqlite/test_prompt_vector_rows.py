@@ -60,17 +60,11 @@ def test_sql_knows_every_number(store: sqlite3.Connection) -> None:
         assert as_json(store, packed, 512) == row.tolist()
 
 
-def test_no_vectors_are_no_rows() -> None:
-    assert vector_rows([]) == []
-    assert packed_rows(np.zeros((2, 0), np.int8)) == [PackedVector(0, 0, b"")] * 2
-
-
-def test_a_vector_keeps_its_direction() -> None:
+def test_a_vector_keeps_its_direction_and_none_or_one_without_features_has_no_code() -> None:
     (row,) = vector_rows([np.array([0.5, -0.25, 0.0, 0.125], np.float32)])
     assert unpacked_rows([row.vector], 4).tolist() == [[127, -64, 0, 32]]
     assert (row.dim, bool(row.code)) == (4, True)
-
-
-def test_a_text_without_features_has_zeros_and_no_code() -> None:
     (row,) = vector_rows([np.zeros(3, np.float32)])
     assert (row.vector, row.code) == (PackedVector(0, 0, b"\0"), b"")
+    assert vector_rows([]) == []
+    assert packed_rows(np.zeros((2, 0), np.int8)) == [PackedVector(0, 0, b"")] * 2

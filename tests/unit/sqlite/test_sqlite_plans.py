@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any, Final
 
 import pytest
 
@@ -30,7 +31,20 @@ from chatmemory_layers.sqlite.messages import (
     message_summaries,
     message_writes,
 )
-from tests.unit.sql_statements import statements_of
+from chatmemory_layers.sqlite.prompts import (
+    prompt_commit,
+    prompt_conversations,
+    prompt_moves,
+    prompt_reads,
+    prompt_removal,
+    prompt_staging,
+    prompt_words,
+    prompt_writes,
+)
+from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
+from chatmemory_layers.sqlite.prompts.vectors import prompt_scans, prompt_vectors
+from tests.unit.sql_statements import sqlite_plan, statements_of
 
 MING = Namespace("小明")
 MODULES = (
@@ -53,9 +67,6 @@ MODULES = (
 SCANNED = re.compile(r"SCAN (?!chain$|stale$|from_prefix$|\w+ VIRTUAL TABLE)")
 
 
-STATEMENTS = statements_of(*MODULES)
-
-
 @pytest.fixture(scope="module")
 def store() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -63,111 +74,138 @@ def store() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def plan(store: sqlite3.Connection, statement: str) -> list[str]:
-    names = dict.fromkeys(re.findall(r":(\w+)", statement))
-    rows = store.execute(f"EXPLAIN QUERY PLAN {statement}", names or [None] * statement.count("?"))
-    return [step for _, _, _, step in rows.fetchall()]
+def test_no_statement_reads_a_whole_table(store: sqlite3.Connection) -> None:
+    def scans(statement: str) -> list[str]:
+        return [step for step in sqlite_plan(store, statement) if SCANNED.search(step)]
+
+    assert scans("SELECT * FROM atomic_memory WHERE content = :content")  # so the test can fail
+    assert {name: scans(text) for name, text in statements_of(*MODULES).items() if scans(text)} == {}
 
 
-@pytest.mark.parametrize("name", sorted(STATEMENTS))
-def test_no_statement_reads_a_whole_table(store: sqlite3.Connection, name: str) -> None:
-    assert [step for step in plan(store, STATEMENTS[name]) if SCANNED.search(step)] == []
+INDEXES: Final = {
+    memory_reads.SELECT_VALUE: "atomic_memory_key (user_key=? AND key=? AND superseded_at_us=?)",
+    memory_reads.SELECT_VALUE_THEN: "atomic_memory_key (user_key=? AND key=?)",
+    memory_reads.SELECT_LISTED: "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
+    memory_reads.SELECT_LISTED_SINCE: "atomic_memory_timeline (user_key=? AND created_at_us>? AND created_at_us<?)",
+    memory_reads.SELECT_REACH: "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
+    memory_search.SELECT_OLDEST_READ: "atomic_memory_recallable (user_key=?)",
+    memory_search.SELECT_BY_TEXT: "atomic_memory_timeline (user_key=? AND created_at_us>?)",
+    memory_reads.SELECT_LISTED_OF_SESSION: "atomic_memory_session (user_key=? AND session_id=?)",
+    memory_reads.SELECT_LISTED_OF_KEYS: "atomic_memory_key (user_key=? AND key>? AND key<?)",
+    memory_reads.SELECT_LISTED_OF_ATTRIBUTES: "atomic_memory_attribute (user_key=?)",
+    memory_removal.SELECT_FORGOTTEN_CHAIN: "atomic_memory_id_of_user (memory_id=? AND user_key=?)",
+    memory_removal.SELECT_EXPIRED: "atomic_memory_short_term (user_key=? AND created_at_us<?)",
+    memory_search.COUNT_RECALLABLE_THEN: "atomic_memory_timeline (user_key=?)",
+    conversation_lists.SELECT_RECENT_CONVERSATIONS: "chat_conversation_recency (recency>? AND recency<?)",
+    conversation_lists.SELECT_RECENT_OF_PREFIX: (
+        "sqlite_autoindex_chat_conversation_1 (conversation_id>? AND conversation_id<?)"
+    ),
+    conversation_lists.SELECT_GRANTED_BY_ID: "chat_conversation_owner (owner_user=? AND conversation_id>?)",
+    conversation_lists.SELECT_GRANTED_RECENT: (
+        "chat_conversation_owner_recency (owner_user=? AND recency>? AND recency<?)"
+    ),
+}
 
 
-def test_a_statement_that_reads_a_whole_table_is_noticed(store: sqlite3.Connection) -> None:
-    (step,) = plan(store, "SELECT * FROM atomic_memory WHERE content = :content")
-    assert SCANNED.search(step)
+def test_the_index_that_fits_is_the_one_that_is_used(store: sqlite3.Connection) -> None:
+    searched = re.compile(r"SEARCH (?:row|atomic_memory|chat_conversation) USING INDEX (.*)")
+
+    def used(statement: str) -> set[str]:
+        return {found[1] for step in sqlite_plan(store, statement) if (found := searched.match(step))}
+
+    assert {text: used(text) for text in INDEXES} == {text: {index} for text, index in INDEXES.items()}
 
 
-@pytest.mark.parametrize(
-    ("statement", "index"),
-    [
-        (memory_reads.SELECT_VALUE, "atomic_memory_key (user_key=? AND key=? AND superseded_at_us=?)"),
-        (memory_reads.SELECT_VALUE_THEN, "atomic_memory_key (user_key=? AND key=?)"),
+def listed(**asked: Any) -> Callable[[sqlite3.Connection], object]:
+    return lambda store: memory_reads.listed(store, MemoryListing(MING, 5, **asked))
+
+
+def forgotten(**asked: Any) -> Callable[[sqlite3.Connection], object]:
+    return lambda store: memory_removal.forget(Transaction(store.cursor()), Forgetting(MING, **asked))
+
+
+def test_what_names_few_is_looked_for_by_the_statement_that_finds_few(store: sqlite3.Connection) -> None:
+    for number, (asked, statement) in enumerate(
         (
-            memory_reads.SELECT_LISTED,
-            "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
-        ),
-        (
-            memory_reads.SELECT_LISTED_SINCE,
-            "atomic_memory_timeline (user_key=? AND created_at_us>? AND created_at_us<?)",
-        ),
-        (
-            memory_reads.SELECT_REACH,
-            "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
-        ),
-        (memory_search.SELECT_OLDEST_READ, "atomic_memory_recallable (user_key=?)"),
-        (memory_search.SELECT_BY_TEXT, "atomic_memory_timeline (user_key=? AND created_at_us>?)"),
-        (memory_reads.SELECT_LISTED_OF_SESSION, "atomic_memory_session (user_key=? AND session_id=?)"),
-        (memory_reads.SELECT_LISTED_OF_KEYS, "atomic_memory_key (user_key=? AND key>? AND key<?)"),
-        (memory_reads.SELECT_LISTED_OF_ATTRIBUTES, "atomic_memory_attribute (user_key=?)"),
-        (memory_removal.SELECT_FORGOTTEN_CHAIN, "atomic_memory_id_of_user (memory_id=? AND user_key=?)"),
-        (memory_removal.SELECT_EXPIRED, "atomic_memory_short_term (user_key=? AND created_at_us<?)"),
-        (memory_search.COUNT_RECALLABLE_THEN, "atomic_memory_timeline (user_key=?)"),
-        (
-            conversation_lists.SELECT_RECENT_CONVERSATIONS,
-            "chat_conversation_recency (recency>? AND recency<?)",
-        ),
-        (
-            conversation_lists.SELECT_RECENT_OF_PREFIX,
-            "sqlite_autoindex_chat_conversation_1 (conversation_id>? AND conversation_id<?)",
-        ),
-        (
-            conversation_lists.SELECT_GRANTED_BY_ID,
-            "chat_conversation_owner (owner_user=? AND conversation_id>?)",
-        ),
-        (
-            conversation_lists.SELECT_GRANTED_RECENT,
-            "chat_conversation_owner_recency (owner_user=? AND recency>? AND recency<?)",
-        ),
-    ],
+            (lambda store: memory_reads.value(store, MING, "城市"), memory_reads.SELECT_VALUE),
+            (
+                lambda store: memory_reads.value(store, MING, "城市", as_of=EPOCH),
+                memory_reads.SELECT_VALUE_THEN,
+            ),
+            (listed(), memory_reads.SELECT_LISTED),
+            (listed(key_prefix=""), memory_reads.SELECT_LISTED),
+            (listed(key_prefix="城"), memory_reads.SELECT_LISTED_OF_KEYS),
+            (listed(session_id="会议"), memory_reads.SELECT_LISTED_OF_SESSION),
+            (forgotten(), memory_removal.SELECT_FORGOTTEN),
+            (forgotten(memory_id="1"), memory_removal.SELECT_FORGOTTEN_CHAIN),
+        )
+    ):
+        executed: list[str] = []
+        store.set_trace_callback(executed.append)
+        asked(store)
+        store.set_trace_callback(None)
+        # What is executed is shown with values in the place of names.
+        shape = "(?s:.+)".join(map(re.escape, re.split(r":\w+", statement)))
+        assert [bool(re.fullmatch(shape, shown)) for shown in executed] == [True], number
+
+
+# --- past chats: what is asked for one source, one turn or one search walks through no table of all turns ---
+
+
+PROMPT_STATEMENTS = statements_of(
+    prompt_commit,
+    prompt_conversations,
+    prompt_moves,
+    prompt_reads,
+    prompt_removal,
+    prompt_scans,
+    prompt_staging,
+    prompt_vectors,
+    prompt_words,
+    prompt_writes,
 )
-def test_the_index_that_fits_is_the_one_that_is_used(
-    store: sqlite3.Connection, statement: str, index: str
-) -> None:
-    used = {
-        found[1]
-        for step in plan(store, statement)
-        if (found := re.match(r"SEARCH (?:row|atomic_memory|chat_conversation) USING INDEX (.*)", step))
-    }
-    assert used == {index}
-
-
-@pytest.mark.parametrize(
-    ("asked", "statement"),
-    [
-        (lambda store: memory_reads.value(store, MING, "城市"), memory_reads.SELECT_VALUE),
-        (lambda store: memory_reads.value(store, MING, "城市", as_of=EPOCH), memory_reads.SELECT_VALUE_THEN),
-        (lambda store: memory_reads.listed(store, MemoryListing(MING, 5)), memory_reads.SELECT_LISTED),
-        (
-            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, key_prefix="")),
-            memory_reads.SELECT_LISTED,
-        ),
-        (
-            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, key_prefix="城")),
-            memory_reads.SELECT_LISTED_OF_KEYS,
-        ),
-        (
-            lambda store: memory_reads.listed(store, MemoryListing(MING, 5, session_id="会议")),
-            memory_reads.SELECT_LISTED_OF_SESSION,
-        ),
-        (
-            lambda store: memory_removal.forget(Transaction(store.cursor()), Forgetting(MING)),
-            memory_removal.SELECT_FORGOTTEN,
-        ),
-        (
-            lambda store: memory_removal.forget(Transaction(store.cursor()), Forgetting(MING, memory_id="1")),
-            memory_removal.SELECT_FORGOTTEN_CHAIN,
-        ),
-    ],
+# Of all turns there are: counts, exports, what a person wants gone, and what no index can know.
+ABOUT_EVERYTHING = {
+    "prompt_conversations.SELECT_CONVERSATIONS",
+    "prompt_reads.COUNT_PROMPTS",
+    "prompt_reads.COUNT_CONVERSATIONS",
+    "prompt_reads.COUNT_VECTORS",
+    "prompt_reads.SELECT_VECTORS",
+    "prompt_reads.SELECT_WITHOUT_ROW",
+    "prompt_removal.CHOOSE_MEANT",
+    "prompt_removal.CHOOSE_ABANDONED",
+    "prompt_removal.DELETE_IDLE_ALIASES",
+    "prompt_writes.COUNT_PROMPTS",
+}
+NEEDS_SQLITE_VEC = {"prompt_scans.SELECT_NEAREST"}
+# To search for whatever has a conversation is a walk by another name.
+OF_ALL_TURNS = re.compile(
+    r"SCAN (main\.)?(prompts|kept|prompt_vectors|prompt_codes|prompt_aliases|copied|theirs|own)\b"
+    r"|SEARCH prompts USING .*\(conversation_id>\?\)"
 )
-def test_what_names_few_is_looked_for_by_the_statement_that_finds_few(
-    store: sqlite3.Connection, asked: Callable[[sqlite3.Connection], object], statement: str
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate_prompts(connection)
+        prepare_staging(connection)
+        yield connection
+
+
+def walks(index: sqlite3.Connection, name: str) -> list[str]:
+    """Return the tables of all turns that are walked through."""
+    return [step for step in sqlite_plan(index, PROMPT_STATEMENTS[name]) if OF_ALL_TURNS.match(step)]
+
+
+def test_no_statement_walks_through_all_turns_but_those_that_are_about_everything(
+    index: sqlite3.Connection,
 ) -> None:
-    executed: list[str] = []
-    store.set_trace_callback(executed.append)
-    asked(store)
-    store.set_trace_callback(None)
-    # What is executed is shown with values in the place of names.
-    shape = "(?s:.+)".join(map(re.escape, re.split(r":\w+", statement)))
-    assert [bool(re.fullmatch(shape, shown)) for shown in executed] == [True]
+    names = PROMPT_STATEMENTS.keys() - NEEDS_SQLITE_VEC
+    assert {name for name in names if walks(index, name)} == ABOUT_EVERYTHING
+    # These read an index, and not the long rows; those come out of one in order.
+    for name in ("prompt_conversations.SELECT_CONVERSATIONS", "prompt_reads.COUNT_PROMPTS"):
+        (walk,) = walks(index, name)
+        assert "prompts USING COVERING INDEX prompts_conversation_order" in walk
+    for name in ("prompt_reads.SELECT_BEFORE", "prompt_conversations.SELECT_TURNS_BEHIND"):
+        assert "TEMP B-TREE" not in " ".join(sqlite_plan(index, PROMPT_STATEMENTS[name]))

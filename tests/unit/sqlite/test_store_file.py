@@ -17,13 +17,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from chatmemory.conversation.message_repository import PageQuery
-from chatmemory.effect import Success
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.worker_connection import run_on
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
-from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, problem, refusal
+from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, refusal
 
 PROJECT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -38,21 +37,18 @@ async def test_a_new_file_belongs_to_its_owner_only(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize(("durability", "synchronous"), [("full", 2), ("process", 1)])
-async def test_the_file_is_set_up_as_the_settings_say(
-    tmp_path: Path, durability: str, synchronous: int
-) -> None:
-    settings = file_settings(tmp_path / "chat.db")
-    object.__setattr__(settings, "durability", durability)
-    async with open_database(settings) as database:
-        writer, reader = database._writes.connection, database._reads.connection
+async def test_the_file_is_set_up_as_the_settings_say(tmp_path: Path) -> None:
+    def pragma(name: str, connection: sqlite3.Connection) -> object:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
-        def pragma(name: str, connection: sqlite3.Connection) -> object:
-            return connection.execute(f"PRAGMA {name}").fetchone()[0]
-
-        assert await run_on(writer, partial(pragma, "journal_mode")) == "wal"
-        assert await run_on(writer, partial(pragma, "synchronous")) == synchronous
-        assert await run_on(reader, partial(pragma, "query_only")) == 1
+    (tmp_path / "chat.db").touch()  # an empty file becomes a store, too
+    for durability, synchronous in (("full", 2), ("process", 1)):
+        settings = evolve(file_settings(tmp_path / "chat.db"), durability=durability)
+        async with open_database(settings) as database:
+            writer, reader = database._writes.connection, database._reads.connection
+            assert await run_on(writer, partial(pragma, "journal_mode")) == "wal"
+            assert await run_on(writer, partial(pragma, "synchronous")) == synchronous
+            assert await run_on(reader, partial(pragma, "query_only")) == 1
 
 
 async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,66 +57,15 @@ async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: py
     assert [*tmp_path.iterdir()] == []
 
 
-async def test_what_is_no_store_is_refused_untouched(tmp_path: Path) -> None:
-    text, foreign = tmp_path / "letter.txt", tmp_path / "todo.db"
-    text.write_text("Dear reader, " * 100)
-    with closing(sqlite3.connect(foreign)) as connection:
-        connection.execute("CREATE TABLE todo (id)")
-        connection.commit()
-    for path in (text, foreign):
-        before = path.read_bytes()
-        assert (await refusal(path)).problem == "not_a_store"
-        assert path.read_bytes() == before
-
-
-async def test_a_newer_store_is_refused_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "chat.db"
-    await create_store(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO chatmemory_migration VALUES (999, 'of tomorrow', 'x', 0)")
-        connection.commit()
-    before = path.read_bytes()
-    error = await refusal(path)
-    assert error.problem == "newer_schema"
-    assert "999" in error.detail
-    assert path.read_bytes() == before
-
-
-async def test_a_path_that_can_be_no_file_says_so(tmp_path: Path) -> None:
-    assert (await refusal(tmp_path)).problem == "unavailable"
-    assert (await refusal(tmp_path / "missing" / "chat.db")).problem == "unavailable"
-    assert not (tmp_path / "missing").exists()
-    assert (await refusal(Path(":memory:"))).problem == "unavailable"
-
-
-async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    (tmp_path / "chat.db").touch()
-    await create_store(tmp_path / "chat.db")
-
-
-@pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
-async def test_a_file_that_was_cut_off_is_damaged_and_stays_as_it_is(tmp_path: Path, kept: float) -> None:
+async def test_a_file_that_was_cut_off_is_damaged_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "chat.db"
     await create_store(path, *(f"m{number}" for number in range(500)))
     whole = path.read_bytes()
-    path.write_bytes(whole[: int(len(whole) * kept)])
-    before = path.read_bytes()
-    assert (await refusal(path)).problem == "damaged"
-    assert path.read_bytes() == before
-
-
-async def test_damaged_pages_are_reported_and_not_taken_for_an_empty_store(tmp_path: Path) -> None:
-    path, small = tmp_path / "chat.db", tmp_path / "small.db"
-    await create_store(path, *(f"m{number}" for number in range(2000)))
-    await create_store(small)
-    kept = small.stat().st_size  # the schema, and where each table begins
-    whole = bytearray(path.read_bytes())
-    whole[kept:] = b"\xa5" * (len(whole) - kept)
-    path.write_bytes(whole)
-    async with open_repository(path) as repository:
-        assert problem(await repository.page(PageQuery("c", "full"))) == "damaged"
-        assert problem(await repository.append(batch("new"))) == "damaged"
-    assert path.read_bytes() == whole
+    for kept in (0.3, 0.7, 0.99):
+        before = whole[: int(len(whole) * kept)]
+        path.write_bytes(before)
+        assert (await refusal(path)).problem == "damaged"
+        assert path.read_bytes() == before
 
 
 READ_AND_CLOSE = """
@@ -185,22 +130,6 @@ def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     shutil.rmtree(folder)
 
 
-async def test_a_read_only_file_can_be_read(open_folder: Path) -> None:
-    path = open_folder / "chat.db"
-    await create_store(path)
-    path.chmod(0o444)
-    open_folder.chmod(0o777)
-    assert as_nobody(path) == [["m1"], "read_only"]
-
-
-async def test_a_store_in_a_read_only_folder_can_be_read(open_folder: Path) -> None:
-    path = open_folder / "chat.db"
-    await create_store(path)
-    path.chmod(0o444)
-    assert as_nobody(path) == [["m1"], "read_only"]
-    assert as_nobody(open_folder / "new.db", "refusal") == "read_only"
-
-
 async def test_a_store_that_may_not_be_read_is_refused_for_that_reason(open_folder: Path) -> None:
     path = open_folder / "chat.db"
     await create_store(path)
@@ -243,24 +172,6 @@ def largest_file(size: int) -> Generator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
-
-
-async def test_a_full_disk_loses_nothing_and_is_got_over(tmp_path: Path) -> None:
-    async with open_repository(tmp_path / "chat.db") as repository:
-        await repository.append(batch("m0")).or_raise()
-        with largest_file((tmp_path / "chat.db-wal").stat().st_size + 64 * 1024):
-            stored, failed = ["m0"], ""
-            for number in range(1, 100):
-                outcome = await repository.append(batch(f"m{number}", content="好" * 4000))
-                if not isinstance(outcome, Success):
-                    failed = problem(outcome)
-                    break
-                stored.append(f"m{number}")
-            assert failed == "full"
-            page = await repository.page(PageQuery("c", "full")).or_raise()
-            assert page is not None
-            assert [message.id for message in page.messages] == stored
-        assert isinstance(await repository.append(batch("after")), Success)
 
 
 async def test_a_file_of_the_desktop_application_stays_as_it_is_when_there_is_no_room_for_its_copy(

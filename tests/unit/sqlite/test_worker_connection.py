@@ -15,8 +15,6 @@ from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRe
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import batch, open_repository, problem
 
-ROUNDS = 30
-
 
 def open_files(folder: Path) -> list[str]:
     targets: list[str] = []
@@ -30,23 +28,6 @@ async def everything_is_released(folder: Path, threads: int) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while threading.active_count() > threads or open_files(folder):  # noqa: ASYNC110  threads set no event
             await asyncio.sleep(0.005)
-
-
-async def test_opening_that_is_cancelled_leaks_nothing(tmp_path: Path) -> None:
-    threads = threading.active_count()
-
-    async def open_and_stay() -> None:
-        async with open_repository(tmp_path / "chat.db"):
-            await asyncio.sleep(60)
-
-    for round_ in range(ROUNDS):
-        opening = asyncio.create_task(open_and_stay())
-        for _ in range(round_ % 10):  # at another await in each round
-            await asyncio.sleep(0)
-        opening.cancel()
-        with suppress(asyncio.CancelledError):
-            await opening
-        await everything_is_released(tmp_path, threads)
 
 
 async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: Path) -> None:
@@ -71,31 +52,20 @@ async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: P
     await everything_is_released(tmp_path, threads)
 
 
-async def test_a_connect_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
-    threads = threading.active_count()
-
-    def fail() -> sqlite3.Connection:
-        raise LookupError
-
-    with pytest.raises(LookupError):
-        await WorkerConnection.opened(fail)
-    await everything_is_released(tmp_path, threads)
-
-
-@pytest.mark.parametrize("step", ["prepare", "FileWatch", "connect_reader"])
-async def test_a_preparation_that_fails_leaves_nothing_open(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
     threads = threading.active_count()
 
     def fail(*_: object, **__: object) -> None:
         raise LookupError
 
-    monkeypatch.setattr(database, step, fail)
     with pytest.raises(LookupError):
-        async with open_repository(tmp_path / "chat.db"):
-            pass
-    await everything_is_released(tmp_path, threads)
+        await WorkerConnection.opened(fail)
+    for step in ("prepare", "FileWatch", "connect_reader"):
+        with pytest.MonkeyPatch.context() as broken:
+            broken.setattr(database, step, fail)
+            with pytest.raises(LookupError):
+                await open_repository(tmp_path / "chat.db").__aenter__()
+        await everything_is_released(tmp_path, threads)
 
 
 def test_a_store_belongs_to_one_event_loop(tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """The stack of past chats that keeps nothing, for tests of whoever builds on it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from chatmemory.effect import ManagedRuntime
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
@@ -18,31 +15,18 @@ HISTORY = [
 ]
 
 
-@pytest.fixture(params=["static", "hashed", "none"])
-def runtime(
-    request: pytest.FixtureRequest,
-) -> Iterator[ManagedRuntime[PastChatsIndexService | PastChatsService]]:
-    with ManagedRuntime(past_chats_stacks.testing(EmbeddingSettings(provider=request.param))) as running:
-        yield running
-
-
 def indexed(runtime: ManagedRuntime[PastChatsIndexService | PastChatsService], folder: Path) -> IndexReport:
     (folder / "chat.json").write_text(json.dumps(HISTORY), encoding="utf-8")
     request = IndexRequest(inputs=(str(folder),))
     return runtime.run_sync(PastChatsIndexService.use(lambda past: past.index(request))).unwrap()
 
 
-def test_what_was_indexed_in_memory_is_found_in_the_same_runtime(
-    runtime: ManagedRuntime[PastChatsIndexService | PastChatsService], tmp_path: Path
-) -> None:
-    assert indexed(runtime, tmp_path).turns.new == 2
-    past = runtime.run_sync(PastChatsService.get()).unwrap()
-    (first, *_) = runtime.run_sync(past.search("busy_timeout")).unwrap().hits
-    assert first.prompt.content == HISTORY[1]["content"]
-    assert "busy_timeout，并开启 WAL" in runtime.run_sync(past.recall("数据库被锁住")).unwrap().text
-
-
-def test_each_runtime_has_an_index_of_its_own(tmp_path: Path) -> None:
-    for _ in range(2):
-        with ManagedRuntime(past_chats_stacks.testing()) as runtime:
+def test_what_was_indexed_in_memory_is_found_in_the_same_runtime_and_in_no_other(tmp_path: Path) -> None:
+    for provider in ("static", "hashed", "none"):
+        with ManagedRuntime(past_chats_stacks.testing(EmbeddingSettings(provider=provider))) as runtime:
             assert indexed(runtime, tmp_path).turns.new == 2
+            past = runtime.run_sync(PastChatsService.get()).unwrap()
+            (first, *_) = runtime.run_sync(past.search("busy_timeout")).unwrap().hits
+            assert first.prompt.content == HISTORY[1]["content"]
+            recalled = runtime.run_sync(past.recall("数据库被锁住")).unwrap().text
+            assert "busy_timeout，并开启 WAL" in recalled

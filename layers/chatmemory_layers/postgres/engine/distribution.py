@@ -31,14 +31,17 @@ WHERE (indisunique OR indisexclusion) AND NOT EXISTS (
 )
 ORDER BY indexrelid::regclass::text
 """
-# A foreign key within one key is checked on one server, and so is one to a table that every server has.
+# A foreign key within one key is checked on one server, and so is one to a table that every server has.  A table that is
+# missing is NULL here, and no name differs from NULL.
 SELECT_REFERENCES_ACROSS: Final = """
 WITH wanted AS (
     SELECT to_regclass(name) AS oid, name, key FROM unnest($1::text[], $2::text[]) AS wanted (name, key)
 )
 SELECT wanted.name, conname, confrelid::regclass::text AS referred
 FROM wanted JOIN pg_constraint ON conrelid = wanted.oid AND contype = 'f'
-WHERE confrelid <> ALL (ARRAY(SELECT to_regclass(name) FROM unnest($3::text[]) AS name)) AND NOT EXISTS (
+WHERE confrelid <> ALL (ARRAY(
+    SELECT to_regclass(name) FROM unnest($3::text[]) AS name WHERE to_regclass(name) IS NOT NULL)
+) AND NOT EXISTS (
     SELECT FROM wanted AS other
     JOIN unnest(conkey, confkey) AS pair (here, there) ON TRUE
     JOIN pg_attribute AS mine ON mine.attrelid = conrelid AND mine.attnum = pair.here AND mine.attname = wanted.key
@@ -52,7 +55,8 @@ SELECT_STRANGERS: Final = """
 SELECT confrelid::regclass::text AS name, conname, conrelid::regclass::text AS stranger
 FROM pg_constraint
 WHERE contype = 'f' AND confrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name))
-    AND conrelid <> ALL (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name))
+    AND conrelid <> ALL (ARRAY(
+        SELECT to_regclass(name) FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL))
 ORDER BY conname
 """
 SELECT_COUNTED: Final = """

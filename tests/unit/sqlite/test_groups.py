@@ -1,4 +1,4 @@
-"""Writes share a transaction and fail alone; a commit that fails is acknowledged to nobody."""
+"""Writes share a transaction, reads a snapshot, and each fails alone; a commit that fails is acknowledged to nobody."""
 
 import asyncio
 import sqlite3
@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from chatmemory.conversation.message_repository import PageQuery
-from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import MessageConflictError, VersionConflictError
+from chatmemory.effect import Outcome, Success
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, commit_group, read_group
 from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
-from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection
+from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.stores import NOON, batch, file_settings, open_repository, problem
@@ -65,13 +64,6 @@ def numbers(connection: sqlite3.Connection) -> list[int]:
     return [value for (value,) in connection.execute("SELECT value FROM number ORDER BY rowid").fetchall()]
 
 
-async def test_a_group_is_one_transaction(connection: sqlite3.Connection) -> None:
-    statements: list[str] = []
-    connection.set_trace_callback(statements.append)
-    assert commit_group(connection, [await job(1), await job(2)], KeptRows()) == [Success(1), Success(2)]
-    assert statements.count("BEGIN IMMEDIATE") == statements.count("COMMIT") == 1
-
-
 async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> None:
     group = [await job(1), await job(-1), await job(13), await job(2)]
     one, refused, defect, two = commit_group(connection, group, KeptRows())
@@ -120,22 +112,22 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
     assert commit_group(connection, [await job(2)], KeptRows()) == [Success(2)]
 
 
-async def test_a_begin_that_finds_no_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
-    forgetful.forgets = ["BEGIN IMMEDIATE"]
-    answers = commit_group(forgetful, [await job(1), await job(2)], KeptRows())
-    assert [problem(answer) for answer in answers] == ["no_memory", "no_memory"]
-    assert commit_group(forgetful, [await job(3)], KeptRows()) == [Success(3)]
-    assert numbers(forgetful) == [3]
-
-
-@pytest.mark.parametrize("forgets", [["COMMIT"], ["COMMIT", "ROLLBACK"]])
-async def test_a_commit_that_finds_no_memory_is_undone_at_the_latest_by_the_next_group(
-    forgetful: Forgetful, forgets: list[str]
+async def test_a_begin_or_a_commit_that_finds_no_memory_fails_its_group_and_no_other(
+    forgetful: Forgetful,
 ) -> None:
-    forgetful.forgets = forgets
-    assert problem(*commit_group(forgetful, [await job(1)], KeptRows())) == "outcome_unknown"
-    assert commit_group(forgetful, [await job(2)], KeptRows()) == [Success(2)]
-    assert numbers(forgetful) == [2]
+    """What a commit leaves open is undone at the latest by the next group."""
+    for number, (forgets, problem_of_it) in enumerate(
+        (
+            (["BEGIN IMMEDIATE"], "no_memory"),
+            (["COMMIT"], "outcome_unknown"),
+            (["COMMIT", "ROLLBACK"], "outcome_unknown"),
+        )
+    ):
+        forgetful.forgets = forgets
+        answers = commit_group(forgetful, [await job(7), await job(8)], KeptRows())
+        assert [problem(answer) for answer in answers] == [problem_of_it] * 2
+        assert commit_group(forgetful, [await job(number + 1)], KeptRows()) == [Success(number + 1)]
+    assert numbers(forgetful) == [1, 2, 3]
 
 
 async def test_a_snapshot_that_finds_no_memory_is_over_for_the_next_group(forgetful: Forgetful) -> None:
@@ -148,32 +140,32 @@ async def test_a_snapshot_that_finds_no_memory_is_over_for_the_next_group(forget
     assert read_group(forgetful, [counting]) == [Success(0)]
 
 
-@pytest.mark.parametrize("escapes", [MemoryError(), SystemExit(), StopIteration(), asyncio.CancelledError()])
-async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_done(
-    tmp_path: Path, escapes: BaseException
-) -> None:
-    groups: list[int] = []
+async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_done(tmp_path: Path) -> None:
+    async def told(escapes: BaseException) -> list[object]:
+        groups: list[int] = []
 
-    def escape_once(_: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
-        groups.append(len(group))
-        if len(groups) == 1:
-            raise escapes
-        return [Success("done") for _ in group]
+        def escape_once(_: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
+            groups.append(len(group))
+            if len(groups) == 1:
+                raise escapes
+            return [Success("done") for _ in group]
 
-    jobs = Jobs(await WorkerConnection.opened(lambda: sqlite3.connect(tmp_path / "numbers.db")), escape_once)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        told = [jobs.submit("insert", insert, (number,), {}) for number in range(3)]
-        answers = await asyncio.gather(*told, return_exceptions=True)
-        assert not any(future.cancelled() for future in told)
-        assert await jobs.submit("insert", insert, (3,), {}) == Success("done")
-        await jobs.close()
-    failed = [answer for answer in answers if not isinstance(answer, Success)]
-    assert len(failed) == groups[0]
-    for failure in failed:
-        if isinstance(escapes, MemoryError):
-            assert problem(failure) == "no_memory"
-        else:
-            assert isinstance(failure, type(escapes) | RuntimeError)
+        jobs = Jobs(
+            await WorkerConnection.opened(lambda: sqlite3.connect(tmp_path / "numbers.db")), escape_once
+        )
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            futures = [jobs.submit("insert", insert, (number,), {}) for number in range(3)]
+            answers = await asyncio.gather(*futures, return_exceptions=True)
+            assert not any(future.cancelled() for future in futures)
+            assert await jobs.submit("insert", insert, (3,), {}) == Success("done")
+            await jobs.close()
+        failed = [answer for answer in answers if not isinstance(answer, Success)]
+        assert len(failed) == groups[0]
+        return failed
+
+    assert {problem(each) for each in await told(MemoryError())} == {"no_memory"}
+    for escapes in (SystemExit(), StopIteration(), asyncio.CancelledError()):
+        assert all(isinstance(each, type(escapes) | RuntimeError) for each in await told(escapes))
 
 
 async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: Path) -> None:
@@ -196,46 +188,6 @@ async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: P
         assert [message.id for message in page.messages] == [f"m{number}" for number in range(64)]
         assert page.version == 64
     assert 0 < len(commits) <= 8
-
-
-async def test_neighbours_of_a_conflict_are_stored(tmp_path: Path) -> None:
-    async with open_repository(tmp_path / "chat.db") as repository:
-        await repository.append(batch("m1")).or_raise()
-        outcomes = await asyncio.gather(
-            repository.append(batch("m2")),
-            repository.append(batch("m3", "m1", content="other")),
-            repository.append(batch("m4", expected_version=7)),
-            repository.append(batch("m5")),
-        )
-        assert outcomes[1] == Failure(MessageConflictError("c", ("m1",)))
-        assert outcomes[2] == Failure(VersionConflictError("c", expected=7, actual=2))
-        page = await repository.page(PageQuery("c", "full")).or_raise()
-        assert page is not None
-        assert [(message.id, message.seq) for message in page.messages] == [("m1", 1), ("m2", 2), ("m5", 3)]
-
-
-async def test_a_defect_reaches_its_own_caller_only(tmp_path: Path) -> None:
-    no_json: Any = object()
-    async with open_repository(tmp_path / "chat.db") as repository:
-        good, bad = await asyncio.gather(
-            repository.append(batch("m1")),
-            repository.append(batch("m2", metadata={"n": no_json})),
-            return_exceptions=True,
-        )
-        assert isinstance(bad, TypeError)
-        assert isinstance(good, Success)
-        assert (await repository.append(batch("m3")).or_raise()).conversation.message_count == 2
-
-
-async def test_a_waiter_that_is_cancelled_does_not_stop_the_write(tmp_path: Path) -> None:
-    async with open_repository(tmp_path / "chat.db") as repository:
-        adding = asyncio.ensure_future(repository.append(batch("m1", "m2")).or_raise())
-        await asyncio.sleep(0)  # it is on its way to the thread
-        adding.cancel()
-        await asyncio.wait([adding])
-        assert adding.cancelled()
-        appended = await repository.append(batch("m3")).or_raise()
-        assert appended.conversation.message_count == 3
 
 
 async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
@@ -312,3 +264,58 @@ async def test_events_of_a_group_stand_in_the_order_of_its_writes(tmp_path: Path
             ("added", 3),
             ("added", 4),
         ]
+
+
+# --- reads ---
+
+
+def read(connection: sqlite3.Connection, number: int) -> int:
+    if number == 0:
+        connection.execute("SELECT value FROM lost")
+    (value,) = connection.execute("SELECT value FROM number WHERE value = ?", (number,)).fetchone()
+    return int(value)
+
+
+async def test_a_group_reads_one_snapshot_and_a_read_that_fails_fails_alone(
+    connection: sqlite3.Connection,
+) -> None:
+    connection.executemany("INSERT INTO number VALUES (?)", [(1,), (2,)])
+    loop = asyncio.get_running_loop()
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
+
+    def answers(*wanted: int) -> list[object]:
+        jobs: list[Job] = [("read", read, (number,), {}, loop.create_future()) for number in wanted]
+        return read_group(connection, jobs)
+
+    assert answers(1, 2) == [Success(1), Success(2)]
+    assert statements.count("BEGIN") == statements.count("COMMIT") == 1
+    one, refused, defect, two = answers(1, 0, 3, 2)
+    assert (one, two) == (Success(1), Success(2))
+    assert problem(refused) == "unexpected"
+    assert isinstance(defect, TypeError)
+    assert not connection.in_transaction
+
+
+async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowledged(tmp_path: Path) -> None:
+    snapshots: list[str] = []
+    async with open_database(file_settings(tmp_path / "chat.db")) as database:
+
+        def count(connection: sqlite3.Connection) -> None:
+            connection.set_trace_callback(
+                lambda statement: snapshots.append(statement) if statement == "BEGIN" else None
+            )
+
+        await run_on(database._reads.connection, count)
+        repository = SqliteMessageRepository(database)
+
+        async def add_and_read(number: int) -> None:
+            await repository.append(batch(f"m{number}")).or_raise()
+            page = await repository.page(PageQuery("c", "full")).or_raise()
+            assert page is not None
+            assert f"m{number}" in [message.id for message in page.messages]
+
+        async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as tasks:
+            for number in range(64):
+                tasks.create_task(add_and_read(number))
+    assert 0 < len(snapshots) <= 16
