@@ -6,6 +6,7 @@ It is forked from a process that has loaded the modules already: ``zygote.py``. 
 import atexit
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -46,6 +47,7 @@ class Forked:
         environment: Mapping[str, str] | None = None,
         errors_to: Path | None = None,
         longest_seconds: float = 10 * PATIENCE_SECONDS,
+        loaded: Sequence[str] = (),
     ) -> None:
         """Start *command*.
 
@@ -54,6 +56,7 @@ class Forked:
             cwd: its folder; None: that of this process.
             environment: its variables; None: those of this process.
             errors_to: the file that takes its standard error; None: no file.
+            loaded: modules beside ours that are there already, such as a framework, which takes seconds to import.
             longest_seconds: what runs for longer is killed, so that no reader of its pipes waits for ever.
         """
         pipes = [os.pipe() for _ in range(4)]
@@ -65,13 +68,13 @@ class Forked:
         program = program_of(command)
         request = {
             "program": program,
-            "argv": [os.fspath(word) for word in command if word not in {sys.executable, "-m", program}],
+            "argv": argv_of(command),
             "cwd": os.fspath(cwd or Path.cwd()),
             "environment": dict(os.environ if environment is None else environment),
             "errors_to": errors_to and os.fspath(errors_to),
         }
         theirs = [given, printed, complained, telling]
-        socket.send_fds(_zygote(), [json.dumps(request).encode()], theirs)
+        socket.send_fds(_zygote(tuple(loaded)), [json.dumps(request).encode()], theirs)
         for descriptor in theirs:
             os.close(descriptor)
         self.pid = int(self._status.readline())
@@ -103,8 +106,9 @@ class Forked:
         return self.returncode
 
     def send_signal(self, sign: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, sign)
+        with suppress(ProcessLookupError):  # it has ended, which is told a moment later
+            if self.poll() is None:
+                os.kill(self.pid, sign)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -138,16 +142,26 @@ def run_forked(
     given: str = "",
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    loaded: Sequence[str] = (),
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* to its end, with *given* as its input."""
-    with Forked(*command, cwd=cwd, environment=environment) as running:
+    with Forked(*command, cwd=cwd, environment=environment, loaded=loaded) as running:
         printed, complained = running.communicate(given)
         return subprocess.CompletedProcess(command, running.wait(), printed, complained)
+
+
+def imports_of(program: str) -> list[str]:
+    """Return the modules that *program* imports at its top, for ``loaded``."""
+    return re.findall(r"^(?:from|import) ([\w.]+)", program, re.MULTILINE)
 
 
 def program_of(command: Sequence[str | Path]) -> str:
     """Return the code that *command* runs."""
     match command:
+        case [sys.executable, "-W", what, *rest]:
+            return f"import warnings; warnings._processoptions([{what!r}])\n{program_of([sys.executable, *rest])}"
+        case [sys.executable, "-X", _, *rest]:
+            return program_of([sys.executable, *rest])
         case [sys.executable, "-c", code, *_]:
             return str(code)
         case [sys.executable, "-m", name, *_]:
@@ -162,12 +176,22 @@ def program_of(command: Sequence[str | Path]) -> str:
             raise ValueError("an empty command")
 
 
+def argv_of(command: Sequence[str | Path]) -> list[str]:
+    """Return the ``sys.argv`` of *command*."""
+    words = [os.fspath(word) for word in command]
+    if words[0] != sys.executable:
+        return words
+    while words[1] in {"-W", "-X"}:
+        del words[1:3]
+    return ["-c", *words[3:]] if words[1] == "-c" else words[2:] if words[1] == "-m" else words[1:]
+
+
 @cache
-def _zygote() -> socket.socket:
-    """Start the process from which the others are forked; it ends when this process closes the socket."""
+def _zygote(loaded: tuple[str, ...]) -> socket.socket:
+    """Start the process from which others are forked; it ends when this process closes the socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        command = (sys.executable, "-m", "tests.zygote", str(theirs.fileno()))
+        command = (sys.executable, "-m", "tests.zygote", str(theirs.fileno()), *loaded)
         process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], start_new_session=True)
     atexit.register(process.wait)
     atexit.register(ours.close)  # before that

@@ -1,6 +1,6 @@
 """Loads the modules of chatmemory once, and forks a process for each program that ``Forked`` sends.
 
-python -m tests.zygote DESCRIPTOR
+python -m tests.zygote DESCRIPTOR [MODULE ...]
 """
 
 import gc
@@ -31,9 +31,9 @@ OTHERS: Final = (
 )
 
 
-def load() -> None:
+def load(*more: str) -> None:
     """Import what the programs import, most of it when they first use it."""
-    for name in (*names_in(chatmemory), *names_in(chatmemory_layers), *OTHERS):
+    for name in (*names_in(chatmemory), *names_in(chatmemory_layers), *OTHERS, *more):
         with suppress(ImportError):  # of something that is not installed
             importlib.import_module(name)
 
@@ -43,13 +43,13 @@ def names_in(package: ModuleType) -> Iterator[str]:
     (folder,) = map(Path, package.__path__)
     for file in folder.rglob("*.py"):
         name = ".".join((package.__name__, *file.relative_to(folder).with_suffix("").parts))
-        if not re.search(r"\.(integrations|laws|mcp|pytest_plugin|mcp_\w+)\b|__init__|__main__", name):
+        if not re.search(r"\.(integrations|laws|pytest_plugin)\b|__init__|__main__", name):
             yield name
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, *more: str) -> None:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads is not forked
-    load()
+    load(*more)
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that wait for the programs
     with socket.socket(fileno=descriptor) as connection:
@@ -101,4 +101,4 @@ def become(request: dict[str, Any], streams: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

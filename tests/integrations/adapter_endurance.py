@@ -1,4 +1,4 @@
-"""What every adapter survives: cancelling at any moment, kill -9, eight processes, a damaged file, leaving unclosed.
+"""What every adapter survives: cancelling at any moment, kill -9, several processes, a damaged file, leaving unclosed.
 
 ``class TestEndurance(AdapterEndurance)`` beside the tests of an adapter says how that adapter is made, written and read.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,9 +17,13 @@ import pytest
 
 from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory_layers.stacks import MemoryTags, embedded
+from tests.forked import Forked, imports_of
+from tests.thorough import rounds, thorough
 
 PATIENCE_SECONDS = 180
-ATTEMPTS = 100
+ATTEMPTS = rounds(36, thorough=100)
+KILLS = rounds(1, thorough=3)
+PROCESSES = rounds(2, thorough=8)
 AWAY_MOST = 12
 """How many rounds of the event loop a write gets at most before it is cancelled."""
 
@@ -59,9 +62,9 @@ class AdapterEndurance:
         for number in range(60):
             await self.write(adapter, "甲", number)
 
-    def writing(self, path: Path, name: str, many: int) -> subprocess.Popen[str]:
-        command = [sys.executable, *self.python, "-c", self.program, str(path), name, str(many)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    def writing(self, path: Path, name: str, many: int) -> Forked:
+        command = (sys.executable, *self.python, "-c", self.program, path, name, str(many))
+        return Forked(*command, loaded=imports_of(self.program))
 
     async def numbers_in(self, path: Path, *names: str) -> list[list[int]]:
         async with ThreadRuntime(embedded(path)) as runtime:
@@ -95,41 +98,40 @@ class AdapterEndurance:
     async def test_what_was_acknowledged_survives_kill_9(self, tmp_path: Path) -> None:
         path = tmp_path / "a.db"
         acknowledged: dict[str, int] = {}
-        for round_ in range(3):
-            process = self.writing(path, f"r{round_}", 100_000)
-            assert process.stdout is not None
-            for _ in range(20 + 7 * round_):
-                if not await asyncio.to_thread(process.stdout.readline):
-                    raise AssertionError(process.communicate(timeout=PATIENCE_SECONDS)[1])
-            process.kill()
-            # Not communicate(): it reads past what readline() has taken into its buffer, and fewer lines would be counted.
-            with process:
-                said = await asyncio.to_thread(process.stdout.read)
-            acknowledged[f"r{round_}"] = 20 + 7 * round_ + said.count("\n")
+        for round_ in range(KILLS):
+            with self.writing(path, f"r{round_}", 100_000) as process:
+                lines = [process.stdout.readline() for _ in range(20 + 7 * round_)]
+                assert all(lines), process.stderr.read()
+                process.kill()
+                lines += process.stdout.readlines()
+            acknowledged[f"r{round_}"] = len(lines)
         found = await self.numbers_in(path, *acknowledged)
         for numbers, many in zip(found, acknowledged.values(), strict=True):
             is_right = numbers in (list(range(many)), list(range(many + 1)))
             assert is_right, f"{many} were acknowledged, one more may have been on its way; found {numbers}"
 
-    async def test_eight_processes_write_into_one_store(self, tmp_path: Path) -> None:
-        processes = [self.writing(tmp_path / "a.db", f"p{index}", 10) for index in range(8)]
-        for process in processes:
-            _, stderr = await asyncio.to_thread(process.communicate, timeout=PATIENCE_SECONDS)
-            assert (process.returncode, stderr) == (0, "")
-        found = await self.numbers_in(tmp_path / "a.db", *(f"p{index}" for index in range(8)))
-        assert found == [list(range(10))] * 8
-
-    async def test_a_program_that_leaves_without_closing_leaves_quietly_and_loses_nothing(
+    async def test_processes_that_leave_without_closing_write_into_one_store_and_leave_quietly(
         self, tmp_path: Path
     ) -> None:
-        process = self.writing(tmp_path / "a.db", "甲", 3)
-        stdout, stderr = await asyncio.to_thread(process.communicate, timeout=PATIENCE_SECONDS)
-        assert (process.returncode, stdout, stderr) == (0, "0\n1\n2\n", "")
-        assert await self.numbers_in(tmp_path / "a.db", "甲") == [[0, 1, 2]]
-        with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        path, names = tmp_path / "a.db", [f"p{number}" for number in range(PROCESSES)]
+        with ExitStack() as running:
+            for process in [running.enter_context(self.writing(path, name, 10)) for name in names]:
+                printed, complained = process.communicate()
+                expected = "".join(f"{number}\n" for number in range(10))
+                assert (process.wait(), printed, complained) == (0, expected, "")
+        assert await self.numbers_in(path, *names) == [list(range(10))] * PROCESSES
+        with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
-    @pytest.mark.parametrize("damage", ["half of its pages", "all but its head", "cut off", "written over"])
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            "half of its pages",
+            pytest.param("all but its head", marks=thorough),
+            pytest.param("cut off", marks=thorough),
+            pytest.param("written over", marks=thorough),
+        ],
+    )
     async def test_a_damaged_file_is_an_exception_of_the_framework_and_no_hang(
         self, tmp_path: Path, damage: str
     ) -> None:

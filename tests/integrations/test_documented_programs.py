@@ -1,11 +1,11 @@
 """The programs of the documentation that need a framework run and print what stands below them."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forked import imports_of, run_forked
 from tests.readme_programs import OF_FRAMEWORKS, folder_for_programs
 
 
@@ -13,5 +13,5 @@ from tests.readme_programs import OF_FRAMEWORKS, folder_for_programs
 def test_a_program_prints_what_stands_below_it(program: str, output: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-X", "utf8", "-c", program]
     folder = folder_for_programs(tmp_path / "program")
-    run = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
+    run = run_forked(*command, cwd=folder, loaded=imports_of(program))
     assert (run.returncode, run.stderr, run.stdout) == (0, "", output)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,9 +22,6 @@ from chatmemory.integrations.anthropic import BlockingChatMemoryTool, ChatMemory
 from chatmemory_layers.stacks import Stack, embedded
 
 ROOT = Path(__file__).parents[3]
-SECTION = re.compile(
-    r"^## Anthropic: the memory tool\n\n```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE
-)
 MEI = Namespace("梅")
 QUESTION: list[BetaMessageParam] = [{"role": "user", "content": "记住：我对花生过敏。"}]
 
@@ -44,14 +40,6 @@ def test_the_second_session_recalls_the_first(tmp_path: Path) -> None:
     said = ran(str(ROOT / "examples/anthropic_agent.py"), "a.db", folder=tmp_path).splitlines()
     assert said[:2] == ["好的，我记住了。", "Without nuts, then. My notes:"]
     assert "     1\t- 对花生过敏" in said
-
-
-def test_the_section_of_the_readme_prints_what_stands_below_it(tmp_path: Path) -> None:
-    found = SECTION.search((ROOT / "docs/guides/frameworks.md").read_text("utf-8"))
-    if found is None:
-        pytest.skip("the page on frameworks has no section of Anthropic's memory tool")
-    program, output = found.groups()
-    assert ran("-c", program, folder=tmp_path) == output
 
 
 class Claude:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,6 @@ import pytest
 pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[google-adk]'")
 
 ROOT = Path(__file__).parents[3]
-SECTION = re.compile(
-    r"^## Google ADK\n\n```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE
-)
 
 
 def printed(*command: str | Path, cwd: Path) -> str:
@@ -40,12 +36,6 @@ def test_the_example_recalls_in_another_program(tmp_path: Path) -> None:
         "tuesday: 我对什么过敏？",
         "  -> You told me: 我住在杭州，对花生过敏。",
     ]
-
-
-def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
-    section = SECTION.search((ROOT / "docs/guides/frameworks.md").read_text("utf-8"))
-    assert section is not None, "the page on frameworks has no section of Google ADK"
-    assert printed("-c", section[1], cwd=tmp_path) == section[2]
 
 
 def test_the_example_of_sessions_goes_on_in_another_program(tmp_path: Path) -> None:

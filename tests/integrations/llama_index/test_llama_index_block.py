@@ -1,7 +1,6 @@
 """A memory block of LlamaIndex remembers what a user says in one session, and recalls it in the next."""
 
 import asyncio
-import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -29,7 +28,6 @@ from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags, Stack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FRAMEWORKS = EXAMPLES.parent / "docs/guides/frameworks.md"
 MEI = Namespace("mei")
 Runtime = ManagedRuntime[MemoryTags]
 
@@ -304,23 +302,6 @@ def test_the_example_recalls() -> None:
         check=True,
     )
     assert "Hangzhou" in run.stdout.splitlines()[-1]
-
-
-def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
-    section = re.search(
-        r"^## LlamaIndex\n\n```python\n(.*?)^```", FRAMEWORKS.read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )
-    assert section is not None
-    program = section[1] + "    print(memory.memory_blocks[0].namespace.user)\n"
-    run = subprocess.run(
-        [sys.executable, "-X", "utf8", "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=True,
-    )
-    assert run.stdout == "mei\n"
 
 
 async def remember(runtime: Runtime, content: str, namespace: Namespace = MEI) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
+from tests.forked import Forked, run_forked
 from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, told, write_histories
 
 SECONDS = 60
@@ -25,24 +26,22 @@ SECRET = "我的秘密是蓝色的"
 class Wire:
     """The protocol, line by line, with a process at its other end."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, process: Forked) -> None:
         self.process = process
 
     def send(self, line: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
+        self.process.stdin.buffer.write(line + b"\n")
+        self.process.stdin.buffer.flush()
 
     def ask(self, number: int, method: str, **params: Any) -> None:
         self.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode())
 
     def answer(self) -> Any:
         """Return the next answer; a server that gives none is killed."""
-        assert self.process.stdout is not None
         killer = threading.Timer(SECONDS, self.process.kill)
         killer.start()
         try:
-            return json.loads(self.process.stdout.readline())
+            return json.loads(self.process.stdout.buffer.readline())
         finally:
             killer.cancel()
 
@@ -60,20 +59,10 @@ class Wire:
 
 @contextmanager
 def wired(folder: Path, *options: str, **settings: str) -> Generator[Wire]:
-    with (
-        (folder / "server.log").open("ab") as log,
-        subprocess.Popen(
-            command(folder, *options),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env={**environment(folder), **settings},
-        ) as process,
-    ):
-        try:
-            yield Wire(process)
-        finally:
-            process.kill()
+    words = command(folder, *options)
+    variables = {**environment(folder), **settings}
+    with Forked(*words, environment=variables, errors_to=folder / "server.log") as process:
+        yield Wire(process)
 
 
 async def memories_in(folder: Path) -> str:
@@ -91,8 +80,7 @@ def test_standard_output_bears_the_protocol_and_the_log_no_content(tmp_path: Pat
         wire.ask(2, "tools/call", name="recall", arguments={"query": SECRET, "limit": 0})
         answers = {(answer := wire.answer())["id"]: answer["result"] for _ in range(2)}
         wire.process.stdin.close()
-        assert wire.process.stdout is not None
-        assert wire.process.stdout.read() == b""
+        assert wire.process.stdout.buffer.read() == b""
         assert wire.process.wait(SECONDS) == 0
     assert greeting["result"]["serverInfo"]["name"] == "chatmemory"
     assert {number: result.get("isError", False) for number, result in answers.items()} == {1: False, 2: True}
@@ -213,7 +201,7 @@ def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(tmp_path
         wire.ask(1, "tools/call", name="index_paths", arguments=asked, _meta={"progressToken": "进度"})
         assert wire.answer()["params"]["progressToken"] == "进度"
         if end == "terminates it":
-            wire.process.terminate()
+            wire.process.send_signal(signal.SIGTERM)
         else:
             wire.process.stdin.close()
         if end == "dies":
@@ -229,13 +217,4 @@ def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(tmp_path
 
 def run_to_its_end(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Start the command in *folder* with nobody at its other end."""
-    return subprocess.run(
-        command(folder, *options),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=SECONDS,
-        env=environment(folder),
-    )
+    return run_forked(*command(folder, *options), cwd=folder, environment=environment(folder))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +17,8 @@ from chatmemory import ThreadRuntime
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.openai_agents import ChatMemorySession
 from chatmemory_layers.stacks import embedded
-from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
+from tests.forked import Forked, imports_of
+from tests.integrations.adapter_endurance import KILLS, PATIENCE_SECONDS, AdapterEndurance, Runtime
 
 
 def batch(name: object, number: int) -> list[Any]:
@@ -110,25 +110,18 @@ asyncio.run(talk())
 """
 
 
-def compacting(path: Path, done: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", COMPACTING, str(path), str(done)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-
-
 async def test_a_compaction_that_is_killed_leaves_what_was_there_or_what_takes_its_place(
     tmp_path: Path,
 ) -> None:
     path, done = tmp_path / "a.db", 0
-    for round_ in range(5):
-        process = compacting(path, done)
-        assert process.stdout is not None
-        for _ in range(3 + 5 * round_):
-            if not await asyncio.to_thread(process.stdout.readline):
-                raise AssertionError(process.communicate(timeout=PATIENCE_SECONDS)[1])
-        process.kill()
-        with process:
-            said = await asyncio.to_thread(process.stdout.read)
-        last = done + 2 + 5 * round_ + said.count("\n")
+    for round_ in range(KILLS):
+        command = (sys.executable, "-c", COMPACTING, path, str(done))
+        with Forked(*command, loaded=imports_of(COMPACTING)) as process:
+            lines = [process.stdout.readline() for _ in range(3 + 5 * round_)]
+            assert all(lines), process.stderr.read()
+            process.kill()
+            lines += process.stdout.readlines()
+        last = done + len(lines) - 1
         async with ThreadRuntime(embedded(path)) as runtime:
             items: list[Any] = await ChatMemorySession("会话", runtime).get_items()
         contents = [item["content"] for item in items]

@@ -1,9 +1,6 @@
 """What a user says in one conversation with an agent of pydantic-ai is before the model in the next."""
 
-import re
 import runpy
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,7 +18,6 @@ from chatmemory.integrations.pydantic_ai import ChatMemoryHistory, LongTermMemor
 from chatmemory_layers.stacks import MemoryTags, Stack
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-FRAMEWORKS = EXAMPLES.parent / "docs/guides/frameworks.md"
 MEI = Namespace("mei")
 Runtime = ManagedRuntime[MemoryTags]
 
@@ -153,23 +149,6 @@ async def test_history_and_memories_go_together(runtime: Runtime) -> None:
 def test_the_example_recalls(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "pydantic_ai_agent.py"), run_name="__main__")
     assert "Hangzhou" in capsys.readouterr().out.splitlines()[-1]
-
-
-def test_the_section_of_the_readme_runs(tmp_path: Path) -> None:
-    section = re.search(
-        r"^## pydantic-ai\n\n```python\n(.*?)^```", FRAMEWORKS.read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )
-    assert section is not None
-    program = section[1] + "    print([message.kind for message in history.load_sync()])\n"
-    run = subprocess.run(
-        [sys.executable, "-X", "utf8", "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=True,
-    )
-    assert run.stdout == "['request', 'response']\n"
 
 
 async def remember(runtime: Runtime, content: str) -> str:
