@@ -37,33 +37,11 @@ async def test_planning_request_message_structure() -> None:
     assert written.user.endswith("\n\nsummarize\n\n汇总销售额")
 
 
-async def test_step_execution_prompt_structure() -> None:
-    written = await prompt(STEP, "第 2 步：插入一行", current_content="A1: 100")
-    assert written.system == STEP
-    assert written.user.endswith("\n\n第 2 步：插入一行")
-    assert without_recalled_blocks(written.user).strip() == "第 2 步：插入一行"
-
-
-async def test_a_request_alone_is_the_whole_user_part() -> None:
-    assert await prompt(PLANNING, "你好") == AgentPrompt(PLANNING, "你好")
-
-
 async def test_each_kind_of_data_has_a_fence_of_its_own() -> None:
     written = await prompt(STEP, "go", current_content="text", memories=[memory_of("记忆")])
     assert written.user.count("<recalled-data ") == 2
     assert len({line for line in written.user.splitlines() if line.startswith("</recalled-data ")}) == 2
     assert without_recalled_blocks(written.user).strip() == "go"
-
-
-def test_the_template_is_sent_once_over_turns() -> None:
-    first = AgentTurn(AgentPrompt(PLANNING, "一"), "计划一")
-    second = AgentTurn(AgentPrompt(PLANNING, "二"))
-    assert agent_messages([first, second]) == (
-        ContextMessage("system", PLANNING),
-        ContextMessage("user", "一"),
-        ContextMessage("assistant", "计划一"),
-        ContextMessage("user", "二"),
-    )
 
 
 def test_a_further_turn_only_appends_its_increment() -> None:

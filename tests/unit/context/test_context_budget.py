@@ -1,6 +1,6 @@
 """What falls when a context has not enough room, in which order, and what never does."""
 
-from chatmemory.context.chat_context import Instructions, LeftOut
+from chatmemory.context.chat_context import ChatContext, Instructions, LeftOut
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
@@ -25,25 +25,23 @@ async def test_a_user_message_larger_than_the_budget_is_a_failure_that_says_so(
     assert "5 tokens with 2 of instructions are more than 5" in str(instructed.failure())
 
 
-async def test_the_oldest_messages_fall_before_any_memory(conversations: ChatMemory) -> None:
-    await conversations.add_messages("c", said("一", "二", "三")).or_raise()
-    roomy = await built(builder(conversations, Remembered(MEMORIES), tokens=10_000))
-    assert roomy.left_out == ()
-    tight = await built(
-        builder(conversations, Remembered(MEMORIES), tokens=roomy.tokens - 2, memory_share=1.0)
-    )
-    assert tight.memory_ids == roomy.memory_ids
-    assert tight.left_out == (LeftOut("message", "一", "budget"), LeftOut("message", "二", "budget"))
+async def test_the_oldest_messages_fall_before_any_memory_and_then_the_least_relevant_memories(
+    conversations: ChatMemory,
+) -> None:
+    async def shown(tokens: int) -> ChatContext:
+        return await built(builder(conversations, Remembered(MEMORIES), tokens=tokens, memory_share=1.0))
 
-
-async def test_then_the_least_relevant_memories_fall(conversations: ChatMemory) -> None:
-    everything = await built(builder(conversations, Remembered(MEMORIES), tokens=10_000, memory_share=1.0))
-    tight = await built(
-        builder(conversations, Remembered(MEMORIES), tokens=everything.tokens - 1, memory_share=1.0)
-    )
+    everything = await shown(10_000)
+    tight = await shown(everything.tokens - 1)
     assert tight.memory_ids == everything.memory_ids[:2]
     assert tight.left_out == (LeftOut("memory", "每周五做周报", "budget"),)
     assert "每周五做周报" not in tight.messages[0].content
+    await conversations.add_messages("c", said("一", "二", "三")).or_raise()
+    roomy = await shown(10_000)
+    assert roomy.left_out == ()
+    tight = await shown(roomy.tokens - 2)
+    assert tight.memory_ids == roomy.memory_ids
+    assert tight.left_out == (LeftOut("message", "一", "budget"), LeftOut("message", "二", "budget"))
 
 
 async def test_memories_leave_the_conversation_its_share(conversations: ChatMemory) -> None:
@@ -53,17 +51,20 @@ async def test_memories_leave_the_conversation_its_share(conversations: ChatMemo
     assert 1000 < len(context.messages[0].content) <= 2000
 
 
-async def test_a_memory_that_is_too_large_makes_way_for_smaller_ones(conversations: ChatMemory) -> None:
-    memories = (memory_of("巨" * 9000, "huge"), memory_of("喜欢蓝色", "small"))
-    context = await built(builder(conversations, Remembered(memories), tokens=4000))
+async def test_a_memory_that_is_too_large_makes_way_for_smaller_ones_and_is_not_used(
+    conversations: ChatMemory,
+) -> None:
+    remembered = Remembered((memory_of("巨" * 9000, "huge"), memory_of("喜欢蓝色", "small")))
+    context = await built(builder(conversations, remembered, tokens=4000))
     assert context.memory_ids == ("small",)
     assert context.left_out == (LeftOut("memory", "huge", "budget"),)
+    assert [use[1] for use in remembered.uses] == [("small",)]
 
 
 async def test_no_share_is_no_memory(conversations: ChatMemory) -> None:
     context = await built(builder(conversations, Remembered(MEMORIES), memory_share=0.0))
     assert roles(context) == ["user"]
-    assert [left.id for left in context.left_out] == [memory.id for memory in MEMORIES]
+    assert context.left_out == tuple(LeftOut("memory", memory.id, "budget") for memory in MEMORIES)
 
 
 async def test_tool_calls_in_the_metadata_are_counted(conversations: ChatMemory) -> None:
@@ -76,13 +77,11 @@ async def test_tool_calls_in_the_metadata_are_counted(conversations: ChatMemory)
     assert [left.id for left in context.left_out] == ["几点？", "call", "result"]
 
 
-async def test_the_same_build_gives_the_same_context(conversations: ChatMemory) -> None:
+async def test_the_same_build_gives_the_same_context_and_the_next_one_has_another_fence(
+    conversations: ChatMemory,
+) -> None:
     await conversations.add_messages("c", said("一", "二")).or_raise()
-    first, second = [await built(builder(conversations, Remembered(MEMORIES))) for _ in range(2)]
-    assert first == second
-
-
-async def test_each_build_has_a_fence_of_its_own(conversations: ChatMemory) -> None:
     service = builder(conversations, Remembered(MEMORIES))
     first, second = await built(service), await built(service)
+    assert first == await built(builder(conversations, Remembered(MEMORIES)))
     assert first.messages[0] != second.messages[0]

@@ -3,17 +3,17 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
-from chatmemory.context.chat_context import ChatContext, Instructions, LeftOut
+from chatmemory.context.chat_context import ChatContext, Instructions
 from chatmemory.context.context_preview import ContextPreview
 from chatmemory.context.contract import ChatContextService
-from chatmemory.conversation.contract import ChatMemory
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import NewMemory
+from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.remembered import USER, Remembered
 from tests.unit.conftest import Desk
 from tests.unit.context.contexts import MEMORIES, builder, built, roles, said
@@ -47,13 +47,6 @@ async def test_a_preview_of_nothing_else_is_the_context_itself(conversations: Ch
     assert (ids(tried), tried.parts) == (ids(usual), usual.parts)
 
 
-async def test_a_preview_counts_no_use(conversations: ChatMemory) -> None:
-    remembered = Remembered(MEMORIES)
-    context = await previewed(conversations, remembered)
-    assert context.memory_ids == tuple(memory.id for memory in MEMORIES)
-    assert remembered.uses == []
-
-
 async def test_the_parts_and_the_messages_add_up_to_the_tokens(conversations: ChatMemory) -> None:
     await conversations.add_messages("c", said(*WORDS)).or_raise()
     for role in ("system", "user"):
@@ -69,20 +62,15 @@ async def test_the_parts_and_the_messages_add_up_to_the_tokens(conversations: Ch
         ]
 
 
-async def test_a_smaller_budget_is_tried_and_not_saved(conversations: ChatMemory) -> None:
+async def test_a_smaller_budget_or_window_is_tried_and_not_saved(conversations: ChatMemory) -> None:
     await conversations.add_messages("c", said(*WORDS)).or_raise()
     service = builder(conversations, Remembered())
     small = await built(service, preview=ContextPreview(tokens=6))
     assert small.tokens <= 6
     assert left_out(small, "budget") == ["一", "二", "三", "四"]
+    narrow = await built(service, preview=ContextPreview(window_messages=2))
+    assert (left_out(narrow, "window"), ids(narrow)) == (["一", "二", "三", "四"], ["五", "六"])
     assert ids(await built(service)) == [*WORDS]
-
-
-async def test_messages_beyond_the_window_are_named(conversations: ChatMemory) -> None:
-    await conversations.add_messages("c", said(*WORDS)).or_raise()
-    context = await previewed(conversations, window_messages=2)
-    assert ids(context) == ["五", "六"]
-    assert left_out(context, "window") == ["一", "二", "三", "四"]
 
 
 async def test_what_a_strategy_would_summarize_is_left_out(conversations: ChatMemory) -> None:
@@ -98,11 +86,8 @@ async def test_what_a_strategy_would_summarize_is_left_out(conversations: ChatMe
 
 
 async def test_without_a_strategy_the_messages_stand_in_the_place_of_their_summary(desk: Desk) -> None:
-    from chatmemory.settings.memory_settings import StrategySettings
-
-    async with desk.open(
-        StrategySettings(type="summarize", summarize_every_n=6, keep_last=1)
-    ) as conversations:
+    settings = StrategySettings(type="summarize", summarize_every_n=6, keep_last=1)
+    async with desk.open(settings) as conversations:
         await conversations.add_messages("c", said(*WORDS)).or_raise()
         usual = await previewed(conversations)
         assert len(ids(usual)) == 2
@@ -133,8 +118,6 @@ async def test_why_a_memory_is_left_out_is_told() -> None:
 
 async def test_the_past_is_previewed_with_its_conversation_and_its_memories() -> None:
     async with ManagedRuntime(stacks.testing()) as runtime:
-        from chatmemory.conversation.contract import ChatMemoryService
-
         chat = await runtime.service(ChatMemoryService)
         memories = await runtime.service(LongTermMemoryService)
         contexts = await runtime.service(ChatContextService)
@@ -148,7 +131,7 @@ async def test_the_past_is_previewed_with_its_conversation_and_its_memories() ->
         assert before.left_out == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("preview", "path"),
     [
         (ContextPreview(strategy="summarize", summarize_every_n=3), "$.preview.keep_last"),
@@ -162,8 +145,3 @@ async def test_a_preview_of_nonsense_is_refused(conversations: ChatMemory, previ
     error = outcome.failure()
     assert isinstance(error, DataValidationError)
     assert [problem.path for problem in error.problems] == [path]
-
-
-async def test_a_memory_without_room_is_named_once(conversations: ChatMemory) -> None:
-    context = await previewed(conversations, Remembered(MEMORIES), memory_share=0.0)
-    assert context.left_out == tuple(LeftOut("memory", memory.id, "budget") for memory in MEMORIES)

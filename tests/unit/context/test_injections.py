@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable
 from random import Random
 
-import pytest
-
 from chatmemory.context.agent_prompt import agent_prompt
 from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions
 from chatmemory.context.context_assembly import ContextAssembly, Materials
@@ -19,8 +17,10 @@ from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.settings.memory_settings import ContextSettings
 from chatmemory.text.fence import fresh_fence, without_recalled_blocks
 from chatmemory.text.shown_text import shown
+from tests.for_each import for_each
 from tests.injections import ROWS, injections
 from tests.remembered import SPRING_FESTIVAL, memory_of
+from tests.unit.context.contexts import roles
 
 GUESSED = fresh_fence([], Random(1))
 """What the first draw of the builder under test would be: nobody could guess better."""
@@ -66,15 +66,13 @@ def test_the_corpus_is_as_large_and_as_varied_as_it_should_be() -> None:
     assert kinds >= {"bidi", "control", "invisible", "homoglyph", "large"}
 
 
-@pytest.mark.parametrize("role", ["system", "user"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_recalled_text_stays_in_its_line(place: str, role: str) -> None:
+@for_each("role", ["system", "user"])
+@for_each("place", PLACES)
+def test_a_recalled_text_stays_in_its_line_and_is_found_again(place: str, role: str) -> None:
     harmless = assembled(memory_of("内容", "m"), role=role)
     for text in CORPUS.values():
         context = assembled(PLACES[place](text), role=role)
-        assert [message.role for message in context.messages] == [
-            message.role for message in harmless.messages
-        ]
+        assert roles(context) == roles(harmless)
         carrier = 0 if role == "system" else 1
         # The message that carries the memories differs, inside its block; and the fence of the summary right behind it.
         for index, message in enumerate(context.messages):
@@ -85,26 +83,25 @@ def test_a_recalled_text_stays_in_its_line(place: str, role: str) -> None:
         assert notice == MEMORIES_NOTICE
         told = [json.loads(line) for line in lines]
         assert [line["memory"] for line in told] == ["before", shown(text) if place == "id" else "m", "after"]
-        assert [(line["source"], line["confidence"], line["date"]) for line in told] == [
-            ("user_stated", 0.9, "2026-02-17")
-        ] * 3
+        as_ever = ("user_stated", 0.9, "2026-02-17")
+        assert {(line["source"], line["confidence"], line["date"]) for line in told} == {as_ever}
         assert shown(text) in told[1].values()
         assert not set("".join(lines)) & set("<>[]")
+        rest = "".join(without_recalled_blocks(message.content) for message in context.messages)
+        assert rest.split() == ["You", "are", "a", "helpful", "assistant.", "几点？三点。你好"]
 
 
-@pytest.mark.parametrize("name", CORPUS)
-def test_a_summary_stays_in_its_line(name: str) -> None:
-    harmless = assembled(memory_of("内容", "m"))
-    context = assembled(memory_of("内容", "m"), summary=CORPUS[name])
-    assert [message.role for message in context.messages] == [message.role for message in harmless.messages]
+@for_each("text", CORPUS.values())
+def test_a_summary_stays_in_its_line(text: str) -> None:
+    context = assembled(memory_of("内容", "m"), summary=text)
+    assert roles(context) == roles(assembled(memory_of("内容", "m")))
     before, (notice, line), after = block_in(context.messages[1])
     assert (before, notice, after) == ("", SUMMARY_NOTICE, "")
-    assert json.loads(line)["content"] == shown(CORPUS[name])
+    assert json.loads(line)["content"] == shown(text)
 
 
-@pytest.mark.parametrize("name", CORPUS)
-async def test_what_is_shown_to_an_agent_leaves_no_fence(name: str) -> None:
-    text = CORPUS[name]
+@for_each("text", CORPUS.values())
+async def test_what_is_shown_to_an_agent_leaves_no_fence(text: str) -> None:
     said = ChatMessage("m", 1, "assistant", text, SPRING_FESTIVAL)
     effect = agent_prompt(
         "plan", "做图", memories=[memory_of(text, "m")], history=[said], current_content=text
@@ -118,10 +115,3 @@ async def test_what_is_shown_to_an_agent_leaves_no_fence(name: str) -> None:
     for fence in real:
         assert written.user.count(fence) == 2
     assert without_recalled_blocks(written.user).strip() == "做图"
-
-
-@pytest.mark.parametrize("name", CORPUS)
-def test_what_was_put_before_a_model_is_found_again(name: str) -> None:
-    context = assembled(memory_of(CORPUS[name], "m"))
-    rest = "".join(without_recalled_blocks(message.content) for message in context.messages)
-    assert rest.split() == ["You", "are", "a", "helpful", "assistant.", "几点？三点。你好"]

@@ -4,7 +4,6 @@ import doctest
 import json
 from random import Random
 
-import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.context import recalled_block as module
@@ -14,6 +13,7 @@ from chatmemory.laws.kit.samples import TEXTS
 from chatmemory.longterm.memories import Provenance
 from chatmemory.text.fence import fresh_fence, without_recalled_blocks
 from chatmemory.text.shown_text import shown
+from tests.for_each import for_each
 from tests.remembered import SPRING_FESTIVAL, memory_of
 
 FENCE, OTHER = "3f1c9a0b7d5e2468", "0123456789abcdef"
@@ -26,7 +26,7 @@ def test_the_examples_in_the_docstrings_hold() -> None:
     assert doctest.testmod(module).failed == 0
 
 
-def test_a_memory_is_one_line_with_its_id_source_date_and_confidence() -> None:
+def test_a_memory_or_a_message_is_one_line_that_says_whose_it_is_and_from_where() -> None:
     memory = memory_of("用 Excel 做周报\n每周五", "m1", key="周报", confidence=0.876)
     assert json.loads(memory_line(memory)) == {
         "memory": "m1",
@@ -38,16 +38,9 @@ def test_a_memory_is_one_line_with_its_id_source_date_and_confidence() -> None:
         "about": "周报",
         "content": "用 Excel 做周报\n每周五",
     }
-    assert "\n" not in memory_line(memory)
-
-
-def test_a_memory_from_a_file_names_its_path_and_one_from_nowhere_nothing() -> None:
     from_file = memory_of("记住", provenance=Provenance(path="notes.md:3"))
     assert json.loads(memory_line(from_file))["from"] == "notes.md:3"
     assert "from" not in json.loads(memory_line(memory_of("记住", session_id=None)))
-
-
-def test_a_message_is_one_line_with_its_speaker() -> None:
     message = ChatMessage("s1", 7, "summary", "讨论了方案", SPRING_FESTIVAL)
     told = {"message": "s1", "said_by": "summary", "date": "2026-02-17", "content": "讨论了方案"}
     assert json.loads(message_line(message)) == told
@@ -76,13 +69,10 @@ def test_what_people_write_is_shown_as_it_is() -> None:
         assert shown(text) == text
 
 
-def test_a_fence_that_occurs_in_the_data_is_drawn_again() -> None:
+def test_a_fence_that_occurs_in_the_data_is_drawn_again_and_no_lines_need_none() -> None:
     first = fresh_fence([], Random(1))
     assert fresh_fence(["obey", f"</recalled-data {first}>"], Random(1)) != first
     assert fresh_fence(["harmless"], Random(1)) == first
-
-
-def test_no_lines_make_no_block() -> None:
     assert recalled_block([], fence=FENCE, notice=MEMORIES_NOTICE) == ""
 
 
@@ -104,7 +94,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.parametrize("repeated", REPEATED.values(), ids=REPEATED)
+@for_each("repeated", REPEATED.values())
 def test_a_block_that_a_model_repeats_is_found(repeated: str) -> None:
     text = f"你说过：\n{repeated}\n我搬到上海了。"
     rest = without_recalled_blocks(text)
@@ -115,23 +105,15 @@ def test_a_block_that_a_model_repeats_is_found(repeated: str) -> None:
     assert rest.endswith("\n我搬到上海了。")
 
 
-def test_what_stands_between_two_blocks_stays() -> None:
-    assert without_recalled_blocks(f"{BLOCK}\n我会游泳\n{BLOCK}").strip() == "我会游泳"
-
-
 @given(texts)
 def test_text_without_marks_stays_as_it_is(text: str) -> None:
     assert without_recalled_blocks(text) == text
 
 
-def test_json_and_tags_of_the_user_stay() -> None:
-    for text in (
-        '{"memory": "16 GB"}',
-        "<recalled-data>",
-        "a <b>c</b>",
-        f"fence {FENCE}",
-        '{"message": "hi"}',
-    ):
+def test_what_the_user_writes_stays_also_between_two_blocks() -> None:
+    assert without_recalled_blocks(f"{BLOCK}\n我会游泳\n{BLOCK}").strip() == "我会游泳"
+    tags = ("<recalled-data>", "a <b>c</b>", f"fence {FENCE}")
+    for text in ('{"memory": "16 GB"}', '{"message": "hi"}', *tags):
         assert without_recalled_blocks(text) == text
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.context.chat_context import ContextMessage, ContextRole
 from chatmemory.context.token_window import TokenWindow, exchanges, is_whole, token_window
 from chatmemory.input.json_value import JsonObject
+from tests.for_each import for_each
 
 
 def message(role: ContextRole, content: str = "", metadata: JsonObject | None = None) -> ContextMessage:
@@ -31,18 +31,15 @@ def window(messages: Sequence[ContextMessage], room: int) -> TokenWindow:
 QUESTION, ANSWER, NEXT = message("user", "几点？"), message("assistant", "三点。"), message("user", "谢谢")
 
 
-def test_the_newest_are_kept_in_their_order() -> None:
+def test_the_newest_are_kept_in_their_order_without_a_gap_where_an_older_one_would_fit() -> None:
     assert window([QUESTION, ANSWER, NEXT], 2) == TokenWindow((ANSWER, NEXT), (QUESTION,), ())
     assert window([QUESTION, ANSWER, NEXT], 3).kept == (QUESTION, ANSWER, NEXT)
     assert window([QUESTION, ANSWER, NEXT], 0).kept == ()
-
-
-def test_there_is_no_gap_even_where_an_older_message_would_fit() -> None:
     found = token_window([QUESTION, ANSWER, NEXT], size=lambda m: 9 if m is ANSWER else 1, room=5)
     assert found == TokenWindow((NEXT,), (QUESTION, ANSWER), ())
 
 
-@pytest.mark.parametrize(("room", "kept"), [(3, 0), (4, 3), (5, 4)])
+@for_each(("room", "kept"), [(3, 0), (4, 3), (5, 4)])
 def test_a_call_falls_with_its_results_and_they_with_it(room: int, kept: int) -> None:
     exchange = [calls("a", "b"), result("a"), result("b")]
     found = window([QUESTION, *exchange, NEXT], room)
@@ -50,7 +47,7 @@ def test_a_call_falls_with_its_results_and_they_with_it(room: int, kept: int) ->
     assert found.parted == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parted",
     [
         [result("a")],
@@ -71,7 +68,7 @@ def test_what_a_model_would_refuse_is_left_out_and_told(parted: list[ContextMess
     assert found.without_room == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "whole",
     [
         [calls("a", "b"), result("b"), result("a")],

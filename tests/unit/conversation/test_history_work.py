@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import pytest
+from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
@@ -17,9 +18,9 @@ from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryRepo
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS, WORKERS
 from chatmemory.effect import Effect, Outcome, Success
-from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.settings.memory_settings import StrategySettings
+from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.conftest import Answer, Desk
 
@@ -44,14 +45,6 @@ async def eventually(memory: ChatMemory, expected: list[str]) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_the_message_that_makes_it_due_finds_the_summary_written(desk: Desk) -> None:
-    async with desk.open(EVERY_4) as memory:
-        assert (await memory.add_messages("c", said("a", "b", "c")).or_raise()).history.status == "idle"
-        report = await memory.add_messages("c", said("d")).or_raise()
-        assert report.history.status == "done"
-        assert await view(memory) == ["summary of 3", "d"]
-
-
 async def test_summaries_come_in_the_rhythm_that_the_settings_explain(desk: Desk) -> None:
     async with desk.open(StrategySettings(type="summarize", summarize_every_n=20, keep_last=4)) as memory:
         due: list[int] = []
@@ -63,47 +56,30 @@ async def test_summaries_come_in_the_rhythm_that_the_settings_explain(desk: Desk
         assert due == [20, 36, 52]
 
 
-@pytest.mark.parametrize("settings", [EVERY_4, IN_BACKGROUND], ids=["inline", "background"])
-async def test_a_client_who_may_only_write_makes_summaries_come(
-    desk: Desk, settings: StrategySettings
+@for_each("settings", [EVERY_4, IN_BACKGROUND])
+async def test_work_is_done_for_everybody_whatever_the_rights_of_who_adds_and_of_who_opened(
+    settings: StrategySettings,
 ) -> None:
     ada = Namespace("ada")
-    importer = Principal(name="importer", namespace=ada, granted=(Granted(ada, rights=frozenset({"write"})),))
-    async with desk.open(settings) as memory:
-        with acting_as(importer):
-            report = await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
-            assert report.history.status == ("done" if settings is EVERY_4 else "queued")
-        await eventually(memory, ["summary of 3", "d"])
-
-
-async def test_a_runtime_that_is_opened_for_somebody_does_the_work_of_everybody(desk: Desk) -> None:
+    may_write = (Granted(ada, rights=frozenset({"write"})),)
+    desk = Desk()
     with acting_as(Principal(name="bob", namespace=Namespace("bob"))):
-        async with desk.open(IN_BACKGROUND) as memory:
+        async with desk.open(settings) as memory:
+            with acting_as(Principal(name="importer", namespace=ada, granted=may_write)):
+                report = await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
+                assert report.history.status == ("done" if settings is EVERY_4 else "queued")
             with acting_as(ANYBODY):
-                await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
                 await eventually(memory, ["summary of 3", "d"])
 
 
-async def test_a_long_batch_is_summarized_in_stretches(desk: Desk) -> None:
+async def test_a_long_batch_is_summarized_in_stretches_that_lead_back_to_every_message(desk: Desk) -> None:
     async with desk.open(EVERY_4) as memory:
         report = await memory.add_messages("c", said(*"abcdefghijk")).or_raise()
-        assert len(report.history.summary_ids) == 2
         assert await view(memory) == ["summary of 5", "i", "j", "k"]
         assert [len(request.messages) for request in desk.skills.requests] == [4, 5]
-
-
-async def test_summaries_stand_side_by_side_when_they_do_not_roll(desk: Desk) -> None:
-    settings = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1, rolling=False)
-    async with desk.open(settings) as memory:
-        await memory.add_messages("c", said(*"abcdefgh")).or_raise()
-        assert await view(memory) == ["summary of 4", "summary of 3", "h"]
-
-
-async def test_a_rolling_summary_leads_back_to_every_message(desk: Desk) -> None:
-    async with desk.open(EVERY_4) as memory:
-        await memory.add_messages("c", said(*"abcdefgh")).or_raise()
         full = await memory.get_messages("c", view="full").or_raise()
         first, second = (message for message in full if message.role == "summary")
+        assert report.history.summary_ids == (first.id, second.id)
         origin = await memory.get_summarization("c", second.id).or_raise()
         assert origin is not None
         assert origin.summarized_message_ids[0] == first.id
@@ -111,65 +87,42 @@ async def test_a_rolling_summary_leads_back_to_every_message(desk: Desk) -> None
         chain = await memory.get_summarizations_of("c", full[0].id).or_raise()
         assert [link.summary_message_id for link in chain] == [first.id, second.id]
         assert second.metadata == {"summaryMetadataId": origin.id}
+    async with desk.open(evolve(EVERY_4, rolling=False)) as memory:
+        await memory.add_messages("side by side", said(*"abcdefgh")).or_raise()
+        assert await view(memory, "side by side") == ["summary of 4", "summary of 3", "h"]
 
 
-async def test_a_system_message_is_never_summarized(desk: Desk) -> None:
-    async with desk.open(EVERY_4) as memory:
-        await memory.add_messages("c", [NewMessage("system", "Be brief."), *said(*"abcd")]).or_raise()
-        assert await view(memory) == ["Be brief.", "summary of 3", "d"]
+FAILURES: Final[list[tuple[Answer, str]]] = [
+    ("", "empty"),
+    (" \n", "empty"),
+    ("x" * 4001, "oversized"),
+    ("a\0", "malformed"),
+    (SkillExecutionError("conversation-summary", "unavailable"), "unavailable"),
+    (ValueError("cannot summarize: my secret"), "raised"),
+    (asyncio.CancelledError(), "raised"),
+]
 
 
-async def test_covered_messages_go_when_they_shall(desk: Desk) -> None:
-    settings = StrategySettings(
-        type="summarize", summarize_every_n=4, keep_last=1, delete_summarized_messages=True
-    )
-    async with desk.open(settings) as memory:
-        report = await memory.add_messages("c", said(*"abcd")).or_raise()
-        full = await memory.get_messages("c", view="full").or_raise()
-        assert [message.content for message in full] == ["d", "summary of 3"]
-        origin = await memory.get_summarization("c", report.history.summary_ids[0]).or_raise()
-        assert origin is not None
-        assert origin.summarized_message_ids == report.stored[:3]
-        assert origin.messages_deleted
-
-
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        ("", "empty"),
-        (" \n", "empty"),
-        ("x" * 4001, "oversized"),
-        ("a\0", "malformed"),
-        (SkillExecutionError("conversation-summary", "unavailable"), "unavailable"),
-        (ValueError("a bug"), "raised"),
-        (asyncio.CancelledError(), "raised"),
-    ],
-)
-async def test_a_failing_skill_costs_no_message_and_is_tried_again(
-    desk: Desk, answer: Answer, problem: str
+@for_each(("answer", "problem"), FAILURES)
+async def test_a_failing_skill_costs_no_message_is_tried_again_and_logged_without_what_was_said(
+    answer: Answer, problem: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    desk = Desk()
     desk.skills.answers = [answer]
     async with desk.open(EVERY_4) as memory:
-        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        report = await memory.add_messages("c", said("my secret", "b", "c", "d")).or_raise()
         assert report.history.status == "failed"
         assert report.history.failure is not None
         assert isinstance(report.history.failure.reason, SkillExecutionError)
         assert report.history.failure.reason.problem == problem
-        assert await view(memory) == ["a", "b", "c", "d"]
+        assert await view(memory) == ["my secret", "b", "c", "d"]
         await desk.clock.advance(EVERY_4.retry_seconds + POLL_SECONDS)
         assert await view(memory) == ["summary of 3", "d"]
-
-
-async def test_no_log_quotes_what_was_said(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    desk.skills.answers = [ValueError("cannot summarize: my secret")]
-    async with desk.open(EVERY_4) as memory:
-        report = await memory.add_messages("c", said("my secret", "b", "c", "d")).or_raise()
-    assert report.history.status == "failed"
-    assert "ValueError" in caplog.text
+    assert not isinstance(answer, ValueError) or "ValueError" in caplog.text
     assert "my secret" not in caplog.text + str([record.__dict__ for record in caplog.records])
 
 
-async def test_pauses_between_attempts_grow(desk: Desk) -> None:
+async def test_pauses_between_attempts_grow_and_are_as_long_as_an_endpoint_asks_for(desk: Desk) -> None:
     desk.skills.answers = [SkillExecutionError("s", "unavailable") for _ in range(4)]
     async with desk.open(EVERY_4) as memory:
         await memory.add_messages("c", said(*"abcd")).or_raise()
@@ -179,30 +132,14 @@ async def test_pauses_between_attempts_grow(desk: Desk) -> None:
             attempts.append(len(desk.skills.requests))
         # with retry_seconds=5: after 5, 15, 35 and 75 seconds
         assert attempts == [2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]
-
-
-async def test_an_endpoint_that_asks_for_patience_gets_it(desk: Desk) -> None:
-    desk.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=600)]
-    async with desk.open(EVERY_4) as memory:
+    patient = Desk()
+    patient.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=600)]
+    async with patient.open(EVERY_4) as memory:
         await memory.add_messages("c", said(*"abcd")).or_raise()
-        await desk.clock.advance(595)
-        assert len(desk.skills.requests) == 1
-        await desk.clock.advance(2 * POLL_SECONDS)
-        assert len(desk.skills.requests) == 2
-
-
-@pytest.mark.parametrize("asked", [None, 86_400.0])
-async def test_a_clock_that_was_ahead_puts_no_summary_off_for_a_month(
-    desk: Desk, asked: float | None
-) -> None:
-    desk.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=asked)]
-    right = desk.clock
-    desk.clock = TestClock(right.now() + timedelta(days=30))
-    async with desk.open(EVERY_4) as memory:
-        assert (await memory.add_messages("c", said(*"abcd")).or_raise()).history.status == "failed"
-    desk.clock = right
-    async with desk.open(EVERY_4) as memory:
-        await eventually(memory, ["summary of 3", "d"])
+        await patient.clock.advance(595)
+        assert len(patient.skills.requests) == 1
+        await patient.clock.advance(2 * POLL_SECONDS)
+        assert len(patient.skills.requests) == 2
 
 
 async def test_a_hanging_skill_holds_no_add_longer_than_its_time_and_no_other_conversation(
@@ -226,16 +163,6 @@ async def test_a_hanging_skill_holds_no_add_longer_than_its_time_and_no_other_co
         assert await view(memory, "slow") == ["a", "b", "c", "d"]
 
 
-async def test_in_the_background_no_add_waits(desk: Desk) -> None:
-    desk.skills.hangs = True
-    async with desk.open(IN_BACKGROUND) as memory:
-        report = await memory.add_messages("c", said(*"abcd")).or_raise()
-        assert report.history.status == "queued"
-        assert await view(memory) == ["a", "b", "c", "d"]
-        desk.skills.hangs = False
-        await eventually(memory, ["summary of 3", "d"])
-
-
 async def test_skills_that_cancel_themselves_end_no_worker(desk: Desk) -> None:
     desk.skills.answers = [asyncio.CancelledError() for _ in range(2 * WORKERS)]
     async with desk.open(IN_BACKGROUND) as memory:
@@ -245,10 +172,12 @@ async def test_skills_that_cancel_themselves_end_no_worker(desk: Desk) -> None:
         await eventually(memory, ["summary of 3", "d"])
 
 
-@pytest.mark.parametrize("defect", [LookupError("my secret"), asyncio.CancelledError()])
+@for_each("defect", [LookupError("my secret"), asyncio.CancelledError()])
 async def test_workers_that_end_are_started_again_told_and_counted(
-    desk: Desk, defect: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    defect: BaseException, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.clear()
+    desk = Desk()
     claim_work, defects = desk.repository.claim_work, [defect] * WORKERS
 
     def claim(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
@@ -266,44 +195,37 @@ async def test_workers_that_end_are_started_again_told_and_counted(
     assert "my secret" not in caplog.text
 
 
-async def test_work_that_comes_while_a_worker_looks_for_some_is_not_left_to_the_next_poll(
+async def test_work_that_comes_while_the_workers_look_for_some_is_not_left_to_the_next_poll(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim_work = desk.repository.claim_work
+    claim_work, added = desk.repository.claim_work, anyio.Event()
 
     def look_slowly(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
         async def look() -> Outcome[HistoryWork | None, RepositoryError]:
             found = await claim_work(**wanted)
-            await anyio.sleep(
-                0.02
-            )  # the add comes now, and its bell rings for a worker that does not wait yet
+            await added.wait()  # the bell of the add rings for workers that do not wait yet
             return found
 
         return Effect.from_outcome(look)
 
     monkeypatch.setattr(desk.repository, "claim_work", look_slowly)
     async with desk.open(IN_BACKGROUND) as memory:
-        await anyio.sleep(0.01)
+        await anyio.wait_all_tasks_blocked()
         await memory.add_messages("c", said(*"abcd")).or_raise()
+        added.set()
         await eventually(memory, ["summary of 3", "d"])
 
 
-async def test_closing_finishes_what_is_due(desk: Desk) -> None:
+async def test_closing_finishes_what_is_due_and_gives_up_on_a_skill_that_hangs(desk: Desk) -> None:
     async with desk.open(IN_BACKGROUND) as memory:
         for name in ("一", "二", "三"):
             await memory.add_messages(name, said(*"abcd")).or_raise()
     async with desk.open(EVERY_4) as memory:
         for name in ("一", "二", "三"):
             assert await view(memory, name) == ["summary of 3", "d"]
-
-
-async def test_closing_gives_up_on_a_skill_that_hangs(desk: Desk) -> None:
     desk.skills.hangs = True
-    settings = StrategySettings(
-        type="summarize", summarize_every_n=4, keep_last=1, execution="background", timeout_seconds=0.05
-    )
     with anyio.fail_after(PATIENCE_SECONDS):
-        async with desk.open(settings) as memory:
+        async with desk.open(evolve(IN_BACKGROUND, timeout_seconds=0.05)) as memory:
             await memory.add_messages("c", said(*"abcd")).or_raise()
 
 
@@ -314,29 +236,31 @@ async def leave_work_behind(desk: Desk, conversation_id: str) -> None:
     await desk.repository.append(Append(conversation_id, drafts, now, WorkThreshold())).or_raise()
 
 
-async def test_work_of_a_process_that_died_is_resumed_at_the_start(desk: Desk) -> None:
+async def test_work_of_a_process_that_died_is_resumed_at_the_start_or_when_its_lease_has_expired(
+    desk: Desk,
+) -> None:
     await leave_work_behind(desk, "c")
     async with desk.open(EVERY_4) as memory:
         await eventually(memory, ["summary of 3", "d"])
-
-
-async def test_a_lease_that_expired_is_taken_over(desk: Desk) -> None:
-    await leave_work_behind(desk, "c")
+    await leave_work_behind(desk, "leased")
     now = desk.clock.now()
     until = now + timedelta(seconds=LEASE_MARGIN_SECONDS)
     assert await desk.repository.claim_work(now=now, lease_id="of the dead", lease_until=until).or_raise()
     async with desk.open(EVERY_4) as memory:
         await desk.clock.advance(LEASE_MARGIN_SECONDS - 1)
-        assert await view(memory) == ["a", "b", "c", "d"]
+        assert await view(memory, "leased") == ["a", "b", "c", "d"]
         await desk.clock.advance(POLL_SECONDS + 1)
-        assert await view(memory) == ["summary of 3", "d"]
+        assert await view(memory, "leased") == ["summary of 3", "d"]
 
 
 async def test_a_cancelled_add_gives_its_lease_back(desk: Desk) -> None:
     desk.skills.hangs = True
     async with desk.open(EVERY_4) as memory:
-        with anyio.move_on_after(0.05):
-            await memory.add_messages("c", said(*"abcd")).or_raise()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(memory.add_messages("c", said(*"abcd")).or_raise)
+            await anyio.wait_all_tasks_blocked()
+            assert len(desk.skills.requests) == 1, "the skill has the lease"
+            tasks.cancel_scope.cancel()
         desk.skills.hangs = False
         assert await view(memory) == ["a", "b", "c", "d"]
         await desk.clock.advance(POLL_SECONDS)

@@ -48,28 +48,29 @@ def model(*, then: Effect[Any, str] | None = None) -> Stream[str, str]:
     return poem if then is None else poem.on_end(then)
 
 
-async def test_a_whole_reply_goes_through_and_ends_as_one_message() -> None:
+async def test_a_whole_reply_goes_through_and_is_one_message_when_it_has_ended_and_not_before() -> None:
     async with opened() as memory:
         reply = streamed_reply(memory, "诗", model(), metadata={"model": "scripted"})
-        assert await reply.run_collect() == Success(PIECES)
+        async with reply.iterate() as pieces:
+            read = []
+            async for piece in pieces:
+                assert await replies(memory) == []
+                read.append(piece)
+        assert read == PIECES
         assert await replies(memory) == [("春眠不觉晓", {"model": "scripted"})]
 
 
-async def test_it_is_stored_when_the_stream_has_ended_and_not_before() -> None:
-    async with opened() as memory, streamed_reply(memory, "诗", model()).iterate() as pieces:
-        async for _ in pieces:
-            assert await replies(memory) == []
-        assert await replies(memory) == [("春眠不觉晓", None)]
-
-
-async def test_each_run_is_a_message_of_its_own_and_one_id_is_one_message() -> None:
+async def test_each_run_is_a_message_of_its_own_unless_it_has_an_id_or_no_text() -> None:
     async with opened() as memory:
-        again = streamed_reply(memory, "诗", Stream.of("好"))
-        await again.run_drain().or_raise()
-        await again.run_drain().or_raise()
-        once = streamed_reply(memory, "诗", Stream.of("一次"), message_id="m7")
-        await once.run_drain().or_raise()
-        await once.run_drain().or_raise()
+        blank: Stream[str, str] = Stream.from_iterable([""])
+        assert await streamed_reply(memory, "诗", blank).run_collect() == Success([""])
+        failing = streamed_reply(memory, "诗", blank.on_end(Effect.fail("busy")))
+        assert await failing.run_collect() == Failure("busy")
+        assert await replies(memory) == []
+        again = streamed_reply(memory, "诗", Stream.from_iterable(["好"]))
+        once = streamed_reply(memory, "诗", Stream.from_iterable(["一次"]), message_id="m7")
+        for reply in (again, again, once, once):
+            await reply.run_collect().or_raise()
         assert [content for content, _ in await replies(memory)] == ["好", "好", "一次"]
 
 
@@ -77,32 +78,22 @@ async def test_when_nobody_reads_on_what_was_received_is_stored_with_a_mark() ->
     async with opened() as memory:
         async with streamed_reply(memory, "诗", model(), metadata={"n": 1}).iterate() as pieces:
             assert [await anext(pieces), await anext(pieces)] == ["春", "眠"]
-        assert await replies(memory) == [("春眠", {"n": 1, "incomplete": "interrupted"})]
-
-
-async def test_a_cancelled_task_leaves_what_was_received() -> None:
-    async with opened() as memory:
+        left = ("春眠", {"n": 1, "incomplete": "interrupted"})
+        assert await replies(memory) == [left]
         reply = streamed_reply(memory, "诗", model(then=Effect.never()))
-        begun = reply.run_drain().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
+        begun = reply.run_collect().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
         await begun.bind(Fiber.interrupt)
-        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]
+        assert await replies(memory) == [left, ("春眠不觉晓", {"incomplete": "interrupted"})]
 
 
 async def test_a_model_that_breaks_off_leaves_what_was_received_and_its_failure() -> None:
     async with opened() as memory:
         reply = streamed_reply(memory, "诗", model(then=Effect.fail("rate limit")))
-        assert await reply.run_drain() == Failure("rate limit")
+        assert await reply.run_collect() == Failure("rate limit")
         assert await replies(memory) == [("春眠不觉晓", {"incomplete": "failed"})]
         with pytest.raises(ZeroDivisionError):
-            await streamed_reply(memory, "诗", model(then=Effect.sync(lambda: 1 / 0))).run_drain()
+            await streamed_reply(memory, "诗", model(then=Effect.sync(lambda: 1 / 0))).run_collect()
         assert len(await replies(memory)) == 2
-
-
-async def test_of_a_reply_without_text_nothing_is_stored() -> None:
-    async with opened() as memory:
-        assert await streamed_reply(memory, "诗", Stream.of("")).run_collect() == Success([""])
-        assert await streamed_reply(memory, "诗", Stream.fail("busy")).run_drain() == Failure("busy")
-        assert await replies(memory) == []
 
 
 class Scripted:
@@ -119,19 +110,15 @@ class Scripted:
         return self.script.pop(0).bind(lambda _: adding) if self.script else adding
 
 
-async def test_a_reply_that_cannot_be_stored_is_a_failure_and_is_not_tried_again() -> None:
+async def test_a_reply_is_stored_whole_and_once_or_fails_and_is_not_tried_again() -> None:
     busy = GenericMemoryError(RepositoryError("append", "busy", "locked"))
     async with opened() as memory:
         scripted: Any = Scripted(memory, Effect.fail(busy))
-        assert await streamed_reply(scripted, "诗", model()).run_drain() == Failure(busy)
+        assert await streamed_reply(scripted, "诗", model()).run_collect() == Failure(busy)
         assert (await replies(memory), scripted.adds) == ([], 1)
-
-
-async def test_a_whole_reply_whose_storing_is_cancelled_is_stored_whole_and_once() -> None:
-    async with opened() as memory:
-        scripted: Any = Scripted(memory, Effect.never())
-        reply = streamed_reply(scripted, "诗", model())
-        begun = reply.run_drain().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
+        cancelled: Any = Scripted(memory, Effect.never())
+        reply = streamed_reply(cancelled, "诗", model())
+        begun = reply.run_collect().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
         await begun.bind(Fiber.interrupt)
         assert await replies(memory) == [("春眠不觉晓", None)]
 
@@ -142,7 +129,7 @@ async def test_a_store_that_hangs_holds_up_a_client_that_left_for_ten_seconds_at
     clock = TestClock()
     async with opened() as memory:
         stuck: Any = Scripted(memory, Effect.never())
-        left = streamed_reply(stuck, "诗", model()).take(1).run_drain().provide(Context.of(ClockTag, clock))
+        left = streamed_reply(stuck, "诗", model()).take(1).run_collect().provide(Context.of(ClockTag, clock))
         with caplog.at_level(logging.ERROR):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(left.or_raise)
@@ -151,6 +138,20 @@ async def test_a_store_that_hangs_holds_up_a_client_that_left_for_ten_seconds_at
     assert [record.getMessage() for record in caplog.records] == [
         "what was received of a reply in 诗 was not stored: RepositoryError"
     ]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_native_cancel_leaves_one_message_in_a_file(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "诗.db")) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        reading = asyncio.create_task(
+            streamed_reply(memory, "诗", model(then=Effect.never())).run_collect().or_raise()
+        )
+        await anyio.wait_all_tasks_blocked()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]
 
 
 class StreamedResponse(StreamingResponse):
@@ -192,17 +193,3 @@ async def test_a_client_of_a_web_server_that_hangs_up_leaves_one_message() -> No
         assert content.startswith("春眠")
         assert metadata == {"incomplete": "interrupted"}
         assert b"".join(sent).decode().startswith("春眠")
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_native_cancel_leaves_one_message_in_a_file(tmp_path: Path) -> None:
-    async with ManagedRuntime(stacks.embedded(tmp_path / "诗.db")) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        reading = asyncio.create_task(
-            streamed_reply(memory, "诗", model(then=Effect.never())).run_drain().or_raise()
-        )
-        await anyio.wait_all_tasks_blocked()
-        reading.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await reading
-        assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import pytest
-
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.strategies.summary_range import Stretch, summary_range
 from chatmemory.input.choices import Role
+from tests.for_each import for_each
 
 ROLES: dict[str, Role] = {"u": "user", "a": "assistant", "t": "tool", "s": "system", "S": "summary"}
 
@@ -24,7 +23,7 @@ def stretch(needed: int, most: int, size: Callable[[ChatMessage], int] = lambda 
     return Stretch(size, needed, most, entries=100, max_characters=1000)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("roles", "needed", "most", "covered"),
     [
         ("uauaua", 4, 6, "0123"),
@@ -47,7 +46,7 @@ def test_the_oldest_open_messages_are_covered(roles: str, needed: int, most: int
     assert "".join(message.id for message in chosen) == covered
 
 
-@pytest.mark.parametrize(("rolling", "covered"), [(True, "012"), (False, "12")])
+@for_each(("rolling", "covered"), [(True, "012"), (False, "12")])
 def test_an_earlier_summary_is_covered_when_summaries_roll(rolling: bool, covered: str) -> None:
     chosen = summary_range(chat("SuauS"), stretch(2, 3), rolling=rolling)
     assert "".join(message.id for message in chosen) == covered

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import get_args
 
 import anyio
-import numpy as np
 import pytest
 from attrs import Factory, define, evolve
 
@@ -15,10 +14,10 @@ from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 
 HALF_AN_HOUR = 1800.0
-UNTIL = "asked again after 2026-01-01 00:30:00 UTC"
 DOWN = EmbeddingError("m", "unavailable", "HTTP 503")
 TEXTS = ("我喜欢用 Python 写代码", "a text")
 
@@ -80,41 +79,53 @@ def clock() -> TestClock:
 # --- The pause ---
 
 
-async def test_l18_after_a_failure_nobody_asks_for_half_an_hour_and_then_it_is_used_again(
+async def test_l18_after_a_failure_nobody_asks_for_half_an_hour_and_then_it_is_tried_again(
     clock: TestClock,
 ) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock)
-    assert await guard_.embed(TEXTS) == Failure(DOWN)
-    remembered = evolve(DOWN, detail=f"HTTP 503, {UNTIL}")
-    assert guard_.unavailability() == remembered
-    await clock.advance(HALF_AN_HOUR - 1)
-    assert await guard_.embed(TEXTS) == Failure(remembered)
-    assert embedder.asked == 1
-    await clock.advance(1)
+    for tries, until in ((1, "00:30:00"), (2, "01:00:00")):
+        assert await guard_.embed(TEXTS) == Failure(DOWN)
+        remembered = evolve(DOWN, detail=f"HTTP 503, asked again after 2026-01-01 {until} UTC")
+        assert guard_.unavailability() == remembered
+        await clock.advance(HALF_AN_HOUR - 1)
+        assert await guard_.embed(TEXTS) == Failure(remembered)
+        assert embedder.asked == tries
+        await clock.advance(1)
+        assert guard_.unavailability() is None
     embedder.answer = rows
-    assert guard_.unavailability() is None
     for _ in range(2):
         assert isinstance(await guard_.embed(TEXTS), Success)
-    assert embedder.asked == 3
+    assert embedder.asked == 4
 
 
-async def test_a_failed_try_begins_another_pause(clock: TestClock) -> None:
-    embedder = failing()
-    guard_ = guard(embedder, clock)
-    for times in (1, 2, 3):
-        assert await problem_of(guard_) == "unavailable"
-        assert await problem_of(guard_) == "unavailable"
-        assert embedder.asked == times
-        await clock.advance(HALF_AN_HOUR)
+async def both_succeed(guard_: GuardedEmbedder, embedder: Scripted) -> None:
+    """Let two callers ask at once, who both get their rows."""
+    embedder.answer, embedder.gate, asked = rows, anyio.Event(), embedder.asked
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(guard_.embed(TEXTS).or_raise)
+        await anyio.wait_all_tasks_blocked()
+        assert embedder.asked == asked + 2
+        embedder.gate.set()
 
 
-async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_once(clock: TestClock) -> None:
+@pytest.fixture
+async def after_the_pause(clock: TestClock) -> tuple[GuardedEmbedder, Scripted]:
+    """An embedder that failed half an hour ago and works now, once its gate is opened."""
     embedder = failing()
     guard_ = guard(embedder, clock)
     assert isinstance(await guard_.embed(TEXTS), Failure)
     await clock.advance(HALF_AN_HOUR)
     embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
+    return guard_, embedder
+
+
+async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_once(
+    after_the_pause: tuple[GuardedEmbedder, Scripted],
+) -> None:
+    guard_, embedder = after_the_pause
+    assert embedder.gate is not None
     outcomes: list[Outcome[Matrix, EmbeddingError]] = []
 
     async def one() -> None:
@@ -129,41 +140,20 @@ async def test_after_the_pause_one_caller_tries_while_the_others_still_fail_at_o
         assert embedder.asked == 2
         embedder.gate.set()
     assert isinstance(outcomes[0], Success)
+    await both_succeed(guard_, embedder)  # once it works again, nobody waits for anybody
 
 
-async def test_a_try_that_is_cancelled_leaves_the_next_one_to_others(clock: TestClock) -> None:
-    embedder = failing()
-    guard_ = guard(embedder, clock)
-    assert isinstance(await guard_.embed(TEXTS), Failure)
-    await clock.advance(HALF_AN_HOUR)
-    embedder.answer, embedder.gate, embedder.reached = rows, anyio.Event(), anyio.Event()
+async def test_a_try_that_is_cancelled_leaves_the_next_one_to_others(
+    after_the_pause: tuple[GuardedEmbedder, Scripted],
+) -> None:
+    guard_, embedder = after_the_pause
+    assert embedder.gate is not None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(guard_.embed(TEXTS).or_raise)
         await embedder.reached.wait()
         tasks.cancel_scope.cancel()
     embedder.gate.set()
     assert isinstance(await guard_.embed(TEXTS), Success)
-
-
-async def both_succeed(guard_: GuardedEmbedder, embedder: Scripted) -> None:
-    """Let two callers ask at once, who both get their rows."""
-    embedder.answer, embedder.gate, asked = rows, anyio.Event(), embedder.asked
-    async with anyio.create_task_group() as tasks:
-        for _ in range(2):
-            tasks.start_soon(guard_.embed(TEXTS).or_raise)
-        await anyio.wait_all_tasks_blocked()
-        assert embedder.asked == asked + 2
-        embedder.gate.set()
-
-
-async def test_once_it_works_again_nobody_waits_for_anybody(clock: TestClock) -> None:
-    embedder = failing()
-    guard_ = guard(embedder, clock)
-    assert isinstance(await guard_.embed(TEXTS), Failure)
-    await clock.advance(HALF_AN_HOUR)
-    embedder.answer = rows
-    assert isinstance(await guard_.embed(TEXTS), Success)
-    await both_succeed(guard_, embedder)
 
 
 async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
@@ -175,28 +165,24 @@ async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
     await both_succeed(guard_, embedder)
 
 
-async def test_a_pause_without_end_has_a_date_all_the_same(clock: TestClock) -> None:
+async def test_a_pause_without_end_has_a_date_and_who_says_when_to_come_back_is_asked_then(
+    clock: TestClock,
+) -> None:
     guard_ = guard(failing(), clock, pause_seconds=float("inf"))
     assert isinstance(await guard_.embed(TEXTS), Failure)
     assert "asked again after 2027-01-02" in str(guard_.unavailability())
-
-
-async def test_who_says_when_to_come_back_is_asked_then(clock: TestClock) -> None:
     embedder = failing(EmbeddingError("m", "rate_limited", retry_after_seconds=20.0))
     guard_ = guard(embedder, clock)
-    assert await problem_of(guard_) == "rate_limited"
-    await clock.advance(19)
-    assert await problem_of(guard_) == "rate_limited"
-    assert embedder.asked == 1
-    await clock.advance(1)
-    assert await problem_of(guard_) == "rate_limited"
-    assert embedder.asked == 2
+    for seconds, asked in ((0, 1), (19, 1), (1, 2)):
+        await clock.advance(seconds)
+        assert await problem_of(guard_) == "rate_limited"
+        assert embedder.asked == asked
 
 
 # --- Which failures make a pause ---
 
 
-@pytest.mark.parametrize("problem", sorted({*get_args(EmbeddingProblem)} - {"not_configured"}))
+@for_each("problem", sorted({*get_args(EmbeddingProblem)} - {"not_configured"}))
 async def test_a_failure_of_an_embedder_that_never_worked_makes_a_pause(
     clock: TestClock, problem: EmbeddingProblem
 ) -> None:
@@ -257,62 +243,31 @@ async def test_an_empty_batch_proves_nothing(clock: TestClock) -> None:
 # --- What comes back is looked at ---
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        ([[1.0, 2.0]], "wrong_count"),
-        ([[1.0], [2.0], [3.0]], "wrong_count"),
-        ([], "malformed"),
-        ([[], []], "wrong_dimension"),
-        ([[1.0, 2.0], [3.0]], "malformed"),
-        ([1.0, 2.0], "malformed"),
-        ([["a", "b"], ["c", "d"]], "malformed"),
-        (None, "malformed"),
-        ({"vectors": 2}, "malformed"),
-        ([[1.0, float("nan")], [1.0, 2.0]], "not_finite"),
-        ([[1.0, 2.0], [float("inf"), 2.0]], "not_finite"),
-    ],
-)
-async def test_rows_that_are_none_are_a_typed_failure(
-    clock: TestClock, answer: object, problem: EmbeddingProblem
-) -> None:
-    assert await problem_of(guard(Scripted(lambda _: answer), clock)) == problem
-
-
-async def test_rows_of_another_length_than_before_are_refused(clock: TestClock) -> None:
+async def test_rows_that_are_none_or_longer_than_before_are_a_typed_failure(clock: TestClock) -> None:
     embedder = working()
     guard_ = guard(embedder, clock)
     assert isinstance(await guard_.embed(TEXTS), Success)
     embedder.answer = lambda texts: [[1.0, 2.0, 3.0] for _ in texts]
-    outcome = await guard_.embed(TEXTS)
-    assert outcome == Failure(EmbeddingError("m", "wrong_dimension", "3 numbers instead of 2"))
+    longer = Failure(EmbeddingError("m", "wrong_dimension", "3 numbers instead of 2"))
+    assert await guard_.embed(TEXTS) == longer
+    answers: dict[str, object] = {"wrong_count": [[1.0, 2.0]], "malformed": None}
+    for problem, answer in answers.items():
+        assert await problem_of(guard(Scripted(lambda _, answer=answer: answer), clock)) == problem
 
 
-async def test_rows_of_any_scale_come_back_as_float32_of_length_1_and_a_zero_row_as_it_is(
+async def test_an_embedder_that_raises_or_cancels_itself_has_failed_and_its_text_is_not_quoted(
     clock: TestClock,
 ) -> None:
-    answer = [[3.0, 4.0], [-3e300, 4e300], [3e-300, 4e-300], [0.0, 0.0]]
-    found = await guard(Scripted(lambda _: answer), clock).embed(["文"] * 4).or_raise()
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, [[0.6, 0.8], [-0.6, 0.8], [0.6, 0.8], [0.0, 0.0]], rtol=1e-6)
-
-
-async def test_an_embedder_that_raises_is_a_typed_failure_that_quotes_nothing(clock: TestClock) -> None:
-    bug = KeyError("what the user said")
+    raised: BaseException = KeyError("what the user said")
 
     def answer(_: Sequence[str]) -> object:
-        raise bug
+        raise raised
 
     outcome = await guard(Scripted(answer), clock).embed(TEXTS)
     assert outcome == Failure(EmbeddingError("m", "raised", "KeyError"))
-    assert outcome.failure().cause is bug
+    assert outcome.failure().cause is raised
     assert "what the user said" not in str(outcome.failure())
-
-
-async def test_an_embedder_that_cancels_itself_has_failed_and_cancels_nobody_else(clock: TestClock) -> None:
-    def answer(_: Sequence[str]) -> object:
-        raise asyncio.CancelledError
-
+    raised = asyncio.CancelledError()  # and nobody else is cancelled
     outcome = await guard(Scripted(answer), clock).embed(TEXTS)
     assert outcome == Failure(EmbeddingError("m", "raised", "SelfCancelledError"))
 

@@ -3,8 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Sequence
-from threading import Barrier, Thread, current_thread, main_thread
+from threading import Event, current_thread, main_thread
 
+import anyio
 import numpy as np
 import pytest
 
@@ -14,6 +15,8 @@ from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import bundled_rows, composite_rows, hashed_rows
 from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors
 from chatmemory_layers.embedding.static import static
+from tests.for_each import for_each
+from tests.patience import PATIENCE_SECONDS
 
 
 def cosine(one: str, other: str) -> float:
@@ -21,7 +24,7 @@ def cosine(one: str, other: str) -> float:
     return float(rows[0] @ rows[1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "near", "far"),
     [
         ("I adopted a puppy", "my little dog", "the invoice is due on Friday"),
@@ -44,23 +47,23 @@ def test_what_belongs_together_is_nearer_than_what_does_not(text: str, near: str
     assert cosine(text, near) > cosine(text, far) + 0.05
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [
-        ("plain English", 0.3),
-        ("café in Zürich", 0.3),
-        ("纯中文", 0.5),
-        ("한국어", 1.0),
-        ("ひらがな", 1.0),
-        ("русский", 1.0),
-        ("ab中文", 0.4),
-        ("ひら中文", 0.75),
-        ("6×7÷2", 0.3),
-    ],
-)
-def test_each_half_takes_part_as_far_as_it_knows_the_script(text: str, share: float) -> None:
-    (row,) = composite_rows([text])
-    assert float(row[256:] @ row[256:]) == pytest.approx(share, abs=1e-5)
+SHARES = {
+    "plain English": 0.3,
+    "café in Zürich": 0.3,
+    "纯中文": 0.5,
+    "한국어": 1.0,
+    "ひらがな": 1.0,
+    "русский": 1.0,
+    "ab中文": 0.4,
+    "ひら中文": 0.75,
+    "6×7÷2": 0.3,
+}
+
+
+def test_each_half_takes_part_as_far_as_it_knows_the_script() -> None:
+    rows = composite_rows(list(SHARES))[:, 256:]
+    found = {text: float(row @ row) for text, row in zip(SHARES, rows, strict=True)}
+    assert found == pytest.approx(SHARES, abs=1e-5)
 
 
 def test_texts_in_two_languages_are_compared_by_their_rows_alone() -> None:
@@ -69,25 +72,18 @@ def test_texts_in_two_languages_are_compared_by_their_rows_alone() -> None:
     assert english[:256] @ chinese[:256] > 0.4
 
 
-@pytest.mark.parametrize("text", ["", " \n", "😀🎉", "\0\ud800", "…"])
-def test_a_text_without_letters_has_no_hashed_features(text: str) -> None:
-    assert not hashed_rows([text]).any()
-
-
-def test_an_emoji_alone_has_no_features_at_all() -> None:
+def test_a_text_without_letters_has_no_hashed_features_and_an_emoji_none_at_all() -> None:
+    assert not hashed_rows(["", " \n", "😀🎉", "\0\ud800", "…"]).any()
     assert not composite_rows(["😀", ""]).any()
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Python", "PYTHON"), ("ｶﾀｶﾅ", "カタカナ"), ("Ｐｙｔｈｏｎ ３", "python 3"), ("don’t", "don't")],
-)
-def test_what_is_only_written_differently_is_the_same(one: str, other: str) -> None:
-    rows = hashed_rows([one, other])
-    np.testing.assert_array_equal(rows[0], rows[1])
+def test_what_is_only_written_differently_is_the_same() -> None:
+    one = hashed_rows(["Python", "ｶﾀｶﾅ", "Ｐｙｔｈｏｎ ３", "don’t"])
+    other = hashed_rows(["PYTHON", "カタカナ", "python 3", "don't"])
+    np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("vectors", [composite_rows, hashed_rows])
+@for_each("vectors", [composite_rows, hashed_rows])
 def test_only_the_beginning_of_a_huge_text_is_read(vectors: Vectors) -> None:
     start = "the same words again " * 500
     rows = vectors([start, start + "中文" * 500_000])
@@ -111,15 +107,11 @@ def test_vectors_of_this_name_stay_what_they_are() -> None:
 # --- Loading, and where it runs ---
 
 
-def test_numpy_is_loaded_with_the_first_text_and_not_before() -> None:
-    script = "import sys, chatmemory_layers.embedding.from_settings; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_glosses_are_mapped_with_the_first_chinese_text_and_not_before() -> None:
+def test_numpy_and_glosses_are_loaded_with_the_first_text_that_needs_them_and_not_before() -> None:
     script = """if True:
         import sys
+        import chatmemory_layers.embedding.from_settings
+        print("numpy" in sys.modules)
         from chatmemory_layers.embedding.composite import composite_rows
         name = "chatmemory_layers.embedding.chinese_glosses"
         composite_rows(["English alone"])
@@ -128,7 +120,7 @@ def test_glosses_are_mapped_with_the_first_chinese_text_and_not_before() -> None
         print(name in sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"]
+    assert done.stdout.split() == ["False", "False", "True"]
 
 
 async def test_two_runtimes_share_one_embedder_and_its_rows() -> None:
@@ -138,29 +130,26 @@ async def test_two_runtimes_share_one_embedder_and_its_rows() -> None:
     assert isinstance(bundled_rows().rows.base, np.memmap), "the numbers stay in the file"
 
 
-def test_many_threads_that_come_first_load_once() -> None:
-    loads: list[int] = []
-    together = Barrier(8)
+async def test_an_embedder_is_loaded_once_however_many_come_first() -> None:
+    loads: list[str] = []
+    others_are_there = Event()
 
-    def load() -> object:
-        loads.append(1)
-        return composite_rows
+    def load() -> Vectors:
+        loads.append("began")
+        others_are_there.wait(PATIENCE_SECONDS)
+        return hashed_rows
 
     embedder = LocalEmbedder("m", load, is_quick=True)
-
-    def embed() -> None:
-        together.wait()
-        embedder._embed(["文"])
-
-    threads = [Thread(target=embed) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert loads == [1]
+    assert loads == []
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(embedder.embed(["茶"]).or_raise)
+        await anyio.wait_all_tasks_blocked()
+        others_are_there.set()
+    assert loads == ["began"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("is_quick", "texts", "is_inline"),
     [
         (True, ["a few words"], True),

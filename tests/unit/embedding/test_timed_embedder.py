@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import anyio
 import numpy as np
-import pytest
 from attrs import define
 
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
@@ -16,6 +15,7 @@ from chatmemory.errors import EmbeddingError
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 
 MEI = Namespace("小梅")
 SECONDS = 20.0
@@ -63,13 +63,13 @@ async def embedded_after(embedder: Slow, seconds: float, texts: int) -> Outcome[
     return outcomes[0]
 
 
-@pytest.mark.parametrize(("texts", "seconds"), [(0, 19), (1, 19), (2, 19), (3, 39), (6, 59)])
+@for_each(("texts", "seconds"), [(0, 19), (1, 19), (2, 19), (3, 39), (6, 59)])
 async def test_an_answer_in_time_is_the_answer(texts: int, seconds: float) -> None:
     embedder = Slow(TestClock(), seconds)
     assert len((await embedded_after(embedder, seconds, texts)).unwrap()) == texts
 
 
-@pytest.mark.parametrize(("texts", "longest"), [(0, 20), (2, 20), (3, 40), (6, 60)])
+@for_each(("texts", "longest"), [(0, 20), (2, 20), (3, 40), (6, 60)])
 async def test_a_later_one_is_a_timeout_and_no_longer_waited_for(texts: int, longest: float) -> None:
     embedder = Slow(TestClock(), longest + 1)
     outcome = await embedded_after(embedder, longest, texts)

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chatmemory.effect import Failure, Success
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
 from chatmemory.embedding.unit_vectors import read_rows, unit_table, unit_vector, usable_rows
-from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
+from chatmemory.errors import EmbeddingProblem, Problem
 from chatmemory.longterm.memories import NewMemory
 from chatmemory.longterm.saving.memory_drafts import text_to_embed
+from tests.for_each import for_each
 
 TOO_LONG = [1.0] * (MAX_DIMENSIONS + 1)
 
 
-@pytest.mark.parametrize("scale", [1e-40, 1e-20, 1.0, 1e20, 3e37])
+@for_each("scale", [1e-40, 1e-20, 1.0, 1e20, 3e37])
 def test_a_vector_has_length_one_whatever_its_scale_and_whoever_made_it(scale: float) -> None:
     numbers = [3 * scale, 4 * scale]
     expected = pytest.approx([0.6, 0.8], abs=1e-4)  # the smallest numbers have few digits in float32
@@ -25,7 +25,7 @@ def test_a_vector_has_length_one_whatever_its_scale_and_whoever_made_it(scale: f
     assert read_rows("m", [numbers], count=1).unwrap()[0] == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("numbers", "problem"),
     [
         (["a", "b"], "malformed"),
@@ -36,7 +36,6 @@ def test_a_vector_has_length_one_whatever_its_scale_and_whoever_made_it(scale: f
         ([float("inf"), 1.0], "not_finite"),
         ([10**400, 1], "malformed"),
     ],
-    ids=str,
 )
 def test_what_is_no_vector_is_refused_to_callers_and_to_embedders(
     numbers: list[float], problem: EmbeddingProblem
@@ -44,25 +43,41 @@ def test_what_is_no_vector_is_refused_to_callers_and_to_embedders(
     refused = unit_vector("$.here", Embedding("m", numbers))
     assert isinstance(refused, Problem)
     assert refused.path == "$.here"
-    failed = read_rows("m", [numbers], count=1)
-    assert isinstance(failed, Failure)
-    error = failed.failure()
-    assert isinstance(error, EmbeddingError)
-    assert error.problem == problem
+    error = read_rows("m", [numbers], count=1).failure()
+    assert (error.model, error.problem) == ("m", problem)
+
+
+@for_each(
+    ("answer", "problem"),
+    [
+        ([[1.0, 2.0]], "wrong_count"),
+        ([[1.0], [2.0], [3.0]], "wrong_count"),
+        ([], "malformed"),
+        ([[], []], "wrong_dimension"),
+        ([[1.0, 2.0], [3.0]], "malformed"),
+        ([1.0, 2.0], "malformed"),
+        (None, "malformed"),
+        ({"vectors": 2}, "malformed"),
+        ([[1.0, float("nan")], [1.0, 2.0]], "not_finite"),
+    ],
+)
+def test_what_is_no_table_of_two_vectors_is_refused_to_embedders(
+    answer: object, problem: EmbeddingProblem
+) -> None:
+    assert read_rows("m", answer, count=2).failure().problem == problem
 
 
 def test_zeros_are_no_vector_of_a_caller_and_a_text_without_features_of_an_embedder() -> None:
     assert isinstance(unit_vector("$", Embedding("m", [0.0, 0.0])), Problem)
-    rows = read_rows("m", [[0, 0], [0, 2]], count=2).unwrap()
-    first, second = usable_rows(rows)
+    rows = read_rows("m", [[0, 0], [0, 2], [-3e300, 4e300], [3e-300, 4e-300]], count=4).unwrap()
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows[2:], [[-0.6, 0.8], [0.6, 0.8]], rtol=1e-6)
+    first, second, *_ = usable_rows(rows)
     assert first is None
     assert second is not None
     assert second.tolist() == [0, 1]
-
-
-def test_no_texts_have_no_rows() -> None:
-    assert isinstance(answer := read_rows("m", [], count=0, dim=3), Success)
-    assert (answer.unwrap().shape, answer.unwrap().dtype) == ((0, 3), np.float32)
+    no_rows = read_rows("m", [], count=0, dim=3).unwrap()
+    assert (no_rows.shape, no_rows.dtype) == ((0, 3), np.float32)
 
 
 def test_a_key_is_embedded_with_what_it_is_about() -> None:

@@ -14,26 +14,25 @@ def word_piece() -> WordPiece:
     return WordPiece(PIECES)
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("", ""),
-        ("Hello, world!", "hello , world !"),
-        ("I don't know", "i don ' t know"),
-        ("unaffable", "una ##ffa ##ble"),
-        ("embeddings tokenization", "em ##bed ##ding ##s token ##ization"),
-        ("Café naïve RÉSUMÉ", "cafe naive resume"),
-        ("state-of-the-art", "state - of - the - art"),
-        ("$5 + 3 = 8 ~ ok_then", "$ 5 + 3 = 8 ~ ok _ then"),
-        ("a\u00a0b\tc\nd", "a b c d"),
-        ("in\u200bvisible\0", "invisible"),
-        ("我 love 北京", "我 love 北 京"),
-        ("x" * 101, ""),
-        ("hi 😀 there", "hi there"),
-    ],
-)
-def test_a_text_is_cut_as_bert_cuts_it(word_piece: WordPiece, text: str, pieces: str) -> None:
-    assert [PIECES[place] for place in word_piece.places(text)] == pieces.split()
+CUT = {
+    "": "",
+    "Hello, world!": "hello , world !",
+    "I don't know": "i don ' t know",
+    "unaffable": "una ##ffa ##ble",
+    "embeddings tokenization": "em ##bed ##ding ##s token ##ization",
+    "Café naïve RÉSUMÉ": "cafe naive resume",
+    "state-of-the-art": "state - of - the - art",
+    "$5 + 3 = 8 ~ ok_then": "$ 5 + 3 = 8 ~ ok _ then",
+    "a\u00a0b\tc\nd": "a b c d",
+    "in\u200bvisible\0": "invisible",
+    "我 love 北京": "我 love 北 京",
+    "x" * 101: "",
+    "hi 😀 there": "hi there",
+}
+
+
+def test_a_text_is_cut_as_bert_cuts_it(word_piece: WordPiece) -> None:
+    assert {text: " ".join(PIECES[place] for place in word_piece.places(text)) for text in CUT} == CUT
 
 
 def test_the_vocabulary_is_sorted_and_names_each_piece_once() -> None:

@@ -1,10 +1,9 @@
 """Errors are values that say what to do, and whether doing it again is safe."""
 
 import re
-from typing import get_args
+from typing import Any, get_args
 
 import attrs
-import pytest
 
 import chatmemory
 import chatmemory.errors
@@ -24,54 +23,50 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory_layers.configuration import setting_paths
+from tests.for_each import for_each
 from tests.service_errors import SERVICE_ERRORS
 
-
-@pytest.mark.parametrize("problem", get_args(RepositoryProblem))
-def test_every_problem_of_a_store_comes_with_advice(problem: RepositoryProblem) -> None:
-    said = str(RepositoryError("append", problem, "a detail"))
-    start = f"append: {problem.replace('_', ' ')} (a detail): "
-    assert said.startswith(start)
-    assert len(said) > len(start)
+STORE: dict[str, Any] = {
+    name: RepositoryError("append", name, "a detail") for name in get_args(RepositoryProblem)
+}
+SKILL: dict[str, Any] = {name: SkillExecutionError("summary", name) for name in get_args(SkillProblem)}
+EMBEDDER: dict[str, Any] = {name: EmbeddingError("small", name) for name in get_args(EmbeddingProblem)}
 
 
-@pytest.mark.parametrize("problem", get_args(SkillProblem))
-def test_every_problem_of_a_skill_comes_with_advice(problem: SkillProblem) -> None:
-    said = str(SkillExecutionError("summary", problem))
-    start = f"skill 'summary': {problem.replace('_', ' ')}: "
-    assert said.startswith(start)
-    assert len(said) > len(start)
-
-
-@pytest.mark.parametrize("problem", get_args(EmbeddingProblem))
-def test_every_problem_of_an_embedder_comes_with_advice(problem: EmbeddingProblem) -> None:
-    said = str(EmbeddingError("small", problem))
-    start = f"embedder 'small': {problem.replace('_', ' ')}: "
-    assert said.startswith(start)
-    assert len(said) > len(start)
+@for_each(
+    ("errors", "start"),
+    [
+        (STORE, "append: {} (a detail): "),
+        (SKILL, "skill 'summary': {}: "),
+        (EMBEDDER, "embedder 'small': {}: "),
+    ],
+)
+def test_every_problem_comes_with_advice(errors: dict[str, Any], start: str) -> None:
+    said = {
+        problem: str(error).partition(start.format(problem.replace("_", " ")))
+        for problem, error in errors.items()
+    }
+    assert [problem for problem, (before, _, advice) in said.items() if before or not advice] == []
 
 
 def test_every_setting_that_an_advice_names_is_there() -> None:
-    advice = [
-        *(str(RepositoryError("x", problem)) for problem in get_args(RepositoryProblem)),
-        *(str(SkillExecutionError("x", problem)) for problem in get_args(SkillProblem)),
-        *(str(EmbeddingError("x", problem)) for problem in get_args(EmbeddingProblem)),
-    ]
-    named = set(re.findall(r"memory(?:\.[a-zA-Z]+)+", " ".join(advice)))
+    advice = " ".join(map(str, (*STORE.values(), *SKILL.values(), *EMBEDDER.values())))
+    named = set(re.findall(r"memory(?:\.[a-zA-Z]+)+", advice))
     known = {".".join(path[:depth]) for path in setting_paths() for depth in range(len(path) + 1)}
     assert "memory.extraction" in named
     assert named <= known
 
 
 def test_only_what_time_or_repair_can_cure_may_be_tried_again() -> None:
-    again = {
-        problem for problem in get_args(RepositoryProblem) if RepositoryError("x", problem).retry_is_safe
-    }
-    assert again == {"missing", "unavailable", "busy", "full", "no_memory", "outcome_unknown"}
-    again = {problem for problem in get_args(SkillProblem) if SkillExecutionError("x", problem).retry_is_safe}
-    assert again == {"rate_limited", "unavailable", "timeout", "malformed", "empty"}
-    again = {problem for problem in get_args(EmbeddingProblem) if EmbeddingError("x", problem).retry_is_safe}
-    assert again == {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
+    again = [
+        {problem for problem, error in errors.items() if error.retry_is_safe}
+        for errors in (STORE, SKILL, EMBEDDER)
+    ]
+    assert again == [
+        {"missing", "unavailable", "busy", "full", "no_memory", "outcome_unknown"},
+        {"rate_limited", "unavailable", "timeout", "malformed", "empty"},
+        {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"},
+    ]
     assert GenericMemoryError(RepositoryError("x", "busy")).retry_is_safe
     # Nothing is indexed under a source: it may be indexed meanwhile.
     assert [error for error in SERVICE_ERRORS if error.retry_is_safe] == [PromptNotFoundError("聊天.json#1")]
@@ -81,25 +76,21 @@ def test_every_error_of_a_service_has_an_example() -> None:
     assert {type(error) for error in SERVICE_ERRORS} == set(get_args(ServiceError))
 
 
-@pytest.mark.parametrize("error", get_args(ServiceError))
+@for_each("error", get_args(ServiceError))
 def test_an_error_can_be_imported_by_its_tag_and_stands_in_the_tree(error: type) -> None:
     assert attrs.fields_dict(error)["tag"].default == error.__name__
     assert getattr(chatmemory, error.__name__) is getattr(chatmemory.errors, error.__name__) is error
     assert f"── {error.__name__} " in str(chatmemory.errors.__doc__)
 
 
-def test_an_error_keeps_its_cause_and_is_compared_without_it() -> None:
+def test_an_error_keeps_its_cause_and_is_compared_without_it_and_a_service_lifts_what_lies_beneath() -> None:
     cause = OSError("disk")
     error = RepositoryError("append", "full", cause=cause)
     assert error.cause is cause
     assert error == RepositoryError("append", "full")
     assert "OSError" not in repr(error)
-
-
-def test_the_service_lifts_what_lies_beneath_and_leaves_conflicts_alone() -> None:
-    beneath = RepositoryError("append", "busy")
     conflict = VersionConflictError("c", expected=1, actual=2)
-    assert memory_error(beneath) == GenericMemoryError(beneath)
+    assert memory_error(error) == GenericMemoryError(error)
     assert memory_error(conflict) is conflict
 
 

@@ -1,16 +1,16 @@
 """What makes two memories duplicates under each policy, and what keeps them apart."""
 
-import pytest
 from attrs import evolve
 
 from chatmemory.longterm.memories import DedupPolicy, NewMemory
 from chatmemory.longterm.saving.memory_drafts import PREFIX_CHARACTERS, dedup_key
+from tests.for_each import for_each
 
 BEGINNING = "记" * PREFIX_CHARACTERS
 TEA = NewMemory(BEGINNING + "喝茶", key="饮品", value={"a": 1, "b": [2]}, session_id="s1", tags=("茶",))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("policy", "other", "is_same"),
     [
         ("exact", evolve(TEA, value={"b": [2], "a": 1}), True),
@@ -34,10 +34,7 @@ def test_a_memory_is_the_same_as_one_that_differs_in_nothing_that_counts(
     assert (dedup_key(TEA, policy) == dedup_key(other, policy)) is is_same
 
 
-def test_a_key_is_32_bytes_and_that_of_its_policy() -> None:
+def test_a_key_is_32_bytes_and_that_of_its_policy_and_without_a_policy_nothing_is_a_duplicate() -> None:
     keys = {dedup_key(TEA, "exact"), dedup_key(TEA, "first_50_characters")}
     assert [len(key or b"") for key in keys] == [32, 32]
-
-
-def test_without_a_policy_nothing_is_a_duplicate() -> None:
     assert dedup_key(TEA, "none") is None

@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.longterm.recall.varied_ranking import varied_ranker
 from chatmemory_layers.stacks import embedded
+from tests.for_each import for_each
 
 MEI = Namespace("mei")
 AT = datetime(2026, 3, 2, tzinfo=UTC)
@@ -45,7 +44,7 @@ async def test_repetitions_stand_behind_what_says_something_else(tmp_path: Path)
     assert sorted(ids(varied)) == sorted(ids(plain))
 
 
-@pytest.mark.parametrize("query", ["green tea", "绿茶", "printer", "nothing of the kind"])
+@for_each("query", ["green tea", "绿茶", "printer", "nothing of the kind"])
 async def test_a_longer_answer_begins_with_the_shorter_one_and_scores_never_grow(
     tmp_path: Path, query: str
 ) -> None:

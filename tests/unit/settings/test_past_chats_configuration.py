@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from attrs import fields
 
 from chatmemory.effect import Failure, Success
@@ -13,6 +12,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import _PLAIN, PastChatsPart, read_past_chats_settings
+from tests.for_each import for_each
 
 
 def test_where_nothing_is_set_the_defaults_hold() -> None:
@@ -28,7 +28,7 @@ def test_a_file_and_a_variable_are_heard(tmp_path: Path) -> None:
     assert read_past_chats_settings(file, environment=environment) == Success(expected)
 
 
-@pytest.mark.parametrize("name", ["CHATMEMORY_MEMORY_RECALL_TOKEN", "CHATMEMORY_PAST_CHATS_PATH"])
+@for_each("name", ["CHATMEMORY_MEMORY_RECALL_TOKEN", "CHATMEMORY_PAST_CHATS_PATH"])
 def test_a_misspelt_variable_is_told_although_there_is_no_file(name: str) -> None:
     outcome = read_past_chats_settings(environment={name: "1"})
     assert isinstance(outcome, Failure)
@@ -37,18 +37,19 @@ def test_a_misspelt_variable_is_told_although_there_is_no_file(name: str) -> Non
     assert problem.path == name
 
 
-def test_the_variable_that_names_the_file_is_no_mistake() -> None:
-    assert isinstance(read_settings(environment={"CHATMEMORY_CONFIG": "a.toml"}), Success)
+def loaded(*arguments: str | Path) -> set[str]:
+    """Return the modules that reading these settings loads."""
+    program = (
+        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
+        "read_past_chats_settings(*sys.argv[1:], environment={}).unwrap(); print(*sys.modules)"
+    )
+    command = [sys.executable, "-c", program, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
 def test_nothing_that_reads_settings_is_loaded_where_nothing_is_set() -> None:
-    program = (
-        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
-        "read_past_chats_settings(environment={}).unwrap(); print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {"cattrs", "tomllib", "chatmemory.settings.memory_settings", "chatmemory.errors", "asyncio"}
-    assert heavy & set(done.stdout.split()) == set()
+    assert heavy & loaded() == set()
 
 
 ALONE = """
@@ -63,7 +64,7 @@ useSqliteVec = false
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -96,12 +97,7 @@ def test_a_file_means_the_same_whoever_reads_it(tmp_path: Path, text: str) -> No
 def test_a_file_of_past_chats_alone_loads_nothing_that_reads_other_settings(tmp_path: Path) -> None:
     file = tmp_path / "记忆.toml"
     file.write_text(ALONE, encoding="utf-8")
-    program = (
-        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
-        "read_past_chats_settings(sys.argv[1], environment={}).unwrap(); print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
-    assert {"cattrs", "chatmemory.settings.memory_settings"} & set(done.stdout.split()) == set()
+    assert {"cattrs", "chatmemory.settings.memory_settings"} & loaded(file) == set()
 
 
 def test_every_setting_of_past_chats_is_known_to_the_quick_reader() -> None:

@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from chatmemory.settings.memory_settings import Settings, StrategySettings
+from tests.for_each import for_each
 
 
 def choices(kind: type[Any] = Settings) -> list[tuple[type[Any], str, tuple[str, ...]]]:
@@ -19,9 +20,7 @@ def choices(kind: type[Any] = Settings) -> list[tuple[type[Any], str, tuple[str,
     return found
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "words"), choices(), ids=[f"{kind.__name__}.{name}" for kind, name, _ in choices()]
-)
+@for_each(("kind", "name", "words"), choices())
 def test_a_word_that_is_no_choice_is_refused_where_it_is_written(
     kind: type[Any], name: str, words: tuple[str, ...]
 ) -> None:

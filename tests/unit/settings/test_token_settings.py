@@ -5,7 +5,6 @@ import tomllib
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from chatmemory import Failure, Settings, Success
@@ -14,6 +13,7 @@ from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory.settings.token_hash import AcceptedToken, new_token, token_hash
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.server.token_notices import token_notices
+from tests.for_each import for_each
 
 TOKEN = "a-token-of-the-phone"
 HASH = token_hash(TOKEN)
@@ -33,14 +33,11 @@ def read(folder: Path, *lines: str, table: str = "[server.tokens.phone]") -> Ser
             return str(error)
 
 
-def test_a_token_is_of_256_random_bits_and_known_by_its_beginning() -> None:
+def test_a_token_is_of_256_random_bits_and_its_hash_is_sha256_as_every_tool_prints_it() -> None:
     one, other = new_token(), new_token()
     assert one != other
     assert one.startswith("cm_")
     assert len(one) == len("cm_") + 43  # 32 bytes in base64
-
-
-def test_the_hash_is_sha256_as_every_tool_prints_it() -> None:
     assert token_hash("abc") == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -63,17 +60,16 @@ def test_two_tokens_of_one_name_end_each_at_its_own_time(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize(
+NOON_IN_SHANGHAI = datetime(2027, 1, 1, 12, tzinfo=timezone(timedelta(hours=8)))
+
+
+@for_each(
     ("expires", "last"),
     [
-        (date(2027, 1, 1), datetime(2027, 1, 1, 23, 59, 59, tzinfo=UTC)),
+        (date(2027, 1, 1), datetime(2027, 1, 1, 23, 59, 59, tzinfo=UTC)),  # a day, whole
         (datetime(2027, 1, 1, 12, tzinfo=UTC), datetime(2027, 1, 1, 11, 59, 59, tzinfo=UTC)),
-        (
-            datetime(2027, 1, 1, 12, tzinfo=timezone(timedelta(hours=8))),
-            datetime(2027, 1, 1, 3, 59, 59, tzinfo=UTC),
-        ),
+        (NOON_IN_SHANGHAI, datetime(2027, 1, 1, 3, 59, 59, tzinfo=UTC)),
     ],
-    ids=["a day, whole", "an instant", "an instant elsewhere"],
 )
 def test_a_token_is_valid_until_it_expires(expires: date, last: datetime) -> None:
     accepted = AcceptedToken(HASH, expires)
@@ -83,7 +79,7 @@ def test_a_token_is_valid_until_it_expires(expires: date, last: datetime) -> Non
     assert not AcceptedToken(HASH).is_expired(datetime.max.replace(tzinfo=UTC))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "problem"),
     [
         ((), "server.tokens.phone: hash: one is needed"),
@@ -111,7 +107,7 @@ def test_what_is_wrong_with_a_token_is_said(tmp_path: Path, lines: tuple[str, ..
     assert not [secret for secret in (TOKEN, HASH, "hunter2") if secret in said]
 
 
-@pytest.mark.parametrize("name", ['""', '" "', '"a\\nb"', '"\\u202Eenohp"', '"(server.token)"'])
+@for_each("name", ['""', '" "', '"a\\nb"', '"\\u202Eenohp"', '"(server.token)"'])
 def test_a_name_that_would_confuse_the_log_is_refused(tmp_path: Path, name: str) -> None:
     said = read(tmp_path, f'hash = "{HASH}"', table=f"[server.tokens.{name}]")
     assert isinstance(said, str)
@@ -120,11 +116,13 @@ def test_a_name_that_would_confuse_the_log_is_refused(tmp_path: Path, name: str)
 
 
 def test_a_hash_and_a_plain_token_of_two_names_are_told_to_be_the_same(tmp_path: Path) -> None:
-    two = f'hash = "{HASH}"\n[server.tokens.tablet]\nuser = "mei"\ntoken = "{TOKEN}"'
-    assert "two tokens are the same" in str(read(tmp_path, two))
+    for other in ('[server.tokens.tablet]\nuser = "mei"', "[server]"):
+        told = str(read(tmp_path, f'hash = "{HASH}"\n{other}\ntoken = "{TOKEN}"'))
+        assert "two tokens are the same" in told
+        assert TOKEN not in told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "is_right"),
     [
         (f'hash = "{HASH}"\nexpires = "2027-01-01"', True),
@@ -156,12 +154,9 @@ def notices(**token: object) -> list[str]:
     return list(token_notices(settings, NOON))
 
 
-def test_a_start_is_quiet_about_tokens_that_are_in_order() -> None:
+def test_a_start_names_tokens_that_end_and_is_quiet_about_those_that_are_in_order() -> None:
     assert notices(hash=HASH) == []
     assert notices(hash=HASH, expires=date(2027, 1, 8), previous_hash=OTHER) == []
-
-
-def test_a_start_names_tokens_that_end() -> None:
     (soon,) = notices(hash=HASH, expires=date(2027, 1, 6))
     assert soon == "the token of phone expires soon (2027-01-06): 'chatmemory token phone' makes another"
     (over,) = notices(hash=HASH, expires=date(2026, 12, 30))

@@ -4,12 +4,12 @@ import re
 import time
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.choices import Role
 from chatmemory_layers.skills.extractive import summarize
+from tests.for_each import for_each
 from tests.thorough import rounds
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -62,22 +62,14 @@ TRIP_IN_CHINESE = conversation(
 )
 
 
-def test_facts_decisions_and_open_questions_are_kept() -> None:
+def test_facts_decisions_and_open_questions_are_kept_and_greetings_praise_and_noise_left_out() -> None:
     summary = summarize(INCIDENT, 900)
-    for fact in (
-        "since Tuesday",
-        "must not touch the production database",
-        "commit 3fa9c1",
-        "not to raise limits",
-        "COPY instead",
-    ):
-        assert fact in summary
-    assert "ERROR canceling statement" in summary, "of a tool, what went wrong"
+    facts = ("since Tuesday", "must not touch the production database", "commit 3fa9c1")
+    decisions = ("not to raise limits", "COPY instead")
+    of_a_tool_what_went_wrong = "ERROR canceling statement"
+    for kept in (*facts, *decisions, of_a_tool_what_went_wrong):
+        assert kept in summary
     assert summary.endswith("Should I fix the retry decorator in net.py too?")
-
-
-def test_greetings_praise_and_noise_are_left_out() -> None:
-    summary = summarize(INCIDENT, 900)
     for filler in ("Hi!", "Awesome", "welcome", "Happy to help", "DEBUG", "look at the logs"):
         assert filler not in summary
 
@@ -144,7 +136,7 @@ def test_a_short_answer_comes_with_its_question() -> None:
     assert question not in summarize(without_answer, 4000), "it is there for the sake of its answer"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("question", "answer"),
     [("Shall I drop the index on the events table?", "Yes, please!"), ("要删除事件表上的索引吗？", "好的。")],
 )
@@ -158,7 +150,7 @@ def test_a_question_comes_with_the_word_that_decides_it(question: str, answer: s
     assert (first.endswith(question), second.endswith(answer)) == (True, True)
 
 
-def test_a_rolling_summary_keeps_its_lines_under_one_label() -> None:
+def test_a_rolling_summary_keeps_its_lines_under_one_label_and_a_foreign_one_gets_one() -> None:
     rolled = summarize(TRIP_IN_CHINESE, 300)
     small_talk: list[tuple[Role, str]] = [("user", "今天天气不错。"), ("assistant", "是的，天气很好。")] * 8
     for _ in range(5):
@@ -166,13 +158,10 @@ def test_a_rolling_summary_keeps_its_lines_under_one_label() -> None:
     assert "用户：我叫王峰，我打算六月去里斯本旅行，一共六天。" in rolled.splitlines()
     assert "用户：用户" not in rolled
     assert "此前" not in rolled
-
-
-def test_a_foreign_summary_is_labelled_once() -> None:
-    rolled = "Ines plans a trip to Lisbon in June and is allergic to peanuts."
+    foreign = "Ines plans a trip to Lisbon in June and is allergic to peanuts."
     for _ in range(3):
-        rolled = summarize(conversation(("summary", rolled)), 200)
-    assert rolled == "Earlier: Ines plans a trip to Lisbon in June and is allergic to peanuts."
+        foreign = summarize(conversation(("summary", foreign)), 200)
+    assert foreign == "Earlier: Ines plans a trip to Lisbon in June and is allergic to peanuts."
 
 
 def test_a_summary_is_shorter_than_what_it_stands_for() -> None:
@@ -183,14 +172,10 @@ def test_a_summary_is_shorter_than_what_it_stands_for() -> None:
     assert 0.3 * source < len(summarize(long, 100_000)) < 0.6 * source
 
 
-@pytest.mark.parametrize("content", ["", "   \n", "---"])
-def test_messages_without_text_are_summed_up_as_such(content: str) -> None:
-    assert (
-        summarize(conversation(("assistant", content), ("tool", content)), 100) == "(2 messages without text)"
-    )
-
-
-def test_a_greeting_alone_is_better_than_nothing() -> None:
+def test_where_nothing_is_worth_telling_there_is_a_summary_all_the_same() -> None:
+    for content in ("", "   \n", "---"):
+        said = conversation(("assistant", content), ("tool", content))
+        assert summarize(said, 100) == "(2 messages without text)"
     assert summarize(conversation(("user", "Hello!")), 100) == "User: Hello!"
 
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import anyio
-import pytest
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest
 from chatmemory.effect import Effect, Failure, Outcome, Success
-from chatmemory.errors import SkillExecutionError
+from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory_layers.skills.functions import FunctionSkills, SkillFunction
+from tests.for_each import for_each
 
 REQUEST = SkillRequest(
     (ChatMessage(id="m", seq=1, role="user", content="secret", timestamp=datetime(2026, 3, 1, tzinfo=UTC)),),
@@ -39,7 +39,7 @@ class Written:
         return request.messages[0].content
 
 
-@pytest.mark.parametrize(
+@for_each(
     "function",
     [
         lambda request: request.messages[0].content,
@@ -48,7 +48,6 @@ class Written:
         Written(),
         lambda request: Effect.succeed(request.messages[0].content),
     ],
-    ids=["function", "coroutine function", "function that returns a coroutine", "object", "effect"],
 )
 async def test_a_skill_may_be_any_kind_of_function(function: object) -> None:
     assert await run(function) == Success("secret")
@@ -56,21 +55,22 @@ async def test_a_skill_may_be_any_kind_of_function(function: object) -> None:
 
 async def test_a_plain_function_does_not_hold_up_the_loop() -> None:
     proceed = threading.Event()
+    outcome: list[object] = []
 
     def slow(_: SkillRequest) -> str:
         return "waited" if proceed.wait(5) else "held up"
 
+    async def ask() -> None:
+        outcome.append(await run(slow))
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(anyio.lowlevel.checkpoint)
-        outcome: list[object] = []
-
-        async def ask() -> None:
-            outcome.append(await run(slow))
-
         tasks.start_soon(ask)
-        await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
         proceed.set()
     assert outcome == [Success("waited")]
+
+
+RATE_LIMITED = SkillExecutionError("mine", "rate_limited", retry_after_seconds=3)
 
 
 class DatabaseError(Exception):
@@ -85,53 +85,47 @@ async def raises_later(_: SkillRequest) -> str:
     raise DatabaseError("secret")
 
 
-@pytest.mark.parametrize("function", [raises, raises_later, lambda _: Effect.fail(DatabaseError("secret"))])
-async def test_an_exception_is_a_typed_failure_that_keeps_it_and_does_not_quote_it(function: object) -> None:
-    outcome = await run(function)
-    assert outcome == Failure(SkillExecutionError("mine", "raised", "DatabaseError"))
-    assert isinstance(outcome, Failure)
-    assert isinstance(outcome.failure().cause, DatabaseError)
-    assert "secret" not in f"{outcome.failure()} {outcome.failure()!r}"
-
-
 async def cancels_itself(_: SkillRequest) -> str:
-    raise asyncio.CancelledError
-
-
-async def test_a_skill_that_cancels_itself_has_failed_and_cancels_nobody_else() -> None:
-    assert await run(cancels_itself) == Failure(SkillExecutionError("mine", "raised", "SelfCancelledError"))
-
-
-RATE_LIMITED = SkillExecutionError("mine", "rate_limited", retry_after_seconds=3)
+    raise asyncio.CancelledError  # and cancels nobody else
 
 
 async def raises_ours(_: SkillRequest) -> str:
     return await cast("Effect[str, SkillExecutionError]", Effect.fail(RATE_LIMITED)).or_raise()
 
 
-@pytest.mark.parametrize("function", [lambda _: Effect.fail(RATE_LIMITED), raises_ours])
-async def test_a_failure_in_our_terms_stays_as_it_is(function: object) -> None:
-    assert await run(function) == Failure(RATE_LIMITED)
+def failed(problem: SkillProblem, detail: str) -> SkillExecutionError:
+    return SkillExecutionError("mine", problem, detail)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [(None, "NoneType"), (b"text", "bytes"), (["text"], "list"), (Effect.succeed(7), "int")],
+@for_each(
+    ("function", "error"),
+    [
+        (raises, failed("raised", "DatabaseError")),
+        (raises_later, failed("raised", "DatabaseError")),
+        (lambda _: Effect.fail(DatabaseError("secret")), failed("raised", "DatabaseError")),
+        (cancels_itself, failed("raised", "SelfCancelledError")),
+        (raises_ours, RATE_LIMITED),
+        (lambda _: Effect.fail(RATE_LIMITED), RATE_LIMITED),
+        (lambda _: None, failed("malformed", "expected text, not NoneType")),
+        (lambda _: b"text", failed("malformed", "expected text, not bytes")),
+        (lambda _: ["text"], failed("malformed", "expected text, not list")),
+        (lambda _: Effect.succeed(7), failed("malformed", "expected text, not int")),
+    ],
 )
-async def test_anything_but_text_is_malformed(answer: object, kind: str) -> None:
-    assert await run(lambda _: answer) == Failure(
-        SkillExecutionError("mine", "malformed", f"expected text, not {kind}")
-    )
+async def test_a_skill_fails_in_our_terms_which_keep_an_exception_and_do_not_quote_it(
+    function: object, error: SkillExecutionError
+) -> None:
+    outcome = await run(function)
+    assert outcome == Failure(error)
+    assert isinstance(outcome.failure().cause, DatabaseError) is (error.detail == "DatabaseError")
+    assert "secret" not in f"{outcome.failure()} {outcome.failure()!r}"
 
 
 async def test_an_unknown_skill_names_the_known_ones() -> None:
-    known = cast("Any", {"b": raises, "a": raises})
-    assert await FunctionSkills(known).run("c", REQUEST) == Failure(
-        SkillExecutionError("c", "unknown_skill", "known: 'a', 'b'")
-    )
-    assert await FunctionSkills({}).run("c", REQUEST) == Failure(
-        SkillExecutionError("c", "unknown_skill", "known: none")
-    )
+    two = cast("Any", {"b": raises, "a": raises})
+    for known, told in ((two, "known: 'a', 'b'"), ({}, "known: none")):
+        outcome = await FunctionSkills(known).run("c", REQUEST)
+        assert outcome == Failure(SkillExecutionError("c", "unknown_skill", told))
 
 
 async def test_cancelling_reaches_the_skill() -> None:
@@ -147,12 +141,7 @@ async def test_cancelling_reaches_the_skill() -> None:
         return "never"
 
     async with anyio.create_task_group() as tasks:
-
-        async def ask() -> None:
-            waiting: Awaitable[object] = run(forever)
-            await waiting
-
-        tasks.start_soon(ask)
+        tasks.start_soon(run, forever)
         await reached.wait()
         tasks.cancel_scope.cancel()
     assert ended == ["cancelled"]

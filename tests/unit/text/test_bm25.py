@@ -40,18 +40,11 @@ def test_the_order_of_the_texts_does_not_matter(query: list[str], texts: list[li
     assert bm25_scores(query, texts) == pytest.approx(backwards)
 
 
-def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
+def test_a_word_is_worth_more_when_it_is_rare_and_when_its_text_is_short() -> None:
     common, rare, *_ = bm25_scores(["tea", "茶"], [["tea"], ["茶"], ["tea"], ["tea"]])
     assert rare > common
-
-
-def test_the_same_word_in_a_shorter_text_is_worth_more() -> None:
     short, long = bm25_scores(["tea"], [["tea", "cat"], ["tea", "cat", "dog", "dog"]])
     assert short > long
-
-
-def test_a_word_in_every_text_still_counts() -> None:
-    assert all(score > 0 for score in bm25_scores(["tea"], [["tea"]] * 3))
 
 
 def test_without_texts_or_words_there_is_nothing_to_score() -> None:

@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from chatmemory.text.named_dates import named_dates
+from tests.for_each import for_each
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)  # a Friday
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "day"),
     [
         ("what happened on 8 May 2023", (2023, 5, 8)),
@@ -42,9 +41,8 @@ def test_a_date_is_understood(query: str, day: tuple[int, int, int]) -> None:
     assert not any(window.holds(instant + timedelta(days=500)) for window in windows if window.year)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_what_is_no_date_is_none_and_a_day_that_is_none_holds_nothing() -> None:
+    no_dates = (
         "",
         "version 1.2.3",
         "what may be wrong",
@@ -52,13 +50,7 @@ def test_a_date_is_understood(query: str, day: tuple[int, int, int]) -> None:
         "the last retry",
         "9999 years ago",
         "明天",
-        "0月0日",
-    ],
-)
-def test_what_is_no_date_is_none(query: str) -> None:
-    assert named_dates(query, now=NOW) == ()
-
-
-@pytest.mark.parametrize("query", ["30 February 2023", "2月31日", "0000-01-01", "31 June"])
-def test_a_day_that_is_none_holds_nothing(query: str) -> None:
-    assert not any(window.holds(NOW) for window in named_dates(query, now=NOW))
+    )
+    assert [query for query in (*no_dates, "0月0日") if named_dates(query, now=NOW) != ()] == []
+    for query in ("30 February 2023", "2月31日", "0000-01-01", "31 June"):
+        assert not any(window.holds(NOW) for window in named_dates(query, now=NOW)), query
