@@ -1,8 +1,8 @@
 """``for_each``: one test for a list of cheap cases, which fails with every case that fails."""
 
 import inspect
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 from _pytest.mark import ParameterSet
@@ -11,11 +11,14 @@ from _pytest.mark import ParameterSet
 def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Callable[..., Any]], Any]:
     """Run a test, or a coroutine, once for each of *cases*: like ``pytest.mark.parametrize``, but as one test.
 
-    Its fixtures are made once, so it suits a test that leaves them as they were.
+    All cases share the fixtures, so the test must not change them.
 
     Args:
-        names: the parameters that take a case; several: each case is a tuple.
+        names: the parameters that take a case; with several names each case is a tuple.
         cases: at least one.
+
+    Raises:
+        ExceptionGroup: when the test runs: one exception for each failing case, with a note that names the case.
     """
     if isinstance(names, str):
         names = tuple(names.replace(",", " ").split())
@@ -24,19 +27,16 @@ def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Ca
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         def run(**fixtures: Any) -> None:
-            failed = [
-                error for case in listed if (error := failure_of(partial(test, **fixtures, **case), case))
-            ]
-            report(failed, len(listed))
+            with reported(len(listed)) as failed:
+                for case in listed:
+                    with collected(failed, case):
+                        test(**fixtures, **case)
 
         async def run_async(**fixtures: Any) -> None:
-            failed = []
-            for case in listed:
-                try:
-                    await test(**fixtures, **case)
-                except Exception as error:  # noqa: BLE001  all are reported
-                    failed.append(noted(error, case))
-            report(failed, len(listed))
+            with reported(len(listed)) as failed:
+                for case in listed:
+                    with collected(failed, case):
+                        await test(**fixtures, **case)
 
         made = run_async if inspect.iscoroutinefunction(test) else run
         made.__dict__.update(test.__dict__)  # marks
@@ -57,19 +57,20 @@ def values_of(case: Any, count: int) -> tuple[Any, ...]:
     return tuple(case) if count > 1 else (case,)
 
 
-def failure_of(call: Callable[[], object], case: dict[str, Any]) -> Exception | None:
+@contextmanager
+def collected(failed: list[Exception], case: dict[str, Any]) -> Generator[None]:
+    """Append the exception of a case to *failed*, with a note that names the case."""
     try:
-        call()
+        yield
     except Exception as error:  # noqa: BLE001  all are reported
-        return noted(error, case)
-    return None
+        error.add_note(f"in the case {', '.join(f'{name}={value!r}' for name, value in case.items())}")
+        failed.append(error)
 
 
-def noted(error: Exception, case: dict[str, Any]) -> Exception:
-    error.add_note(f"of the case {', '.join(f'{name}={value!r}' for name, value in case.items())}")
-    return error
-
-
-def report(failed: list[Exception], count: int) -> None:
+@contextmanager
+def reported(count: int) -> Generator[list[Exception]]:
+    """Give a list of failures, and raise them as one group at the end; *count* is the number of all cases."""
+    failed: list[Exception] = []
+    yield failed
     if failed:
         raise ExceptionGroup(f"{len(failed)} of {count} cases fail", failed)

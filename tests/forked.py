@@ -1,6 +1,6 @@
-"""``Forked``: a program in a process of its own, which starts in a tenth of the time.
+"""``Forked``: a program in a new process that starts in a tenth of the usual time.
 
-It is forked from a process that has loaded the modules already: ``zygote.py``.  Its methods are those of ``subprocess.Popen``.
+``zygote.py`` has loaded the modules and forks the process.  ``Forked`` has the methods of ``subprocess.Popen``.
 """
 
 import atexit
@@ -53,11 +53,11 @@ class Forked:
 
         Args:
             command: one of our commands, or this Python with a script, ``-m`` or ``-c``.
-            cwd: its folder; None: that of this process.
-            environment: its variables; None: those of this process.
-            errors_to: the file that takes its standard error; None: no file.
-            loaded: modules beside ours that are there already, such as a framework, which takes seconds to import.
-            longest_seconds: what runs for longer is killed, so that no reader of its pipes waits for ever.
+            cwd: the folder of the program; None: the folder of this process.
+            environment: the variables of the program; None: the variables of this process.
+            errors_to: the file for standard error; None: a pipe.
+            longest_seconds: the program is killed after this time, so that a reader of the pipes cannot wait for ever.
+            loaded: further modules that the forking process imports once, such as a framework that takes seconds.
         """
         pipes = [os.pipe() for _ in range(4)]
         (given, stdin), (stdout, printed), (stderr, complained), (status, telling) = pipes
@@ -106,7 +106,7 @@ class Forked:
         return self.returncode
 
     def send_signal(self, sign: int) -> None:
-        with suppress(ProcessLookupError):  # it has ended, which is told a moment later
+        with suppress(ProcessLookupError):  # the program has ended, but its exit code is not here yet
             if self.poll() is None:
                 os.kill(self.pid, sign)
 
@@ -115,7 +115,7 @@ class Forked:
 
     def communicate(self, given: str = "") -> tuple[str, str]:
         """Write *given* to the program, and return what it printed, on both streams, until its end."""
-        with ThreadPoolExecutor(1) as reader:  # a pipe that nobody reads would stop it
+        with ThreadPoolExecutor(1) as reader:  # a full pipe would stop the program
             complained = reader.submit(self.stderr.read)
             with suppress(BrokenPipeError):
                 self.stdin.write(given)

@@ -48,10 +48,10 @@ def names_in(package: ModuleType) -> Iterator[str]:
 
 
 def main(descriptor: int, *more: str) -> None:
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads is not forked
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process with threads cannot be forked safely
     load(*more)
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that wait for the programs
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the processes that wait for the programs
     with socket.socket(fileno=descriptor) as connection:
         while True:
             request, descriptors, *_ = socket.recv_fds(connection, LARGEST_REQUEST, 4)
@@ -89,7 +89,7 @@ def become(request: dict[str, Any], streams: Sequence[int]) -> None:
         os.close(stream)
     if errors_to := request["errors_to"]:
         os.dup2(os.open(errors_to, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-    # Those of this process know what the streams were before.
+    # The old objects keep what they knew of the old streams, such as whether they can seek.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  for as long as it runs
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  for as long as it runs
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115  for as long as it runs

@@ -161,7 +161,7 @@ def started(
 ) -> Generator[Server]:
     """Run *command*, whose first line names its address; it is killed at the end if it still runs."""
     with (
-        NamedTemporaryFile("w", encoding="utf-8") as file,  # a pipe that nobody reads would stop it
+        NamedTemporaryFile("w", encoding="utf-8") as file,  # a full pipe would stop the server
         Forked(
             *command,
             cwd=cwd,
@@ -193,15 +193,8 @@ def served(
         server.terminated()
 
 
-def behind_the_door(
-    folder: Path, *, open_files: int | None = None, **limits: float
-) -> AbstractContextManager[Server]:
-    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*.
-
-    It may open *open_files* files unless it asks the system for more.
-    """
+def behind_the_door(folder: Path, **limits: float) -> AbstractContextManager[Server]:
+    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*."""
     words = [f"{name}={value}" for name, value in limits.items()]
-    if open_files:
-        words.append(f"open_files={open_files}")
     program = (sys.executable, "-m", "tests.http.programs.behind_the_door", folder / "memory.db")
     return started(*program, *words)

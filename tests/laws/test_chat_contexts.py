@@ -1,11 +1,9 @@
 """The laws of contexts on the stacks that ship with chatmemory."""
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.laws import ChatContextLaws
@@ -18,7 +16,6 @@ from chatmemory.settings.memory_settings import (
     StoreSettings,
 )
 from chatmemory_layers import stacks
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 
 
 def stack_over(store: StoreSettings, context: ContextSettings) -> Layer[Any, Any]:
@@ -37,12 +34,6 @@ class TestSqlite(ChatContextLaws):
 
     def stack(self, context: ContextSettings) -> Layer[Any, Any]:
         return stack_over(StoreSettings(sqlite=self.file), context)
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Generator[str]:
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
-        yield address
 
 
 class TestPostgres(ChatContextLaws):

@@ -1,11 +1,9 @@
 """The law kit on the item repositories that ship with chatmemory."""
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.laws import ItemRepositoryLaws
@@ -18,10 +16,8 @@ from chatmemory.settings.memory_settings import (
 from chatmemory_layers.in_memory import item_repository as in_memory
 from chatmemory_layers.postgres.engine import database as postgres_database
 from chatmemory_layers.postgres.items import item_repository as postgres
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.items import item_repository as sqlite
-from tests.guarded_store import guarded_store
 from tests.thorough import IS_THOROUGH, rounds, thorough
 
 
@@ -46,13 +42,6 @@ class TestSqlite(Laws):
         self.repository = settings >> sqlite_database.database >> sqlite.item_repository
 
 
-@pytest.fixture(scope="module")
-def dsn() -> Generator[str]:
-    """Lend one database to all laws: they use namespaces of their own."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
-        yield address
-
-
 class TestPostgres(Laws):
     examples = rounds(3, thorough=40)  # the same decisions as above, and round trips
 
@@ -60,13 +49,6 @@ class TestPostgres(Laws):
     def in_a_database(self, dsn: str) -> None:
         settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
         self.repository = settings >> postgres_database.database >> postgres.item_repository
-
-
-@pytest.fixture(scope="module")
-def serving() -> Generator[str]:
-    """Lend one database with row-level security, as a role that is not its owner."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(guarded_store()) as store:
-        yield store.serving
 
 
 def guarded(dsn: str) -> Layer[Any, Any]:

@@ -1,10 +1,8 @@
 """The law kit on the long-term memory that ships with chatmemory, over each of its repositories."""
 
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 
 from chatmemory.effect import Layer
 from chatmemory.embedding.embedding_guard import guarded
@@ -28,7 +26,6 @@ from chatmemory.settings.memory_settings import (
 from chatmemory_layers.in_memory import memory_repository as in_memory
 from chatmemory_layers.postgres.engine import database as postgres_database
 from chatmemory_layers.postgres.memories import memory_repository as postgres
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 
@@ -62,13 +59,6 @@ class TestSqlite(LongTermMemoryLaws):
         settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
         repository = settings >> sqlite_database.database >> sqlite.memory_repository
         self.memory = (PARTS | repository) >> long_term_memory
-
-
-@pytest.fixture(scope="module")
-def dsn() -> Generator[str]:
-    """Lend one database to all laws: they are users of their own."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
-        yield address
 
 
 class TestPostgres(LongTermMemoryLaws):

@@ -1,11 +1,10 @@
 """The law kit on the memory repositories that ship with chatmemory."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 from attrs import frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
@@ -27,11 +26,9 @@ from chatmemory_layers.in_memory import (
 from chatmemory_layers.postgres.engine import database as postgres_database
 from chatmemory_layers.postgres.memories import memory_repository as postgres
 from chatmemory_layers.postgres.messages import message_repository as postgres_messages
-from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import database as sqlite_database
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
-from tests.guarded_store import guarded_store
 from tests.thorough import IS_THOROUGH, rounds, thorough
 
 
@@ -60,13 +57,6 @@ class TestSqlite(Laws):
         )
 
 
-@pytest.fixture(scope="module")
-def dsn() -> Generator[str]:
-    """Lend one database to all laws: they use users and ids of their own."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
-        yield address
-
-
 class TestPostgres(Laws):
     examples = rounds(3, thorough=40)  # the same decisions as above, and round trips
 
@@ -78,13 +68,6 @@ class TestPostgres(Laws):
             >> postgres_database.database
             >> (postgres.memory_repository | postgres_messages.message_repository)
         )
-
-
-@pytest.fixture(scope="module")
-def serving() -> Generator[str]:
-    """Lend one database with row-level security, as a role that is not its owner."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(guarded_store()) as store:
-        yield store.serving
 
 
 @final

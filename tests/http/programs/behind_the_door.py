@@ -143,7 +143,7 @@ def _app(endpoint) -> ASGIApp:
 async def main(store: str, *words: str) -> None:
     given = {name: float(value) for name, _, value in (word.partition("=") for word in words)}
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    if "open_files" in given:
+    if "open_files" in given:  # unless the server asks the system for more
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(given["open_files"]), most))
     limits = ConnectionLimits(
