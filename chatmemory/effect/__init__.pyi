@@ -1,8 +1,4 @@
-from chatmemory.effect.catching import catch as catch, catch_layer as catch_layer
-from chatmemory.effect.concurrency.deferred import Deferred as Deferred
-from chatmemory.effect.concurrency.queue import Queue as Queue
-from chatmemory.effect.concurrency.ref import Ref as Ref
-from chatmemory.effect.concurrency.semaphore import Semaphore as Semaphore
+from chatmemory.effect.catching import catch as catch
 from chatmemory.effect.context import Context as Context
 from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect, Fiber as Fiber

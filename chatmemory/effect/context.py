@@ -18,7 +18,6 @@ from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 __all__ = ["Context", "MissingServiceError", "TagOf"]
 
 S = TypeVar("S")
-Fallback = TypeVar("Fallback")
 Id = TypeVar("Id")
 R2 = TypeVar("R2")
 R_contra = TypeVar("R_contra", contravariant=True)
@@ -64,10 +63,6 @@ class Context(Generic[R_contra]):
             return tag.fallback()
         raise MissingServiceError(tag.key, available=self.services)
 
-    def get_or(self, tag: TagOf[Any, S], otherwise: Fallback) -> S | Fallback:
-        """Return the service of *tag*, or *otherwise* when it is not provided.  A provided service may be ``None``."""
-        return cast("S | Fallback", self.services.get(tag.key, otherwise))
-
     def add(self, tag: TagOf[Id, S], service: S) -> Context[R_contra | Id]:
         """Return a context that also has *service* under *tag*; a tag that is replaced keeps its place in the order."""
         try:
@@ -83,18 +78,6 @@ class Context(Generic[R_contra]):
         if not self.services and self.family in {None, other.family}:
             return cast("Context[R_contra | R2]", other)
         return Context({**self.services, **other.services}, self.family or other.family)
-
-    def pick(self, *tags: TagOf[Id, Any]) -> Context[Id]:
-        """Return a context with only the services of *tags*; a service that is absent stays absent."""
-        wanted = {tag.key for tag in tags}
-        return Context({key: service for key, service in self.services.items() if key in wanted}, self.family)
-
-    def omit(self, *tags: TagOf[Any, Any]) -> Context[Any]:
-        """Return a context with all services except those of *tags*."""
-        unwanted = {tag.key for tag in tags}
-        return Context(
-            {key: service for key, service in self.services.items() if key not in unwanted}, self.family
-        )
 
     def __contains__(self, tag: TagOf[Any, Any]) -> bool:
         return tag.key in self.services

@@ -50,7 +50,6 @@ from chatmemory.effect.outcome import (
     Outcome,
     Success,
     as_outcome,
-    exception_of,
     exit_from_exception,
     exit_from_outcome,
     outcome_from_exit,
@@ -84,7 +83,6 @@ E = TypeVar("E")
 E2 = TypeVar("E2")
 R = TypeVar("R")
 R2 = TypeVar("R2")
-R3 = TypeVar("R3")
 S = TypeVar("S")
 X = TypeVar("X", bound=Exception)
 P = ParamSpec("P")
@@ -415,7 +413,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         runners = _steps(effects, "Effect.race_all")
         if not runners:
             raise ValueError("a race of no effects would never end: give it one effect or more")
-        return Effect.in_context(lambda context: run_race(runners, context, first_exit_wins=False))
+        return Effect.in_context(lambda context: run_race(runners, context))
 
     @staticmethod
     def sleep(seconds: float) -> Effect[None]:
@@ -431,50 +429,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         from chatmemory.effect.combinators.deadline import wait_forever
 
         return Effect(None, _AWAIT, wait_forever)
-
-    @overload  # pyright makes a union of type variables Unknown where each of them is Never
-    @staticmethod
-    def acquire_use_release(
-        acquire: Effect[A],
-        use: Callable[[A], Effect[B]],
-        release: Callable[[A, Exit[B, Never]], Effect[Any]],
-    ) -> Effect[B]: ...
-    @overload
-    @staticmethod
-    def acquire_use_release(  # type: ignore[overload-overlap]  # the first overload that fits is used
-        acquire: Effect[A, E],
-        use: Callable[[A], Effect[B, E2]],
-        release: Callable[[A, Exit[B, E2]], Effect[Any]],
-    ) -> Effect[B, E | E2]: ...
-    @overload
-    @staticmethod
-    def acquire_use_release(
-        acquire: Effect[A, Never, R],
-        use: Callable[[A], Effect[B, Never, R2]],
-        release: Callable[[A, Exit[B, Never]], Effect[Any, Never, R3]],
-    ) -> Effect[B, Never, R | R2 | R3]: ...
-    @overload
-    @staticmethod
-    def acquire_use_release(
-        acquire: Effect[A, E, R],
-        use: Callable[[A], Effect[B, E2, R2]],
-        release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
-    ) -> Effect[B, E | E2, R | R2 | R3]: ...
-    @staticmethod
-    def acquire_use_release(
-        acquire: Effect[A, E, R],
-        use: Callable[[A], Effect[B, E2, R2]],
-        release: Callable[[A, Exit[B, E2]], Effect[Any, Never, R3]],
-    ) -> Effect[B, E | E2, R | R2 | R3]:
-        """Acquire a resource, use it, and release it however the use ends.
-
-        Args:
-            acquire: succeeds with the resource; it cannot be interrupted.
-            use: makes the effect that uses the resource; its value is the value of the whole.
-            release: makes the effect that releases the resource, from the resource and how the use ended; it cannot be
-                interrupted.
-        """
-        return Effect.in_context(lambda context: resource.acquire_use_release(acquire, use, release, context))
 
     # --- continuing from an effect ---
 
@@ -601,17 +555,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
 
-    def or_die(self: Effect[A, E, R]) -> Effect[A, Never, R]:
-        """Turn a typed failure into a defect: it is raised, as ``or_raise`` does, and disappears from the type."""
-
-        def die(error: E) -> Effect[Never]:
-            def call() -> Never:
-                raise exception_of(error)
-
-            return Effect.sync(call)
-
-        return self.lash(die)
-
     def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
         """Report this effect to the provided ``Tracer`` as a span, with the enclosing span and how the effect ended.
 
@@ -648,30 +591,11 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
 
-    def ensuring(self: Effect[A, E, R], finalizer: Effect[Any, Never, R2]) -> Effect[A, E, R | R2]:
-        """Run this effect, then *finalizer*, also after a failure or an interruption; *finalizer* cannot be interrupted."""
-        if type(finalizer) is not Effect:
-            require_effect(finalizer)
-        return self.on_exit(lambda _: finalizer)
-
     def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
         """Delay cancellation until the effect has ended."""
         return Effect.in_context(lambda context: resource.run_shielded(self, context))
 
     # --- several at once ---
-
-    def zip(
-        self, other: Effect[B, E2, R2], *, concurrent: bool = False
-    ) -> Effect[tuple[A_co, B], E_co | E2, R_co | R2]:
-        """Run both effects and succeed with both values as a tuple.
-
-        The first failure is the outcome.  The other effect is then not run, or is interrupted when it is running.
-
-        Args:
-            other: the effect that gives the second value.
-            concurrent: run both at once; otherwise *other* begins when this one has succeeded.
-        """
-        return Effect.all((self, other), concurrency=2 if concurrent else 1)
 
     def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
         """Run both at once, end as the first one that succeeds, interrupt the other and wait for its finalizers.
@@ -680,13 +604,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         pair: list[Effect[Any, Any, Any]] = [self, other]
         return Effect.race_all(pair)
-
-    def race_first(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
-        """Run both at once, end as the first one that ends, with a value or a failure, and interrupt the other."""
-        from chatmemory.effect.fibers.race import run_race
-
-        pair = _steps((self, other), "effect.race_first")
-        return Effect.in_context(lambda context: run_race(pair, context, first_exit_wins=True))
 
     def fork(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R]:
         """Start this effect in a task of its own, and succeed with its fiber at once.

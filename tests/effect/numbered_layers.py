@@ -36,12 +36,18 @@ class Journal(list[str]):
     def slow_layer(self, number: int, acquired: anyio.Event) -> Layer[Any]:
         """A layer that is acquired and then never done."""
 
-        async def never() -> Success[None]:
+        async def never() -> Success[int]:
             acquired.set()
             await anyio.sleep_forever()
             raise AssertionError
 
-        return self.layer(number).tap(lambda _: Effect.from_outcome(never))
+        tag = TAGS[number]
+        return self.layer(number) >> Layer.effect(tag, Effect.from_outcome(never), needs=[tag])
+
+
+async def services(layer: Layer[Any, Any], *tags: Any) -> list[Any]:
+    async with ManagedRuntime(layer) as runtime:
+        return [await runtime.service(tag) for tag in tags]
 
 
 async def build_and_release(layer: Layer[Any, Any]) -> None:

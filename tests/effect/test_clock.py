@@ -7,10 +7,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from chatmemory.effect import Success
-from chatmemory.effect.context import Context
-from chatmemory.effect.effect import Effect
-from chatmemory.effect.services.clock import Clock, ClockTag, SystemClock, TestClock
+from chatmemory.effect.services.clock import Clock, SystemClock, TestClock
 
 pytestmark = pytest.mark.anyio
 
@@ -34,26 +31,13 @@ class Alarms:
             self.woke.append((name, self.clock.monotonic()))
 
 
-async def test_the_clock_of_an_effect_is_the_systems_unless_another_is_provided() -> None:
-    ours = TestClock()
-    assert isinstance((await Effect.service(ClockTag)).unwrap(), SystemClock)
-    assert await Effect.service(ClockTag).provide(Context.of(ClockTag, ours)) == Success(ours)
-
-
 async def test_the_system_clock_tells_the_time_in_utc_and_waits() -> None:
     clock: Clock = SystemClock()
     before = clock.monotonic()
-    await clock.sleep(0.01)
+    await clock.sleep(0.01)  # a sleep is what is tested
     await clock.sleep(-1)
     assert clock.now().tzinfo is UTC
-    assert 0.01 <= clock.monotonic() - before < 1
-
-
-async def test_a_test_clock_stands_still_until_it_is_moved() -> None:
-    clock = TestClock()
-    assert (clock.now(), clock.monotonic()) == (NEW_YEAR, 0)
-    await clock.advance(1800)
-    assert (clock.now(), clock.monotonic()) == (NEW_YEAR + timedelta(minutes=30), 1800)
+    assert clock.monotonic() - before >= 0.01
 
 
 async def test_sleepers_wake_in_order_each_at_its_own_time() -> None:
@@ -65,38 +49,24 @@ async def test_sleepers_wake_in_order_each_at_its_own_time() -> None:
         await clock.advance(60)
         assert alarms.woke == [("early", 10), ("middle", 20), ("late", 30)]
         assert clock.monotonic() == 60
-        await clock.advance(1)
-    assert alarms.woke[-1] == ("never", 61)
-
-
-async def test_sleepers_of_the_same_moment_wake_in_the_order_in_which_they_went_to_sleep() -> None:
-    clock = TestClock()
-    async with anyio.create_task_group() as tasks:
-        alarms = Alarms(clock, tasks)
         for place in range(20):
-            alarms.set(f"{place:02}", 5)
+            alarms.set(f"{place:02}", 1)
             await clock.advance(0)
-        await clock.advance(5)
-    assert [name for name, _ in alarms.woke] == sorted(name for name, _ in alarms.woke)
+        await clock.advance(1)
+    assert [name for name, _ in alarms.woke[3:]] == ["never", *[f"{place:02}" for place in range(20)]]
 
 
-async def test_a_sleeper_that_sleeps_again_within_the_span_is_woken_again() -> None:
+async def test_a_sleeper_is_woken_again_within_a_span_and_by_many_small_steps() -> None:
     clock = TestClock()
     async with anyio.create_task_group() as tasks:
         alarms = Alarms(clock, tasks)
         alarms.set("hourly", *[3600.0] * 24)
         await clock.advance(86_400)
-    assert len(alarms.woke) == 24
-
-
-async def test_ten_steps_of_a_tenth_reach_a_sleeper_of_one_second() -> None:
-    clock = TestClock()
-    async with anyio.create_task_group() as tasks:
-        alarms = Alarms(clock, tasks)
+        assert len(alarms.woke) == 24
         alarms.set("second", 1)
         for _ in range(10):
             await clock.advance(0.1)
-    assert alarms.woke == [("second", 1)]
+    assert alarms.woke[-1] == ("second", 86_401)
 
 
 async def test_work_of_many_steps_is_done_before_the_clock_moves_on() -> None:
@@ -116,15 +86,17 @@ async def test_work_of_many_steps_is_done_before_the_clock_moves_on() -> None:
 
 async def test_a_cancelled_sleeper_is_not_waited_for() -> None:
     clock = TestClock()
-    with anyio.move_on_after(0.01) as scope:
-        await clock.sleep(5)
-    assert scope.cancelled_caught
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(clock.sleep, 5)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
     await clock.advance(10)
     assert clock.monotonic() == 10
 
 
 async def test_set_time_moves_on_to_an_instant_and_wakes_who_slept_until_then() -> None:
-    clock = TestClock(NEW_YEAR)
+    clock = TestClock()
+    assert (clock.now(), clock.monotonic()) == (NEW_YEAR, 0)
     async with anyio.create_task_group() as tasks:
         alarms = Alarms(clock, tasks)
         alarms.set("noon", 43_200)

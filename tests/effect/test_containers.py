@@ -21,6 +21,7 @@ from returns.pointfree import alt, bind, lash, map_
 from returns.result import safe
 
 from chatmemory.effect import Context, Effect, Failure, Success, Tag, containers
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -31,75 +32,57 @@ class Price(Tag[int]): ...
 SHELF = Context.of(Price, 3)
 
 
-async def test_maybe() -> None:
-    assert await containers.from_maybe(Some(1)) == Success(1)
-    assert await containers.from_maybe(Nothing) == Failure(None)
-    assert containers.to_maybe(Effect.succeed(1)) == Some(1)
-    assert containers.to_maybe(Effect.fail("no")) == Nothing
+INTO: list[tuple[Effect[Any, Any], Success[Any] | Failure[Any]]] = [
+    (containers.from_maybe(Some(1)), Success(1)),
+    (containers.from_maybe(Nothing), Failure(None)),
+    (Effect.from_result(Success(1)), Success(1)),
+    (Effect.from_result(Failure("no")), Failure("no")),
+    (containers.from_io(lambda: IO(1)), Success(1)),
+    (containers.from_io_result(lambda: IOSuccess(1)), Success(1)),
+    (containers.from_io_result(lambda: IOFailure("no")), Failure("no")),
+    (containers.from_future(lambda: Future.from_value(1)), Success(1)),
+    (containers.from_future_result(lambda: FutureResult.from_value(1)), Success(1)),
+    (containers.from_future_result(lambda: FutureResult.from_failure("no")), Failure("no")),
+]
 
 
-async def test_result() -> None:
-    assert await Effect.from_result(Success(1)) == Success(1)
-    assert await Effect.from_result(Failure("no")) == Failure("no")
-    assert containers.to_result(Effect.fail("no")) == Failure("no")
+@for_each(("effect", "outcome"), INTO)
+async def test_a_container_becomes_an_effect_which_can_run_again(
+    effect: Effect[Any, Any], outcome: object
+) -> None:
+    assert await effect == await effect == outcome
 
 
-async def test_io() -> None:
-    assert await containers.from_io(lambda: IO(1)) == Success(1)
-    assert containers.to_io(Effect.succeed(1)) == IO(1)
+async def test_an_effect_becomes_a_container() -> None:
+    one, no = Effect.succeed(1), Effect.fail("no")
+    assert [containers.to_maybe(one), containers.to_maybe(no)] == [Some(1), Nothing]
+    assert containers.to_result(no) == Failure("no")
+    assert containers.to_io(one) == IO(1)
+    assert containers.to_io_result(no) == IOFailure("no")
+    assert await one.awaitable() == await one.future_result() == IOSuccess(1)
+    assert await containers.to_future(one) == IO(1)
+    assert await containers.to_future_result(no) == IOFailure("no")
 
 
-async def test_io_result() -> None:
-    assert await containers.from_io_result(lambda: IOSuccess(1)) == Success(1)
-    assert await containers.from_io_result(lambda: IOFailure("no")) == Failure("no")
-    assert containers.to_io_result(Effect.fail("no")) == IOFailure("no")
-    assert await Effect.succeed(1).awaitable() == IOSuccess(1)
-
-
-async def test_future() -> None:
-    assert await containers.from_future(lambda: Future.from_value(1)) == Success(1)
-    assert await containers.to_future(Effect.succeed(1)) == IO(1)
-
-
-async def test_future_result() -> None:
-    assert await containers.from_future_result(lambda: FutureResult.from_value(1)) == Success(1)
-    assert await containers.from_future_result(lambda: FutureResult.from_failure("no")) == Failure("no")
-    assert await containers.to_future_result(Effect.fail("no")) == IOFailure("no")
-    assert await Effect.succeed(1).future_result() == IOSuccess(1)
-
-
-async def test_a_future_given_as_a_function_runs_again() -> None:
-    effect = containers.from_future_result(lambda: FutureResult.from_value(1))
-    assert await effect == await effect == Success(1)
-
-
-async def test_context() -> None:
+async def test_containers_that_need_a_context() -> None:
+    price = Price.get()
     reader: RequiresContext[int, Context[Price]] = RequiresContext(lambda context: context.get(Price))
     assert await containers.from_context(reader).provide(SHELF) == Success(3)
-    assert containers.to_context(Price.get())(SHELF) == 3
-
-
-async def test_context_result() -> None:
-    reader: RequiresContextResult[Any, int, Context[Price]] = RequiresContextResult(
+    assert containers.to_context(price)(SHELF) == 3
+    results: RequiresContextResult[Any, int, Context[Price]] = RequiresContextResult(
         lambda context: Failure(context.get(Price))
     )
-    assert await containers.from_context_result(reader).provide(SHELF) == Failure(3)
+    assert await containers.from_context_result(results).provide(SHELF) == Failure(3)
     assert containers.to_context_result(Price.use(Effect.fail))(SHELF) == Failure(3)
-
-
-async def test_context_io_result() -> None:
-    reader: RequiresContextIOResult[int, Any, Context[Price]] = RequiresContextIOResult(
+    io_results: RequiresContextIOResult[int, Any, Context[Price]] = RequiresContextIOResult(
         lambda context: IOResult.from_value(context.get(Price))
     )
-    assert await containers.from_context_io_result(reader).provide(SHELF) == Success(3)
-    assert containers.to_context_io_result(Price.get())(SHELF) == IOSuccess(3)
-
-
-async def test_context_future_result() -> None:
-    reader: RequiresContextFutureResult[int, Any, Context[Price]] = RequiresContextFutureResult(
+    assert await containers.from_context_io_result(io_results).provide(SHELF) == Success(3)
+    assert containers.to_context_io_result(price)(SHELF) == IOSuccess(3)
+    futures: RequiresContextFutureResult[int, Any, Context[Price]] = RequiresContextFutureResult(
         lambda context: FutureResult.from_value(context.get(Price))
     )
-    assert await containers.from_context_future_result(reader).provide(SHELF) == Success(3)
+    assert await containers.from_context_future_result(futures).provide(SHELF) == Success(3)
     assert await containers.to_context_future_result(Price.use(Effect.fail))(SHELF) == IOFailure(3)
 
 
@@ -113,14 +96,12 @@ async def look_up(name: str) -> str:
     return {"one": "1", "many": "a lot"}[name]
 
 
-async def test_functions_under_safe_bind_into_effects() -> None:
+async def test_functions_under_safe_and_future_safe_bind_into_effects() -> None:
     number = containers.from_safe(parse)
     assert await number("12", base=8) == Success(10)
     assert await Effect.succeed("3").bind(number) == Success(3)
     assert isinstance((await Effect.succeed("three").bind(number)).failure(), ValueError)
 
-
-async def test_functions_under_future_safe_bind_into_effects() -> None:
     found = Effect.succeed("one").bind(containers.from_future_safe(look_up))
     assert await found == await found == Success("1")  # a FutureResult could not be awaited twice
     assert await found.bind(containers.from_safe(parse)) == Success(1)

@@ -98,19 +98,12 @@ async def test_a_failure_that_left_a_runtime_is_told() -> None:
             there.run_blocking(refused())
         Effect.fail("no").run_sync()
         await refused().run()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(refused().run)  # told by the line that made it
 
     told = await warned(drops)
-    assert len(told) == 6
+    assert len(told) == 7
     assert {warning.filename for warning in told} == {__file__}
-
-
-async def test_a_failure_that_a_task_dropped_is_told_by_the_line_that_made_the_effect() -> None:
-    async def drops() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(refused().run)
-
-    (warning,) = await warned(drops)
-    assert warning.filename == __file__
 
 
 async def test_every_look_at_a_failure_is_a_look() -> None:
@@ -141,7 +134,9 @@ async def test_every_look_at_a_failure_is_a_look() -> None:
 
 
 async def test_a_failure_that_is_watched_is_a_failure_like_any_other() -> None:
-    outcome = await refused()
+    effect = refused()
+    assert f"<Effect made at {__file__}:" in repr(effect)
+    outcome = await effect
     assert outcome == Failure("no")
     assert Failure("no") == outcome
     assert outcome != Failure("yes")
@@ -159,11 +154,7 @@ async def test_garbage_of_a_line_is_not_told_while_the_line_runs_again() -> None
             circle: list[Any] = [Effect.succeed(gc.collect())]
             circle.append(circle)
 
-    assert await warned(collects) == []
-
-
-async def test_garbage_of_a_line_is_not_told_though_every_effect_that_was_made_later_is_gone() -> None:
-    async def collects() -> None:
+    async def collects_when_every_later_effect_is_gone() -> None:
         for is_second in (False, True):
             circle: list[Any] = [gc.collect() if is_second else None, Effect.succeed(is_second)]
             circle.append(circle)
@@ -171,6 +162,7 @@ async def test_garbage_of_a_line_is_not_told_though_every_effect_that_was_made_l
             await Effect.succeed("later, and gone")
 
     assert await warned(collects) == []
+    assert await warned(collects_when_every_later_effect_is_gone) == []
 
 
 async def test_what_is_handed_on_is_not_told_though_it_never_runs() -> None:
@@ -191,7 +183,7 @@ async def test_what_is_handed_on_is_not_told_though_it_never_runs() -> None:
         for effect in kept:
             (await effect).value_or(None)
         Layer.effect(Price, refused())
-        Stream.from_effect(refused())
+        Stream.unwrap(refused().map(lambda _: Stream.from_iterable([1])))
 
     assert await warned(hands_on) == []
 
@@ -211,12 +203,6 @@ async def test_an_answer_that_was_prepared_and_not_asked_for_is_left_alone() -> 
     assert await warned(prepares) == []
     (warning,) = await warned(forgets_to_return)
     assert "never ran" in str(warning.message)
-
-
-async def test_an_effect_says_where_it_was_made() -> None:
-    effect = refused()
-    assert f"<Effect made at {__file__}:" in repr(effect)
-    assert await effect == Failure("no")
 
 
 async def test_it_can_be_switched_off() -> None:

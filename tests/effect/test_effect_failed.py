@@ -15,11 +15,12 @@ from chatmemory.effect import (
     Failure,
     Layer,
     ManagedRuntime,
-    Success,
     Tag,
     ThreadRuntime,
 )
 from chatmemory.errors import ReadError
+
+pytestmark = pytest.mark.anyio
 
 NOT_FOUND = ConversationNotFoundError("c1")
 
@@ -39,11 +40,13 @@ class SoldOutError(ShopError):
     """Nothing is left."""
 
 
-def test_it_says_what_failed() -> None:
+def test_it_says_what_failed_and_travels_to_another_process() -> None:
     failed = EffectFailed(NOT_FOUND)
     assert str(failed) == "no conversation 'c1': add a message to it first"
-    assert failed.error == NOT_FOUND
     assert type(failed).__name__ == "EffectFailed[ConversationNotFoundError]"
+    again = pickle.loads(pickle.dumps(failed))
+    assert again.error == failed.error == NOT_FOUND
+    assert type(again) is type(failed)
 
 
 def test_it_is_caught_by_the_class_of_its_error() -> None:
@@ -64,21 +67,14 @@ def test_a_subclass_of_errors_is_caught_with_its_base() -> None:
             Failure(SoldOutError("gone")).unwrap()
     with pytest.raises(EffectFailed), pytest.raises(EffectFailed[SoldOutError]):
         Failure(ShopError("closed")).unwrap()
-
-
-def test_a_union_of_errors_is_caught_by_its_name() -> None:
     with pytest.raises(EffectFailed[ReadError], match="no conversation 'c1'"):
-        Failure(NOT_FOUND).unwrap()
+        Failure(NOT_FOUND).unwrap()  # the name of a union
 
 
-def test_any_error_is_caught_by_the_class_alone() -> None:
-    for kind in (EffectFailed[Any], EffectFailed[object]):
-        assert kind is EffectFailed
-    assert EffectFailed[ShopError] is EffectFailed[ShopError]
-
-
-def test_what_is_no_class_is_refused() -> None:
+def test_any_error_is_caught_by_the_class_alone_and_what_is_no_class_is_refused() -> None:
     kind: Any = NOT_FOUND
+    assert EffectFailed[Any] is EffectFailed[object] is EffectFailed
+    assert EffectFailed[ShopError] is EffectFailed[ShopError]
     with pytest.raises(TypeError, match=r"takes the class of an error.*except EffectFailed\["):
         EffectFailed[kind]
 
@@ -91,13 +87,6 @@ def test_the_exception_that_an_error_keeps_is_its_cause() -> None:
     assert EffectFailed(NOT_FOUND).__cause__ is None
 
 
-def test_it_travels_to_another_process() -> None:
-    again = pickle.loads(pickle.dumps(EffectFailed(NOT_FOUND)))
-    assert again.error == NOT_FOUND
-    assert type(again) is EffectFailed[ConversationNotFoundError]
-
-
-@pytest.mark.anyio
 async def test_a_layer_that_fails_shows_the_cause_too() -> None:
     torn = OSError("torn")
     broken = Layer.fail(Price, RepositoryError("open the store", "unexpected", cause=torn))
@@ -107,7 +96,6 @@ async def test_a_layer_that_fails_shows_the_cause_too() -> None:
     assert failed.value.__cause__ is torn
 
 
-@pytest.mark.anyio
 async def test_run_or_raise_gives_the_value_or_raises() -> None:
     async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime:
         assert await runtime.run_or_raise(Price.get()) == 3
@@ -117,9 +105,10 @@ async def test_run_or_raise_gives_the_value_or_raises() -> None:
             await runtime.run_or_raise(Effect.fail(OSError("torn")))
         with pytest.raises(EffectFailed[ConversationNotFoundError]):
             runtime.run_sync(Effect.fail(NOT_FOUND)).unwrap()
+    with pytest.raises(EffectFailed[ConversationNotFoundError], match="add a message to it first"):
+        await Effect.fail(NOT_FOUND).or_raise()
 
 
-@pytest.mark.anyio
 async def test_a_thread_runtime_raises_alike_in_a_task_and_in_a_thread() -> None:
     async with ThreadRuntime(Layer.succeed(Price, 3)) as runtime:
         assert await runtime.run_or_raise(Price.get()) == 3
@@ -128,10 +117,3 @@ async def test_a_thread_runtime_raises_alike_in_a_task_and_in_a_thread() -> None
             await runtime.run_or_raise(Effect.fail(NOT_FOUND))
         with pytest.raises(EffectFailed[ConversationNotFoundError]):
             runtime.run_blocking_or_raise(Effect.fail(NOT_FOUND))
-
-
-@pytest.mark.anyio
-async def test_or_raise_raises_alike() -> None:
-    with pytest.raises(EffectFailed[ConversationNotFoundError], match="add a message to it first"):
-        await Effect.fail(NOT_FOUND).or_raise()
-    assert await Effect.fail(NOT_FOUND).or_die().exit() != Success(1)

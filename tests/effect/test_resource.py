@@ -27,23 +27,19 @@ from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
+INTERRUPTED: Failure[Any] = Failure(Cause((Interrupt(),)))
+
 
 class Journal(list[Any]):
     def write(self, entry: object) -> Effect[None]:
         return Effect.sync(lambda: self.append(entry))
 
     def write_slowly(self, entry: object) -> Effect[None]:
-        return sleeping(0.02).bind(lambda _: self.write(entry))
-
-    def released(self, value: object, exit_: Exit[Any, Any]) -> Effect[None]:
-        return self.write((value, exit_))
+        return waiting.bind(lambda _: self.write(entry))
 
 
-def sleeping(seconds: float) -> Effect[None]:
-    return Effect.attempt(lambda: anyio.sleep(seconds), to=str)
-
-
-forever = sleeping(60)
+forever: Effect[Any] = Effect.never()
+waiting = Effect.promise(anyio.wait_all_tasks_blocked)
 
 
 def defect(error: Exception) -> Effect[Any]:
@@ -58,101 +54,37 @@ async def interrupt(effect: Effect[Any, Any]) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def test_timeout_a_long_computation() -> None:
-    assert await forever.timeout(0.01, lambda: "too long") == Failure("too long")
-
-
-async def test_timeout_lets_a_short_computation_end() -> None:
-    assert await Effect.succeed(1).timeout(60, lambda: "too long") == Success(1)
-
-
-async def test_timeout_interrupts_the_effect_and_waits_for_its_finalizers() -> None:
+async def test_a_timeout_interrupts_the_effect_and_waits_for_its_finalizers() -> None:
     journal = Journal()
-    effect = forever.ensuring(journal.write_slowly("finalized"))
+    effect = forever.on_exit(journal.write_slowly)
     assert await effect.timeout(0.01, lambda: "too long") == Failure("too long")
-    assert journal == ["finalized"]
-
-
-async def test_timeout_in_uninterruptible_region() -> None:
-    with anyio.fail_after(5):
-        assert await Effect.succeed(1).timeout(20, lambda: "too long").uninterruptible() == Success(1)
+    assert journal == [INTERRUPTED]
+    assert await Effect.succeed(1).timeout(60, lambda: "too long") == Success(1)
+    with pytest.raises(ZeroDivisionError):
+        await Effect.sync(lambda: 1 // 0).timeout(60, lambda: "too long")
 
 
 async def test_a_timeout_cannot_interrupt_what_is_uninterruptible() -> None:
     journal = Journal()
-    effect = journal.write_slowly("done").uninterruptible()
+    effect = Effect.sleep(0.01).bind(lambda _: journal.write("done")).uninterruptible()  # beyond the timeout
     await effect.timeout(0.001, lambda: "too long")
     assert journal == ["done"]
 
 
-async def test_acquire_use_release_happy_path() -> None:
+async def test_an_interruption_waits_for_the_finalizer() -> None:
     journal = Journal()
-    effect = Effect.acquire_use_release(
-        Effect.succeed("r"), lambda r: journal.write(f"use {r}").map(lambda _: 7), journal.released
-    )
-    assert await effect == Success(7)
-    assert journal == ["use r", ("r", Success(7))]
+    await interrupt(forever.on_exit(journal.write_slowly))
+    assert journal == [INTERRUPTED]
 
 
-async def test_acquire_use_release_error_handling() -> None:
-    journal = Journal()
-    effect = Effect.acquire_use_release(Effect.succeed("r"), lambda _: Effect.fail("use"), journal.released)
-    assert await effect == Failure("use")
-    assert journal == [("r", Failure(Cause((Fail("use"),))))]
-
-
-async def test_acquire_use_release_releases_after_a_defect() -> None:
-    journal, error = Journal(), ValueError("torn")
-    effect = Effect.acquire_use_release(Effect.succeed("r"), lambda _: defect(error), journal.released)
-    with pytest.raises(ValueError, match="torn"):
-        await effect
-    assert journal == [("r", Failure(Cause((Die(error),))))]
-
-
-async def test_what_was_not_acquired_is_not_released() -> None:
-    journal = Journal()
-    effect = Effect.acquire_use_release(Effect.fail("acquire"), journal.write, journal.released)
-    assert await effect == Failure("acquire")
-    assert journal == []
-
-
-async def test_acquire_use_release_interrupt_waits_until_acquired() -> None:
-    journal = Journal()
-    acquire = journal.write_slowly("acquired")
-    await interrupt(
-        Effect.acquire_use_release(acquire, lambda _: forever, lambda *_: journal.write("released"))
-    )
-    assert journal == ["acquired", "released"]
-
-
-async def test_release_runs_when_use_is_interrupted() -> None:
-    journal = Journal()
-    await interrupt(Effect.acquire_use_release(Effect.succeed("r"), lambda _: forever, journal.released))
-    assert journal == [("r", Failure(Cause((Interrupt(),))))]
-
-
-async def test_interrupt_waits_for_finalizer() -> None:
-    journal = Journal()
-    await interrupt(forever.ensuring(journal.write_slowly("finalized")))
-    assert journal == ["finalized"]
-
-
-async def test_finalizer_errors_not_caught() -> None:
+async def test_a_finalizer_that_dies_is_what_the_effect_dies_of() -> None:
     release = ValueError("release")
-
-    def rescue(_: object) -> Effect[Any]:
-        raise AssertionError
-
-    with pytest.raises(ValueError, match="release") as caught:
-        await defect(OSError("use")).ensuring(defect(release)).lash(rescue)
-    assert isinstance(caught.value.__context__, OSError)
-
-
-async def test_finalizer_errors_reported() -> None:
-    release = ValueError("release")
-    assert await Effect.succeed(1).ensuring(defect(release)).exit() == Success(
+    assert await Effect.succeed(1).on_exit(lambda _: defect(release)).exit() == Success(
         Failure(Cause((Die(release),)))
     )
+    with pytest.raises(ValueError, match="release") as caught:
+        await defect(OSError("use")).on_exit(lambda _: defect(release)).lash(Effect.succeed)
+    assert isinstance(caught.value.__context__, OSError)
 
 
 @for_each(
@@ -163,31 +95,21 @@ async def test_finalizer_errors_reported() -> None:
         (defect(error := ValueError("torn")), Failure(Cause((Die(error),)))),
     ],
 )
-async def test_on_exit_is_told_how_the_effect_ended(effect: Effect[Any, Any], exit_: Exit[Any, Any]) -> None:
+async def test_on_exit_is_told_how_the_effect_ended_the_inner_one_first(
+    effect: Effect[Any, Any], exit_: Exit[Any, Any]
+) -> None:
     journal = Journal()
-    await effect.on_exit(journal.write).exit()
-    assert journal == [exit_]
+    await effect.on_exit(journal.write).on_exit(lambda _: journal.write("outer")).exit()
+    assert journal == [exit_, "outer"]
 
 
-async def test_on_exit_observes_interrupt_exit() -> None:
-    journal = Journal()
-    await interrupt(forever.on_exit(journal.write))
-    assert journal == [Failure(Cause((Interrupt(),)))]
-
-
-async def test_ensuring_order() -> None:
-    journal = Journal()
-    await journal.write("body").ensuring(journal.write("inner")).ensuring(journal.write("outer"))
-    assert journal == ["body", "inner", "outer"]
-
-
-async def test_all_keeps_the_order_of_the_values() -> None:
-    def after(seconds: float) -> Effect[float]:
-        return sleeping(seconds).map(lambda _: seconds)
-
-    spans = [0.02, 0.0, 0.01]
-    assert await Effect.all(map(after, spans), concurrency=None) == Success(spans)
-    assert await Effect.all(map(after, spans)) == Success(spans)
+async def test_all_keeps_the_order_of_the_values_and_can_run_twice() -> None:
+    later = anyio.Event()
+    first = Effect.promise(later.wait).map(lambda _: 1)
+    second = Effect.sync(later.set).map(lambda _: 2)
+    assert await Effect.all([first, second], concurrency=None) == Success([1, 2])
+    generated = Effect.all(Effect.succeed(number) for number in range(3))
+    assert await generated == await generated == Success([0, 1, 2])
     assert await Effect.all([]) == Success([])
 
 
@@ -198,11 +120,6 @@ async def test_all_of_a_tuple_gives_a_tuple(concurrency: int | None) -> None:
     nothing: tuple[Effect[int], ...] = ()
     assert await Effect.all(nothing, concurrency=concurrency) == Success(())
     assert await Effect.all((Effect.succeed(1), Effect.fail("no")), concurrency=concurrency) == Failure("no")
-
-
-async def test_all_can_run_twice() -> None:
-    effect = Effect.all(Effect.succeed(number) for number in range(3))
-    assert await effect == await effect == Success([0, 1, 2])
 
 
 @for_each(("concurrency", "most"), [(1, 1), (3, 3), (None, 10)])
@@ -228,10 +145,10 @@ async def test_concurrency_interrupts_started_siblings_on_failure(
 ) -> None:
     journal = Journal()
     sibling = forever.on_exit(journal.write_slowly)
-    late = sleeping(0.01).bind(lambda _: failing())
+    late = waiting.bind(lambda _: failing())
     with anyio.fail_after(5):
         exit_ = await Effect.all([sibling, late, journal.write("never")], concurrency=2).exit()
-    assert journal == [Failure(Cause((Interrupt(),)))]
+    assert journal == [INTERRUPTED]
     assert exit_ == await failing().exit() or isinstance(exit_.unwrap().failure().reasons[0], Die)
 
 
@@ -248,8 +165,3 @@ async def test_a_timeout_goes_by_the_clock_at_hand() -> None:
         assert outcomes == []
         await clock.advance(1)
         assert outcomes == [Failure("too long")]
-
-
-async def test_a_defect_comes_through_a_timeout_as_it_is() -> None:
-    with pytest.raises(ZeroDivisionError):
-        await Effect.sync(lambda: 1 // 0).timeout(60, lambda: "too long")

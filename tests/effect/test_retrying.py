@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import pytest
@@ -53,120 +53,32 @@ async def settle(effect: Effect[Any, Any], clock: TestClock | None = None) -> Ou
     return ended[0]
 
 
-async def test_retry_until_retries_until_condition_is_true() -> None:
+@for_each(
+    ("schedule", "conditions", "last"),
+    [
+        (Schedule.recurs(0), {}, 1),
+        (Schedule.recurs(3), {}, 4),
+        (Schedule.spaced(0), {"until": lambda count: count == 10}, 10),
+        (Schedule.spaced(0), {"until": lambda _: True}, 1),
+        (Schedule.spaced(0), {"while_": lambda count: count <= 10}, 11),
+        (Schedule.spaced(0), {"while_": lambda _: False}, 1),
+        (Schedule.recurs(3), {"until": lambda count: count == 3}, 3),
+        (Schedule.recurs(3), {"while_": lambda count: count < 3}, 3),
+    ],
+)
+async def test_what_always_fails_ends_with_the_failure_of_its_last_attempt(
+    schedule: Schedule[Any, Any], conditions: dict[str, Callable[[int], bool]], last: int
+) -> None:
     attempts = Attempts()
-    assert await settle(
-        attempts.effect.retry(Schedule.forever(), until=lambda count: count == 10)
-    ) == Failure(10)
+    assert await settle(attempts.effect.retry(schedule, **conditions)) == Failure(last)
+    assert attempts.count == last
 
 
-async def test_retry_until_runs_at_least_once() -> None:
-    attempts = Attempts()
-    assert await settle(attempts.effect.retry(Schedule.forever(), until=lambda _: True)) == Failure(1)
-
-
-async def test_retry_while_retries_while_condition_is_true() -> None:
-    attempts = Attempts()
-    assert await settle(
-        attempts.effect.retry(Schedule.forever(), while_=lambda count: count <= 10)
-    ) == Failure(11)
-
-
-async def test_retry_while_runs_at_least_once() -> None:
-    attempts = Attempts()
-    assert await settle(attempts.effect.retry(Schedule.forever(), while_=lambda _: False)) == Failure(1)
-
-
-async def test_retry_schedule() -> None:
-    attempts = Attempts()
-    assert await settle(attempts.effect.retry(Schedule.recurs(3))) == Failure(4)
-    assert attempts.count == 4
-
-
-async def test_retry_schedule_and_until() -> None:
-    attempts = Attempts()
-    assert await settle(attempts.effect.retry(Schedule.recurs(3), until=lambda count: count == 3)) == Failure(
-        3
-    )
-
-
-async def test_retry_schedule_and_while() -> None:
-    attempts = Attempts()
-    assert await settle(attempts.effect.retry(Schedule.recurs(3), while_=lambda count: count < 3)) == Failure(
-        3
-    )
-
-
-@for_each("condition", ["while_", "until"])
-async def test_retry_schedule_and_condition_error(condition: Literal["while_", "until"]) -> None:
-    def broken(_: int) -> bool:
-        raise RuntimeError(condition)
-
-    conditions: dict[str, Callable[[int], bool]] = {condition: broken}
-    with pytest.raises(RuntimeError, match=condition):
-        await Attempts().effect.retry(Schedule.recurs(3), **conditions)
-
-
-async def test_retry_with_a_condition_that_is_an_effect_fails_with_its_failure() -> None:
-    def ask(count: int) -> Effect[None, str]:
-        return Effect.fail("nobody knows") if count == 2 else Effect.succeed(None)
-
-    attempts = Attempts()
-    asking = attempts.effect.tap_error(ask).retry(
-        Schedule.recurs(5), while_=lambda error: isinstance(error, int)
-    )
-    assert await settle(asking) == Failure("nobody knows")
-    assert attempts.count == 2
-
-
-async def test_retries_for_up_to_10_times() -> None:
-    assert await settle(Attempts(failures=4).effect.retry(Schedule.recurs(10))) == Success(5)
-
-
-async def test_retry_0_time_for_once_when_first_time_succeeds() -> None:
-    attempts = Attempts(failures=0)
-    assert await settle(attempts.effect.retry(Schedule.once())) == Success(1)
-
-
-async def test_retry_0_time_for_recurs_0() -> None:
-    assert await settle(Attempts().effect.retry(Schedule.recurs(0))) == Failure(1)
-
-
-async def test_retry_exactly_one_time_for_once_when_second_time_succeeds() -> None:
-    assert await settle(Attempts(failures=1).effect.retry(Schedule.once())) == Success(2)
-
-
-async def test_retry_exactly_one_time_for_once_even_if_still_in_error() -> None:
-    assert await settle(Attempts().effect.retry(Schedule.once())) == Failure(2)
-
-
-async def test_retry_exactly_n_times_after_failure() -> None:
-    assert await settle(Attempts().effect.retry(Schedule.recurs(3))) == Failure(4)
-
-
-async def test_retry_or_else_if_fallback_succeeded() -> None:
-    tried = (
-        Attempts().effect.retry(Schedule.once()).lash(lambda count: Effect.succeed(f"OrElse after {count}"))
-    )
-    assert await settle(tried) == Success("OrElse after 2")
-
-
-async def test_retry_or_else_if_fallback_failed() -> None:
-    tried = Attempts().effect.retry(Schedule.once()).lash(lambda _: Effect.fail("OrElseFailed"))
-    assert await settle(tried) == Failure("OrElseFailed")
-
-
-async def test_fixed_delay_with_error_predicate() -> None:
-    clock = TestClock()
-
-    def is_worth_trying(count: int) -> bool:
-        return count < 5
-
-    schedule = Schedule.spaced(0.2).while_input(is_worth_trying)
-    gave_up_at = (
-        Attempts().effect.retry(schedule).lash(lambda count: Effect.succeed((count, clock.monotonic())))
-    )
-    assert await settle(gave_up_at, clock) == Success((5, 0.8))
+@for_each(
+    ("failures", "schedule"), [(0, Schedule.recurs(1)), (1, Schedule.recurs(1)), (4, Schedule.recurs(10))]
+)
+async def test_a_retry_ends_with_the_first_success(failures: int, schedule: Schedule[Any, Any]) -> None:
+    assert await settle(Attempts(failures).effect.retry(schedule)) == Success(failures + 1)
 
 
 async def test_a_defect_is_not_retried() -> None:
@@ -181,14 +93,13 @@ async def test_a_defect_is_not_retried() -> None:
     assert runs == [1]
 
 
-async def test_a_retry_sleeps_on_the_clock_of_its_context() -> None:
+async def test_a_retry_sleeps_on_the_clock_of_its_context_and_its_finalizer_comes_last() -> None:
     clock = TestClock()
     woke: list[float] = []
-    noting = Attempts(failures=3).effect.tap_error(
-        lambda _: Effect.sync(lambda: woke.append(clock.monotonic()))
-    )
-    await settle(noting.retry(Schedule.exponential(60)), clock)
-    assert woke == [0, 60, 180]
+    note = Effect.sync(lambda: woke.append(clock.monotonic()))
+    retried = Attempts(failures=3).effect.tap_error(lambda _: note).retry(Schedule.exponential(60))
+    await settle(retried.on_exit(lambda _: note), clock)
+    assert woke == [0, 60, 180, 420]
 
 
 async def test_a_retry_takes_its_jitter_from_the_random_of_its_context() -> None:
@@ -202,39 +113,21 @@ async def test_a_retry_takes_its_jitter_from_the_random_of_its_context() -> None
 
 
 @for_each(("times", "output"), [(-5, 0), (0, 0), (1, 1), (42, 42)])
-async def test_repeat_on_success_repeats_that_additional_number_of_times(times: int, output: int) -> None:
+async def test_a_repeat_repeats_a_success_that_additional_number_of_times(times: int, output: int) -> None:
     attempts = Attempts(failures=0)
-    assert await settle(attempts.effect.repeat(Schedule.recurs(times))) == Success(output)
+    repeated = attempts.effect.repeat(Schedule.recurs(times))
+    assert await settle(repeated) == Success(output)
     assert attempts.count == output + 1
-
-
-async def test_for_once_will_repeat_1_additional_time() -> None:
-    attempts = Attempts(failures=0)
-    await settle(attempts.effect.repeat(Schedule.once()))
-    assert attempts.count == 2
-
-
-async def test_repeat_on_failure_does_not_actually_repeat() -> None:
-    assert await settle(Attempts().effect.repeat(Schedule.recurs(42))) == Failure(1)
-
-
-async def test_repeat_a_scheduled_repeat_repeats_the_whole_number() -> None:
-    attempts = Attempts(failures=0)
-    await settle(attempts.effect.repeat(Schedule.recurs(42)).repeat(Schedule.recurs(1)))
-    assert attempts.count == 43 * 2
-
-
-async def test_retry_a_failed_action_2_times_and_call_ensuring_should_run_the_specified_finalizer_as_soon_as_the_schedule_is_complete() -> (
-    None
-):
-    attempts, finalized_after = Attempts(), list[int]()
-    note = Effect.sync(lambda: finalized_after.append(attempts.count))
-    assert await settle(attempts.effect.retry(Schedule.recurs(2)).ensuring(note)) == Failure(3)
-    assert finalized_after == [3]
+    await settle(repeated.repeat(Schedule.recurs(1)))
+    assert attempts.count == (output + 1) * 3
+    assert await settle(Attempts().effect.repeat(Schedule.recurs(times))) == Failure(1)
 
 
 async def test_an_endless_retry_can_be_cancelled() -> None:
     attempts = Attempts()
-    with anyio.move_on_after(0.01):
-        await attempts.effect.retry(Schedule.forever())
-    assert attempts.count > 1
+    with anyio.CancelScope() as scope:
+        await attempts.effect.tap_error(
+            lambda count: Effect.sync(lambda: scope.cancel() if count > 2 else None)
+        ).retry(Schedule.spaced(0))
+    assert scope.cancelled_caught
+    assert attempts.count == 3

@@ -31,17 +31,21 @@ def failing(message: str) -> Callable[[Exit[Any, Any]], Awaitable[None]]:
     return finalize
 
 
-async def test_runs_finalizers_when_the_scope_is_closed() -> None:
+async def test_finalizers_run_once_in_reverse_order_also_when_the_closing_is_interrupted() -> None:
     journal: list[int] = []
     scope = Scope()
     await scope.add(writing(journal, 1))
     await scope.add(writing(journal, 2))
     assert journal == []
+    with anyio.CancelScope() as cancel_scope:
+        cancel_scope.cancel()
+        await scope.close()
     await scope.close()
     assert journal == [2, 1]
 
 
-async def test_runs_finalizers_in_parallel() -> None:
+async def test_forks_of_a_parallel_scope_are_closed_at_once_and_each_in_its_order() -> None:
+    journal: list[int] = []
     met = [anyio.Event(), anyio.Event()]
     scope = Scope(parallel=True)
 
@@ -52,44 +56,29 @@ async def test_runs_finalizers_in_parallel() -> None:
 
         return finalize
 
-    await scope.add(meeting(0, 1))
-    await scope.add(meeting(1, 0))
-    with anyio.move_on_after(5):
+    for here, there in ((0, 1), (1, 0)):
+        fork = scope.fork()
+        await fork.add(meeting(here, there))
+        for number in (1, 2, 3):
+            await fork.add(writing(journal, 10 * here + number))
+    with anyio.fail_after(5):
         await scope.close()
-    assert all(event.is_set() for event in met)
-
-
-async def test_preserves_order_of_nested_sequential_finalizers() -> None:
-    journal: list[int] = []
-    scope = Scope(parallel=True)
-    left, right = scope.fork(), scope.fork()
-    for number in (1, 2, 3):
-        await left.add(writing(journal, number))
-        await right.add(writing(journal, number + 10))
-    await scope.close()
     assert [number for number in journal if number < 10] == [3, 2, 1]
     assert [number for number in journal if number > 10] == [13, 12, 11]
 
 
-async def test_with_early_release() -> None:
-    journal: list[int] = []
-    async with Scope() as scope:
-        early = scope.fork()
-        await early.add(writing(journal, 1))
-        await scope.add(writing(journal, 2))
-        await early.close()
-        assert journal == [1]
-    assert journal == [1, 2]
-
-
-async def test_using_releases_when_the_use_ends() -> None:
+async def test_a_fork_is_closed_on_its_own_or_with_its_scope() -> None:
     journal: list[str] = []
     async with Scope() as scope:
+        early = scope.fork()
+        await early.add(writing(journal, "early"))
+        await scope.add(writing(journal, "scope"))
+        await scope.fork().add(writing(journal, "late"))
+        await early.close()
         async with scope.fork() as inner:
-            await inner.add(writing(journal, "released"))
-            journal.append("used")
-        journal.append("after")
-    assert journal == ["used", "released", "after"]
+            await inner.add(writing(journal, "inner"))
+        assert journal == ["early", "inner"]
+    assert journal == ["early", "inner", "late", "scope"]
 
 
 @for_each(
@@ -116,26 +105,6 @@ async def test_finalizers_are_told_how_the_scope_ended(
     assert exits == [told]
 
 
-async def test_closing_scope_is_uninterruptible() -> None:
-    journal: list[int] = []
-    scope = Scope()
-    await scope.add(writing(journal, 1))
-    await scope.add(writing(journal, 2))
-    with anyio.CancelScope() as cancel_scope:
-        cancel_scope.cancel()
-        await scope.close()
-    assert journal == [2, 1]
-
-
-async def test_closing_is_idempotent() -> None:
-    journal: list[int] = []
-    scope = Scope()
-    await scope.add(writing(journal, 1))
-    await scope.close()
-    await scope.close()
-    assert journal == [1]
-
-
 async def test_a_finalizer_added_after_the_close_runs_at_once() -> None:
     journal: list[int] = []
     scope = Scope()
@@ -157,14 +126,9 @@ async def test_all_finalizers_run_and_their_failures_are_gathered(*, parallel: b
     assert sorted(journal) == [1, 2]
 
 
-async def test_the_failure_of_a_single_finalizer_is_raised_as_it_is() -> None:
-    scope = Scope()
-    await scope.add(failing("disk full"))
-    with pytest.raises(OSError, match="disk full"):
-        await scope.close()
-
-
-async def test_scoped_combines_usage_and_finalizer_failures() -> None:
+async def test_the_failure_of_a_single_finalizer_is_raised_as_it_is_and_has_that_of_the_use_beside_it() -> (
+    None
+):
     scope = Scope()
     await scope.add(failing("release"))
     with pytest.raises(OSError, match="release") as caught:

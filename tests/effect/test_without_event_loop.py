@@ -23,6 +23,11 @@ class Waiting:
         yield
 
 
+async def wait() -> Success[int]:
+    await Waiting()
+    raise AssertionError
+
+
 def opened(journal: Journal, number: int) -> Any:
     @asynccontextmanager
     async def open_() -> AsyncGenerator[int]:
@@ -35,20 +40,32 @@ def opened(journal: Journal, number: int) -> Any:
     return open_
 
 
-def interrupted_by(error: BaseException) -> Layer[Two]:
-    async def give_up() -> Success[int]:
-        raise error
-
-    return Layer.effect(Two, Effect.from_outcome(give_up))
-
-
 def test_what_was_opened_is_closed_in_reverse_order() -> None:
     journal = Journal()
-    layer = Layer.scoped(One, opened(journal, 1)).feed_keep(Layer.scoped(Two, opened(journal, 2)))
+    layer = journal.layer(1).feed_keep(Layer.scoped(Two, opened(journal, 2)))
     with ManagedRuntime(layer) as runtime:
         assert runtime.run_sync(Effect.all([One.get(), Two.get()])) == Success([1, 2])
         journal.append("ran")
     assert journal == ["a1", "a2", "ran", "r2", "r1"]
+
+
+async def fail() -> Success[int]:
+    raise ValueError("坏了")
+
+
+async def give_up() -> Success[int]:
+    raise KeyboardInterrupt
+
+
+@for_each(("make", "error"), [(wait, SuspendedError), (fail, ValueError), (give_up, KeyboardInterrupt)])
+def test_what_was_opened_before_a_layer_that_fails_or_waits_is_closed(
+    make: Any, error: type[BaseException]
+) -> None:
+    journal = Journal()
+    layer = Layer.scoped(One, opened(journal, 1)).feed_keep(Layer.effect(Two, Effect.from_outcome(make)))
+    with pytest.raises(error, match=r"needs an event loop: await it|坏了|^$"), ManagedRuntime(layer):
+        raise AssertionError
+    assert journal == ["a1", "r1"]
 
 
 def test_what_was_opened_is_closed_when_the_body_raises() -> None:
@@ -58,40 +75,11 @@ def test_what_was_opened_is_closed_when_the_body_raises() -> None:
     assert journal == ["a1", "r1"]
 
 
-@for_each("error", [KeyboardInterrupt(), SystemExit(3), ValueError("坏了")])
-def test_what_was_opened_before_a_failure_is_closed(error: BaseException) -> None:
-    journal = Journal()
-    layer = Layer.scoped(One, opened(journal, 1)).feed_keep(interrupted_by(error))
-    with pytest.raises(type(error)), ManagedRuntime(layer):
-        raise AssertionError
-    assert journal == ["a1", "r1"]
-
-
-def test_what_was_opened_before_a_layer_that_waits_is_closed() -> None:
-    journal = Journal()
-
-    async def wait() -> Success[int]:
-        await Waiting()
-        raise AssertionError
-
-    layer = Layer.scoped(One, opened(journal, 1)).feed_keep(Layer.effect(Two, Effect.from_outcome(wait)))
-    with pytest.raises(SuspendedError, match=r"needs an event loop: await it"), ManagedRuntime(layer):
-        raise AssertionError
-    assert journal == ["a1", "r1"]
-
-
 def test_an_effect_that_waits_leaves_the_runtime_as_it_was() -> None:
-    journal = Journal()
-
-    async def wait() -> Success[int]:
-        await Waiting()
-        raise AssertionError
-
-    with ManagedRuntime(Layer.scoped(One, opened(journal, 1))) as runtime:
+    with ManagedRuntime(Layer.succeed(One, 1)) as runtime:
         with pytest.raises(SuspendedError):
             runtime.run_sync(Effect.from_outcome(wait))
         assert runtime.run_sync(One.use(Effect.fail)) == Failure(1)
-    assert journal == ["a1", "r1"]
 
 
 PROGRAM = """
@@ -109,7 +97,7 @@ async def opened(one):
 
 @Effect.gen
 async def work(do):
-    await do(Effect.fail("no").lash(Effect.succeed).ensuring(Effect.service(ClockTag)))
+    await do(Effect.fail("no").lash(Effect.succeed).on_exit(lambda _: Effect.service(ClockTag)))
     return await do(Two.get()) + sum(await do(Effect.all([One.get(), One.get()])))
 
 layer = Layer.sync(One, lambda: 1).feed_keep(Layer.scoped(Two, opened, One).failing_with(OSError))

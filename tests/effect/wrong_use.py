@@ -33,6 +33,11 @@ class Wrong:
     cure: str
 
 
+def wrong(program: Callable[[], Any], names: str, cure: str, error: type[Exception] = TypeError) -> Wrong:
+    """Return a row of a table of mistakes, most of which are of a wrong type."""
+    return Wrong(f"{names} ... {cure}", program, error, names, cure)
+
+
 async def check(wrong: Wrong) -> None:
     """Fail unless the error of *wrong* says what was meant and what to write."""
 

@@ -48,6 +48,6 @@ def test_a_program_its_type_checker_and_a_star_see_the_same_names_and_each_is_th
 
 
 def test_what_could_be_imported_before_still_can() -> None:
-    assert {name: set(names) - set(dir(import_module(name))) for name, names in BEFORE.items()} == {
-        name: set() for name in BEFORE
-    }
+    gone = {name: set(names) - set(dir(import_module(name))) for name, names in BEFORE.items()}
+    # CHANGELOG.md says what to write instead of a name that was removed on purpose.
+    assert gone == {name: {"catch_layer"} if name == "chatmemory.effect" else set() for name in BEFORE}

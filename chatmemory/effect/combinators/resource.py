@@ -1,4 +1,4 @@
-"""Effects that end in order: finalizers, uninterruptible regions, acquire-use-release.
+"""Effects that end in order: finalizers, uninterruptible regions, scopes.
 
 A *scope* that holds many resources at once is defined in ``scope.py``.
 """
@@ -12,18 +12,15 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
-from chatmemory.effect.outcome import Exit, Outcome, Success, exit_from_exception, exit_from_outcome
+from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
 from chatmemory.effect.scope import Scope, ScopeTag
 from chatmemory.effect.suspended import shield
 
 A = TypeVar("A")
-B = TypeVar("B")
 E = TypeVar("E")
-E2 = TypeVar("E2")
 R = TypeVar("R")
 R2 = TypeVar("R2")
-R3 = TypeVar("R3")
 
 
 async def run_shielded(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
@@ -61,17 +58,3 @@ async def run_scoped(effect: Runs[A, E, R | ScopeTag], context: Context[R]) -> O
         raise
     await scope.close(exit_from_outcome(outcome))
     return outcome
-
-
-async def acquire_use_release(
-    acquire: Runs[A, E, R],
-    use: Callable[[A], Runs[B, E2, R2]],
-    release: Callable[[A, Exit[B, E2]], Runs[Any, Never, R3]],
-    context: Context[R | R2 | R3],
-) -> Outcome[B, E | E2]:
-    """Acquire a resource, use it, and release it; acquiring and releasing cannot be interrupted."""
-    acquired = await run_shielded(acquire, context)
-    if type(acquired) is not Success:
-        return acquired
-    resource = acquired.unwrap()
-    return await run_finalized(use(resource), lambda exit_: release(resource, exit_), context)

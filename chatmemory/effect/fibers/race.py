@@ -28,15 +28,12 @@ E = TypeVar("E")
 R = TypeVar("R")
 
 
-async def run_race(
-    effects: Sequence[Runs[A, E, R]], context: Context[R], *, first_exit_wins: bool
-) -> Outcome[A, E]:
+async def run_race(effects: Sequence[Runs[A, E, R]], context: Context[R]) -> Outcome[A, E]:
     """Run *effects* at once, end as the first one that succeeds, and interrupt the others.
 
     Args:
         effects: at least one; without an event loop they run one after the other.
         context: their services.
-        first_exit_wins: end as the first one that ends, even if it fails.
 
     Returns:
         the first value.  When all fail, the first defect is raised; without a defect, the first failure is the outcome.
@@ -53,7 +50,7 @@ async def run_race(
                 raise
             exit_ = exit_from_exception(exception)  # kept, because another effect may still succeed
         exits.append(exit_)
-        if winner is None and (first_exit_wins or type(exit_) is Success):
+        if winner is None and type(exit_) is Success:
             winner = exit_
 
     if has_event_loop():

@@ -15,8 +15,7 @@ from chatmemory.effect.layers.fitting import fitting
 from chatmemory.effect.layers.memo import Entry
 from chatmemory.effect.layers.place import Place, Step
 from chatmemory.effect.layers.plan import make_plan
-from chatmemory.effect.layers.shape import AnyTag, Leaf, Opens, Services, Shape
-from chatmemory.effect.layers.wiring_errors import LayerCycleError
+from chatmemory.effect.layers.shape import Leaf, Opens, Services, Shape
 from chatmemory.effect.outcome import Cause, Exit, Fail, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop
@@ -44,7 +43,7 @@ def exit_of_layer(exception: BaseException) -> Exit[Any, Any]:
     return exit_from_exception(exception)
 
 
-async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...] = ()) -> Services:
+async def build(shape: Shape, place: Place, scope: Scope) -> Services:
     """Build *shape* and return its services, which live until *scope* is closed.
 
     If it fails or is cancelled, all that it has acquired is released before the exception goes on.
@@ -53,7 +52,6 @@ async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...]
         shape: what to build.
         place: the services that are available, and the layers that are built already.
         scope: receives the finalizers.
-        path: the leaves that are being built, each inside the one before it; the last one asked for *shape*.
 
     Raises:
         MissingServiceError: no layer gives a service that a leaf needs; nothing was acquired.
@@ -69,9 +67,9 @@ async def build(shape: Shape, place: Place, scope: Scope, path: tuple[Leaf, ...]
             from chatmemory.effect.layers.crew import Crew
             from chatmemory.effect.layers.hosting import host
 
-            await Crew(plan, _Builder(own_scope, path, enter=host)).work_through()
+            await Crew(plan, _Builder(own_scope, enter=host)).work_through()
         else:  # without tasks, in the order of the plan
-            builder = _Builder(own_scope, path, enter=_enter)
+            builder = _Builder(own_scope, enter=_enter)
             for point in plan.points:
                 if isinstance(point, Step):
                     await builder.carry_out(point)
@@ -89,30 +87,26 @@ async def _enter(manager: AbstractAsyncContextManager[Any], scope: Scope) -> Any
 class _Builder:
     """Builds the steps of one plan."""
 
-    __slots__ = ("_enter", "_path", "_scope")
+    __slots__ = ("_enter", "_scope")
 
     def __init__(
         self,
         scope: Scope,
-        path: tuple[Leaf, ...],
         *,
         enter: Callable[[AbstractAsyncContextManager[Any], Scope], Awaitable[Any]],
     ) -> None:
         self._scope = scope
-        self._path = path
         self._enter = enter
 
     async def carry_out(self, step: Step) -> None:
         """Build the leaf of *step*, or wait for the task that builds it."""
         leaf = step.leaf
-        if leaf in self._path:
-            raise LayerCycleError([known.name for known in (*self._path[self._path.index(leaf) :], leaf)])
 
         async def acquire(own_scope: Scope) -> Services:
             if isinstance(leaf.acquire, Opens):
                 manager = _manager(leaf.acquire, step)
                 return _given(leaf, await self._enter(manager, own_scope))
-            site = _Site(step.place, own_scope, (*self._path, leaf))
+            site = _Site(step.place, own_scope)
             outcome = await leaf.acquire(site).run_in(site.context)
             if type(outcome) is Success:
                 return outcome.unwrap()
@@ -128,7 +122,7 @@ class _Builder:
     def claim(self, step: Step) -> Claim | None:
         """Return the right to open the resource of *step*; None if the step opens no resource, or it is built already."""
         opens = step.leaf.acquire
-        if not isinstance(opens, Opens) or step.leaf in self._path:
+        if not isinstance(opens, Opens):
             return None
         entry = step.memo.claim(step.leaf, self._scope)
         return None if entry is None else Claim(step, entry, opens)
@@ -193,24 +187,19 @@ def _name_consumer(missing: MissingServiceError, leaf: Leaf) -> None:
 class _Site:
     """The ``Site`` of a leaf at its place in the graph."""
 
-    __slots__ = ("_path", "_place", "context", "scope")
+    __slots__ = ("_place", "context", "scope")
 
-    def __init__(self, place: Place, scope: Scope, path: tuple[Leaf, ...]) -> None:
+    def __init__(self, place: Place, scope: Scope) -> None:
         self.context = place.context()
         self.scope = scope
         self._place = place
-        self._path = path
-
-    def service(self, tag: AnyTag) -> Any:
-        """Return a service that the leaf declared as needed."""
-        return self.context.get(tag)
 
     def build(self, shape: Shape) -> Effect[Services, Any]:
         """Return the effect that builds another shape at the place of the leaf."""
 
         async def run() -> Outcome[Services, Any]:
             try:
-                return Success(await build(shape, self._place.settled(), self.scope, self._path))
+                return Success(await build(shape, self._place.settled(), self.scope))
             except LayerFailed as failed:
                 return Failure(failed.error)
 

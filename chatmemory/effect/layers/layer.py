@@ -27,7 +27,6 @@ from chatmemory.effect.layers.shape import (
     Acquire,
     AnyTag,
     Feed,
-    Fresh,
     Leaf,
     Merge,
     Opens,
@@ -41,13 +40,9 @@ from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Succes
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
-if TYPE_CHECKING:
-    from chatmemory.effect.services.schedule import Schedule
-
 __all__ = ["Layer", "shape_of"]
 
 A = TypeVar("A")
-B = TypeVar("B")
 E = TypeVar("E")
 E2 = TypeVar("E2")
 R = TypeVar("R")
@@ -371,79 +366,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """
         return Layer(Replace(self.shape, [shape_of(fake) for fake in fakes]))
 
-    def fresh(self) -> Layer[Out_contra, Err_co, In_co]:
-        """Build this layer and all layers inside it separately at each place where it occurs."""
-        return Layer(Fresh(self.shape))
-
-    def passthrough(self, *tags: TagOf[Id, Any]) -> Layer[Out_contra | Id, Err_co, In_co | Id]:
-        """Also give the services of *tags*, unchanged, as this layer receives them."""
-        come_in = Leaf(
-            f"passthrough({', '.join(short_name(tag.key) for tag in tags)})",
-            lambda site: Effect.sync(lambda: {tag.key: site.service(tag) for tag in tags}),
-            tags,
-            tags,
-        )
-        return Layer(Merge(come_in, self.shape))
-
-    def update_service(
-        self, tag: TagOf[Id, S], function: Callable[[S], S]
-    ) -> Layer[Out_contra, Err_co, In_co | Id]:
-        """Change a service that this layer needs, for this layer only.
-
-        Args:
-            tag: the tag of the service.
-            function: makes the changed service from the provided one.
-        """
-        updated = _leaf(tag, lambda site: Effect.sync(lambda: {tag.key: function(site.service(tag))}), (tag,))
-        return Layer(Feed(updated.shape, self.shape, keeps=False))
-
-    # --- continuing from the services or the failure ---
-
-    def project(
-        self, source: TagOf[Out_contra, S], target: TagOf[Id, S2], function: Callable[[S], S2]
-    ) -> Layer[Id, Err_co, In_co]:
-        """Give one service, made from a service of this layer.
-
-        Args:
-            source: the tag of the service of this layer.
-            target: the tag of the new service.
-            function: makes the new service.
-        """
-        return self._going_on(
-            "project",
-            lambda site: site.build(self.shape).map(
-                lambda services: {target.key: function(services[source.key])}
-            ),
-            gives=(target,),
-        )
-
-    def tap(
-        self, function: Callable[[Context[Out_contra]], Effect[Any, E2, R]]
-    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes from the services, and keep the services."""
-        return self._going_on(
-            "tap",
-            lambda site: site.build(self.shape).tap(lambda services: function(Context(services))),
-            needs=None,
-        )
-
-    def tap_error(
-        self, function: Callable[[Err_co], Effect[Any, E2, R]]
-    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes from the error, and keep the error."""
-        return self._going_on(
-            "tap_error", lambda site: site.build(self.shape).tap_error(function), needs=None
-        )
-
-    def tap_cause(
-        self, function: Callable[[Cause[Err_co]], Effect[Any, E2, R]]
-    ) -> Layer[Out_contra, Err_co | E2, In_co | R]:
-        """Run the effect that *function* makes from the cause of a failure or defect, and keep the cause."""
-
-        def look(cause: Cause[Any]) -> Effect[Never, Any, Any]:
-            return function(cause).bind(lambda _: Effect.fail_cause(cause))
-
-        return self._going_on("tap_cause", lambda site: site.build(self.shape).catch_cause(look), needs=None)
+    # --- continuing from a failure ---
 
     def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
         """Turn a raised ``EffectFailed`` with an *error* of this class into a typed failure.
@@ -460,59 +383,15 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
                         return Effect.fail(carried)
             return Effect.fail_cause(cause)
 
-        return self._going_on("failing_with", lambda site: site.build(self.shape).catch_cause(read))
-
-    def map_error(self, function: Callable[[Err_co], E2]) -> Layer[Out_contra, E2, In_co]:
-        """Replace the error by the result of *function*."""
-        return self._going_on("map_error", lambda site: site.build(self.shape).alt(function))
-
-    def or_die(self) -> Layer[Out_contra, Never, In_co]:
-        """Turn the typed failure into a defect."""
-
-        def die(error: Any) -> Effect[Services]:
-            def raise_() -> Services:
-                raise error if isinstance(error, Exception) else EffectFailed(error)
-
-            return Effect.sync(raise_)
-
-        return self._going_on("or_die", lambda site: site.build(self.shape).lash(die))
-
-    def or_else(
-        self, function: Callable[[Err_co], Layer[Out_contra, E2, In2]]
-    ) -> Layer[Out_contra, E2, In_co | In2]:
-        """Recover from a failure with another layer, after releasing what this one had acquired."""
-        return self._going_on(
-            "or_else",
-            lambda site: site.build(self.shape).lash(lambda error: site.build(shape_of(function(error)))),
-            needs=None,
-        )
-
-    def catch_cause(
-        self, function: Callable[[Cause[Err_co]], Layer[Out_contra, E2, In2]]
-    ) -> Layer[Out_contra, E2, In_co | In2]:
-        """Recover from a failure or a defect with another layer."""
-        return self._going_on(
-            "catch_cause",
-            lambda site: site.build(self.shape).catch_cause(
-                lambda cause: site.build(shape_of(function(cause)))
-            ),
-            needs=None,
-        )
-
-    def retry(self, schedule: Schedule[Err_co, Any]) -> Layer[Out_contra, Err_co, In_co]:
-        """Build the layer again after a failure, as often and after such pauses as *schedule* says."""
-        return self._going_on("retry", lambda site: site.build(self.shape).retry(schedule))
-
-    def _going_on(
-        self,
-        verb: str,
-        acquire: Callable[[Site], Effect[Services, Any, Any]],
-        *,
-        gives: Sequence[AnyTag] | None = None,
-        needs: Sequence[AnyTag] | None = (),
-    ) -> Layer[Any, Any, Any]:
         name = self.shape.name if isinstance(self.shape, Leaf) else "graph"
-        return Layer(Leaf(f"{name}.{verb}", acquire, gives, needs, self.shape))
+        return Layer(
+            Leaf(
+                f"{name}.failing_with",
+                lambda site: site.build(self.shape).catch_cause(read),
+                gives=None,
+                inner=self.shape,
+            )
+        )
 
     # --- using it for one effect ---
 
@@ -534,11 +413,6 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
                 return Failure(failed.error)
 
         return Effect.in_context(run)
-
-    def launch(self) -> Effect[Never, Err_co, In_co]:
-        """Return an effect that builds this layer and keeps it until the effect is interrupted."""
-        forever: Effect[Never] = Effect.from_outcome(_sleep_forever)
-        return self.provide_to(forever)
 
     def __repr__(self) -> str:
         return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"
@@ -563,10 +437,3 @@ def _leaf(tag: AnyTag, acquire: Acquire | Opens, needs: Sequence[AnyTag] | None 
         for needed in needs:
             require_tag(needed)
     return Layer(Leaf(short_name(tag.key), acquire, (tag,), needs))
-
-
-async def _sleep_forever() -> Never:
-    import anyio
-
-    await anyio.sleep_forever()
-    raise AssertionError("nobody sleeps longer than that")

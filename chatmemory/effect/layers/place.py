@@ -154,13 +154,6 @@ class Place:
         place.gates = ()
         return place
 
-    def separate(self) -> Place:
-        """Return this place for a layer that shares nothing with the rest of the graph."""
-        place = copy(self)
-        place.memo = MemoMap()
-        place.apart = place.memo if self.apart is self.memo else MemoMap()
-        return place
-
     def replacing(self, region: Region, replace: Replace) -> Place:
         """Return this place with *region* as its innermost region of replacements."""
         place = copy(self)
@@ -181,10 +174,6 @@ class Place:
         place = copy(self)
         place.apart = self.apart.apart(original.leaf)
         return place
-
-    def service(self, tag: AnyTag) -> Any:
-        """Return the service that *tag* has at this place."""
-        return self.context().get(tag)
 
     def context(self) -> Context[Any]:
         """Return all services that are visible at this place."""
@@ -224,17 +213,13 @@ class Part:
     Attributes:
         gives: the step of each service.
         ends: the points that complete the part.
-        is_shared: whether the same shape at the same place reuses this part; False if it contains ``Fresh``.
     """
 
-    __slots__ = ("ends", "gives", "is_shared")
+    __slots__ = ("ends", "gives")
 
-    def __init__(
-        self, gives: Mapping[str, Step], ends: tuple[Step | Gate, ...], *, is_shared: bool = True
-    ) -> None:
+    def __init__(self, gives: Mapping[str, Step], ends: tuple[Step | Gate, ...]) -> None:
         self.gives = gives
         self.ends = ends
-        self.is_shared = is_shared
 
 
 @final

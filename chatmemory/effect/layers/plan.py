@@ -13,7 +13,7 @@ from chatmemory.effect.key import MissingServiceError, short_name
 from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.place import Gate, Part, Place, Plan, Step
 from chatmemory.effect.layers.region import Fake, Region
-from chatmemory.effect.layers.shape import AnyTag, Feed, Fresh, Leaf, Merge, Replace, Shape, Suspend
+from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Replace, Shape, Suspend
 from chatmemory.effect.layers.sightings import Sightings
 from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
 
@@ -115,8 +115,7 @@ class _Planner:
                 except StopIteration as done:
                     whole: Part = done.value
                     # Without this, a graph that is used in several places would be planned once for every path to it.
-                    if whole.is_shared:
-                        self._graphs[where, graph] = whole
+                    self._graphs[where, graph] = whole
                     walks.pop()
                     if not walks:
                         return whole
@@ -135,8 +134,6 @@ class _Planner:
                 return self._merge(shape, place)
             case Leaf():
                 return self._leaf_or_fakes(shape, place)
-            case Fresh():
-                return self._fresh(shape, place)
             case Replace():
                 return self._replace(shape, place)
             case Suspend():
@@ -147,7 +144,6 @@ class _Planner:
     def _merge(self, merge: Merge, place: Place) -> _Walk:
         gives: dict[str, Step] = {}
         ends: list[Step | Gate] = []
-        is_shared = True
         begun = len(self._sightings)
         for side in _sides(merge):
             ended = len(self._sightings)
@@ -156,8 +152,7 @@ class _Planner:
                 self._sightings.check_merge(gives, part.gives, begun=begun, ended=ended)
             gives.update(part.gives)
             ends += part.ends
-            is_shared = is_shared and part.is_shared
-        return Part(gives, tuple(ends), is_shared=is_shared)
+        return Part(gives, tuple(ends))
 
     def _feed(self, feed: Feed, place: Place) -> _Walk:
         below = yield feed.dependency, place
@@ -168,11 +163,7 @@ class _Planner:
         if not below.gives.keys().isdisjoint(above.gives):
             self._sightings.check_feed(below.gives, above.gives, begun=begun)
         gives = {**below.gives, **above.gives} if feed.keeps else above.gives
-        return Part(gives, (*above.ends, gate), is_shared=below.is_shared and above.is_shared)
-
-    def _fresh(self, fresh: Fresh, place: Place) -> _Walk:
-        part = yield fresh.inner, place.separate()
-        return Part(part.gives, part.ends, is_shared=False)
+        return Part(gives, (*above.ends, gate))
 
     def _suspend(self, suspended: Suspend, place: Place) -> _Walk:
         if suspended in self._opened:
@@ -199,7 +190,7 @@ class _Planner:
             inside = place.fed_by(references, gate)
         part = yield replace.inner, inside.replacing(region, replace)
         region.check()
-        return Part({**references, **part.gives}, (*part.ends, *ends), is_shared=part.is_shared)
+        return Part({**references, **part.gives}, (*part.ends, *ends))
 
     def _leaf_or_fakes(self, leaf: Leaf, place: Place) -> _Walk:
         keys = [tag.key for tag in leaf.gives or ()]
@@ -210,10 +201,8 @@ class _Planner:
             return self._leaf(leaf, place)
         gives: dict[str, Step] = {}
         ends: tuple[Step | Gate, ...] = ()
-        is_shared = True
         if all(found and not found[0][0].wraps for found in fakes.values()):
-            dropped = Step(leaf, place, self._inside(leaf, place))
-            self._lost.update(dropped.taken())
+            self._lost.update(Step(leaf, place, None).taken())
         else:
             part = self._leaf(leaf, place)
             gives, ends = {**part.gives}, part.ends
@@ -228,8 +217,7 @@ class _Planner:
                 gives[key] = part.gives[key]
                 gives[key].is_changed = True
                 ends += part.ends
-                is_shared = is_shared and part.is_shared
-        return Part(gives, ends, is_shared=is_shared)
+        return Part(gives, ends)
 
     def _fakes(self, leaf: Leaf, key: str, place: Place) -> Sequence[tuple[Fake, Sequence[Region]]]:
         """Return the replacements and wrappers of *leaf*, the innermost first, each with the regions outside its own."""
@@ -243,12 +231,7 @@ class _Planner:
         return found
 
     def _is_wrapper(self, leaf: Leaf, key: str, place: Place) -> bool:
-        inside = self._inside(leaf, place)
-        return (
-            any(tag.key == key for tag in leaf.needs or ())
-            or (leaf.needs is None and key in place.fed)
-            or (inside is not None and key in inside.gives)
-        )
+        return any(tag.key == key for tag in leaf.needs or ()) or (leaf.needs is None and key in place.fed)
 
     def _leaf(self, leaf: Leaf, place: Place) -> Part:
         if leaf.needs != ():
@@ -259,7 +242,7 @@ class _Planner:
         for tag in leaf.needs or ():
             if tag.key not in place.fed and tag not in place.given:
                 self._miss(tag, leaf, place)
-        step = Step(leaf, place, None if leaf.inner is None else self._inside(leaf, place))
+        step = Step(leaf, place, None if leaf.inner is None else self._inside(leaf.inner, place))
         if is_divided:
             step.keep_apart()
             if (known := self._leaves.get((step.memo, leaf))) is not None:
@@ -274,11 +257,9 @@ class _Planner:
         self._leaves[step.memo, leaf] = part = Part(gives, (step,))
         return part
 
-    def _inside(self, leaf: Leaf, place: Place) -> Plan | None:
-        if leaf.inner is None:
-            return None
+    def _inside(self, inner: Shape, place: Place) -> Plan:
         planner = _Planner(self._opened, missing=self._missing, sightings=self._sightings, lost=self._lost)
-        return planner.plan(planner.run(leaf.inner, place))
+        return planner.plan(planner.run(inner, place))
 
     def _miss(self, tag: AnyTag, leaf: Leaf, place: Place) -> None:
         if self._missing is not None:

@@ -22,7 +22,6 @@ __all__ = [
     "Acquire",
     "AnyTag",
     "Feed",
-    "Fresh",
     "Leaf",
     "Merge",
     "Opens",
@@ -50,10 +49,6 @@ class Site(Protocol):
     @property
     def context(self) -> Context[Any]:
         """All services that the leaf can see."""
-        ...
-
-    def service(self, tag: AnyTag, /) -> Any:
-        """Return a service that the leaf declared as needed."""
         ...
 
     def build(self, shape: Shape, /) -> Effect[Services, Any]:
@@ -127,16 +122,6 @@ class Feed:
 
 
 @final
-class Fresh:
-    """The layer *inner*, not shared with any other place."""
-
-    __slots__ = ("inner",)
-
-    def __init__(self, inner: Shape) -> None:
-        self.inner = inner
-
-
-@final
 class Replace:
     """The layer *inner*, in which *fakes* replace the leaves that give the same services."""
 
@@ -166,4 +151,4 @@ class Suspend:
         return self._made
 
 
-Shape: TypeAlias = Leaf | Merge | Feed | Fresh | Replace | Suspend
+Shape: TypeAlias = Leaf | Merge | Feed | Replace | Suspend

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, Never, cast, final, overload
+from typing import TYPE_CHECKING, Generic, final
 
 from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.arguments import require_count, require_seconds
-from chatmemory.effect.checks.mistakes import no_function, no_schedule
+from chatmemory.effect.checks.mistakes import no_schedule
 from chatmemory.effect.services.driver import Driver, Moment, Run
 
 if TYPE_CHECKING:
@@ -66,16 +66,6 @@ class Schedule(Generic[In_contra, Out_co]):
         return Schedule(begin)
 
     @staticmethod
-    def once() -> Schedule[object, int]:
-        """Repeat one time, without a pause."""
-        return Schedule.recurs(1)
-
-    @staticmethod
-    def forever() -> Schedule[object, int]:
-        """Repeat for ever, without a pause.  The output is the number of repetitions so far."""
-        return Schedule.spaced(0.0)
-
-    @staticmethod
     def spaced(seconds: float) -> Schedule[object, int]:
         """Pause for *seconds* between one end and the next start.  The output is the number of repetitions so far."""
         _require_span(seconds)
@@ -86,34 +76,6 @@ class Schedule(Generic[In_contra, Out_co]):
                 yield next(recurrences), seconds
 
         return Schedule(begin)
-
-    @staticmethod
-    def fixed(seconds: float) -> Schedule[object, int]:
-        """Start at whole multiples of *seconds* after the first end.  The output is the number of repetitions so far.
-
-        Work that takes longer than *seconds* starts again at once; starts that were missed are not made up for.
-        """
-        _require_span(seconds)
-
-        def begin(moment: Moment[object]) -> Run[int, object]:
-            recurrences = count()
-            first = due = moment.now
-            while True:
-                late = moment.now > due + seconds
-                # Rounded to nanoseconds: without it, a floating-point error at the boundary of a window would count
-                # as a short window.
-                rest = round(seconds - (moment.now - first) % seconds, 9) if seconds else 0.0
-                delay = 0.0 if late else rest or seconds
-                due = moment.now + delay
-                moment = yield next(recurrences), delay
-
-        return Schedule(begin)
-
-    @staticmethod
-    def linear(base: float) -> Schedule[object, float]:
-        """Pause for *base* seconds, then twice as long, three times as long, and so on.  The output is the pause."""
-        _require_span(base)
-        return _rests(lambda: (base * step for step in count(1)))
 
     @staticmethod
     def exponential(base: float, factor: float = 2.0) -> Schedule[object, float]:
@@ -131,22 +93,6 @@ class Schedule(Generic[In_contra, Out_co]):
             while True:
                 yield rest
                 rest *= factor  # grows to infinity; a power would raise OverflowError after 1,024 doublings
-
-        return _rests(rests)
-
-    @staticmethod
-    def fibonacci(base: float) -> Schedule[object, float]:
-        """Pause for *base* seconds, *base* seconds again, then for the sum of the last two pauses.
-
-        The output is the pause.
-        """
-        _require_span(base)
-
-        def rests() -> Iterator[float]:
-            rest = following = base
-            while True:
-                yield rest
-                rest, following = following, rest + following
 
         return _rests(rests)
 
@@ -178,65 +124,6 @@ class Schedule(Generic[In_contra, Out_co]):
 
         return Schedule(begin)
 
-    def and_then(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, Out | Out2]:
-        """Concatenation: follow this schedule to its end, then *other*."""
-        _require_schedule(other, "and_then")
-
-        def begin(moment: Moment[In]) -> Run[Out | Out2, In]:
-            mine = self.start(moment.random)
-            while (delay := mine.step(moment)) is not None:
-                moment = yield mine.output, delay
-            theirs = other.start(moment.random)
-            while (delay := theirs.step(moment)) is not None:
-                moment = yield theirs.output, delay
-            return theirs.output
-
-        return Schedule(begin)
-
-    @overload
-    def while_input(self: Schedule[object, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
-    @overload
-    def while_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
-    def while_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
-        """Stop at the first input for which *condition* is false."""
-        if not callable(condition):
-            raise no_function(condition, where="schedule.while_input", example="lambda error: ...")
-        return self._bounded(lambda _: lambda moment: condition(moment.input))
-
-    @overload
-    def until_input(self: Schedule[object, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
-    @overload
-    def until_input(self: Schedule[In, Out], condition: Callable[[In], bool]) -> Schedule[In, Out]: ...
-    def until_input(self: Schedule[Any, Any], condition: Callable[[Any], bool]) -> Schedule[Any, Any]:
-        """Stop at the first input for which *condition* is true."""
-        if not callable(condition):
-            raise no_function(condition, where="schedule.until_input", example="lambda error: ...")
-        return self._bounded(lambda _: lambda moment: not condition(moment.input))
-
-    def up_to(
-        self, *unnamed: Never, times: int | None = None, seconds: float | None = None
-    ) -> Schedule[In_contra, Out_co]:
-        """Stop at a limit; with two limits, at the one that is reached first.
-
-        Args:
-            unnamed: always empty; a number without a name does not say what it limits.
-            times: the largest number of repetitions; None: no limit.
-            seconds: the time since the first end; None: no limit.
-        """
-        if unnamed:
-            limit = cast("tuple[object, ...]", unnamed)[0]
-            msg = f"say of what {limit!r} is the limit: up_to(times=3), or up_to(seconds=3.0)"
-            raise TypeError(msg)
-
-        def begin(moment: Moment[In_contra]) -> Callable[[Moment[In_contra]], bool]:
-            recurrences, first = count(), moment.now
-            return lambda moment: (
-                (times is None or next(recurrences) < times)
-                and (seconds is None or moment.now - first < seconds)
-            )
-
-        return self._bounded(begin)
-
     def jittered(self) -> Schedule[In_contra, Out_co]:
         """Change every pause at random to 80 % to 120 % of it, so that many clients do not return at the same moment."""
 
@@ -244,19 +131,6 @@ class Schedule(Generic[In_contra, Out_co]):
             plan = self.start(moment.random)
             while (delay := plan.step(moment)) is not None:
                 moment = yield plan.output, delay * moment.random.uniform(*JITTER)
-            return plan.output
-
-        return Schedule(begin)
-
-    def _bounded(
-        self, bound: Callable[[Moment[In_contra]], Callable[[Moment[In_contra]], bool]]
-    ) -> Schedule[In_contra, Out_co]:
-        """Return this plan, limited to the steps for which a condition holds; *bound* makes it from a run's first moment."""
-
-        def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
-            plan, holds = self.start(moment.random), bound(moment)
-            while (delay := plan.step(moment)) is not None and holds(moment):
-                moment = yield plan.output, delay
             return plan.output
 
         return Schedule(begin)

@@ -1,15 +1,13 @@
-"""The sources of a stream: Python's iterables, synchronous or asynchronous, effects and queues."""
+"""The sources of a stream: Python's iterables, synchronous or asynchronous, and effects."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
 from itertools import islice
 from typing import Any, Final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.concurrency.queue import Queue
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Success
@@ -86,25 +84,6 @@ def value_of(effect: Effect[A, Any, Any]) -> Open[A]:
             return (await value_in(effect, context),)
 
         return pull
-
-    return open_
-
-
-def entered(make: Callable[[], AbstractAsyncContextManager[A]]) -> Open[A]:
-    """Yield the value of a context manager, and leave the context manager at the end."""
-
-    async def open_(context: Context[Any], scope: Scope) -> Pull[A]:
-        enter = Effect.promise(lambda: scope.enter(make()))
-        return await value_of(enter)(context, scope)
-
-    return open_
-
-
-def queued(queue: Queue[A]) -> Open[A]:
-    """Yield the values of *queue*, until it has ended."""
-
-    async def open_(_: Context[Any], __: Scope) -> Pull[A]:
-        return lambda: queue.receive(CHUNK_SIZE)
 
     return open_
 

@@ -11,7 +11,7 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.stream.pull import Open, Pull, StreamFailed, exit_of_stream
+from chatmemory.effect.stream.pull import Open, Pull
 from chatmemory.effect.stream.sources import value_in
 
 A = TypeVar("A")
@@ -82,30 +82,6 @@ def first(open_: Open[A], count: int) -> Open[A]:
     return open_first
 
 
-def scanned(open_: Open[A], initial: B, function: Callable[[B, A], B]) -> Open[B]:
-    """Yield *initial*, then for each value the result of *function* for the last result and the value."""
-
-    async def open_scanned(context: Context[Any], scope: Scope) -> Pull[B]:
-        pull = await open_(context, scope)
-        result = initial
-        has_begun = False
-
-        async def pull_scanned() -> Sequence[B]:
-            nonlocal result, has_begun
-            if not has_begun:
-                has_begun = True
-                return (initial,)
-            results: list[B] = []
-            for value in await pull():
-                result = function(result, value)
-                results.append(result)
-            return results
-
-        return pull_scanned
-
-    return open_scanned
-
-
 def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
     """Yield the values of the streams that *stream_of* makes from each value; each is released before the next begins."""
 
@@ -130,31 +106,6 @@ def in_sequence(open_: Open[A], stream_of: Callable[[A], Open[B]]) -> Open[B]:
         return pull
 
     return open_all
-
-
-def caught(open_: Open[A], handler: Callable[[Any], Open[B]]) -> Open[A | B]:
-    """Yield the values; after a failure, yield those of the stream that *handler* makes from the failure."""
-
-    async def open_caught(context: Context[Any], scope: Scope) -> Pull[A | B]:
-        own_scope = scope.fork()
-        pull: Pull[Any] = await open_(context, own_scope)
-        is_caught = False
-
-        async def pull_caught() -> Sequence[A | B]:
-            nonlocal pull, is_caught
-            try:
-                return await pull()
-            except StreamFailed as failed:
-                if is_caught:
-                    raise
-                is_caught = True
-                await own_scope.close(exit_of_stream(failed))
-                pull = await handler(failed.error)(context, scope)
-            return await pull()
-
-        return pull_caught
-
-    return open_caught
 
 
 def ended_by(open_: Open[A], effect: Effect[Any, Any, Any]) -> Open[A]:

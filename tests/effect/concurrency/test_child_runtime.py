@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Never
 
 import anyio
-import httpx
 import pytest
-from left_running import nothing_left_running
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from chatmemory.effect import (
     Do,
@@ -26,6 +20,7 @@ from chatmemory.effect import (
     Success,
     Tag,
 )
+from tests.effect.concurrency.left_running import nothing_left_running
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +94,7 @@ async def test_a_parent_that_is_closed_first_ends_the_effects_and_services_of_it
 
     async def serve(runtime: ManagedRuntime[Store]) -> None:
         async with runtime.child(request) as child:
-            forever = Effect.never().ensuring(Effect.sync(lambda: journal.append("interrupted")))
+            forever = Effect.never().on_exit(lambda _: Effect.sync(lambda: journal.append("interrupted")))
             with pytest.raises(EffectInterrupted):
                 await child.run(forever)
             with pytest.raises(EffectInterrupted):
@@ -135,44 +130,25 @@ def test_without_an_event_loop_a_child_works_with_a_plain_with() -> None:
             child.run_sync(Visitor.get())
 
 
-def application(runtime: ManagedRuntime[Store], session: Layer[Session, Never, Store | Visitor]) -> Starlette:
-    """A web application whose endpoints see the services of their request."""
-
-    def visited(request: Request) -> Layer[Visitor]:
-        return Layer.succeed(Visitor, request.headers["x-visitor"])
-
-    async def welcome(request: Request) -> Response:
-        async with runtime.child(visited(request).feed_keep(session)) as services:
-            return JSONResponse((await services.run(greet())).unwrap())
-
-    async def torn(request: Request) -> Response:
-        async with runtime.child(visited(request).feed_keep(session)) as services:
-            await services.run(Effect.sync(lambda: 1 / 0))
-        raise AssertionError
-
-    return Starlette(routes=[Route("/", welcome), Route("/torn", torn)])
-
-
-async def test_a_web_framework_opens_a_child_for_each_request() -> None:
+async def test_requests_at_once_have_services_of_their_own_and_release_them_also_when_one_is_torn() -> None:
     journal = Journal()
     async with ManagedRuntime(journal.store) as runtime:
-        app = application(runtime, journal.session)
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            answers: dict[str, Any] = {}
 
-            async def visit(visitor: str) -> None:
-                response = await client.get("/", headers={"x-visitor": visitor})
-                answers[visitor] = response.json()["session"]
+        async def visit(visitor: str) -> str:
+            async with runtime.child(Layer.succeed(Visitor, visitor).feed_keep(session)) as services:
+                await anyio.wait_all_tasks_blocked()
+                answer = (await services.run(greet())).unwrap()
+                if visitor == "dov":
+                    await services.run(Effect.sync(lambda: 1 / 0))
+                return str(answer["session"])
 
-            await _at_once([partial(visit, name) for name in ("anna", "bo", "cai")])
-            assert answers == {name: f"session of {name}" for name in ("anna", "bo", "cai")}
-            response = await client.get("/torn", headers={"x-visitor": "dov"})
-            assert response.status_code == 500
-        for visitor in ("anna", "bo", "cai", "dov"):
+        session = journal.session
+        names = ("anna", "bo", "cai")
+        visits = [Effect.promise(partial(visit, name)) for name in names]
+        answers = await Effect.all(visits, concurrency=None).or_raise()
+        assert answers == [f"session of {name}" for name in names]
+        with pytest.raises(ZeroDivisionError):
+            await visit("dov")
+        for visitor in (*names, "dov"):
             assert journal.index(f"{visitor} comes") < journal.index(f"{visitor} goes")
     assert journal[-1] == "store closed"
-
-
-async def _at_once(calls: list[Callable[[], Awaitable[None]]]) -> None:
-    await Effect.all([Effect.promise(call) for call in calls], concurrency=None).or_raise()

@@ -9,7 +9,6 @@ from typing import Any, Never
 import anyio
 import anyio.lowlevel
 import pytest
-from left_running import nothing_left_running, tasks
 
 from chatmemory.effect import (
     Cause,
@@ -31,6 +30,7 @@ from chatmemory.effect import (
     Tag,
     TestClock,
 )
+from tests.effect.concurrency.left_running import nothing_left_running, tasks
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
@@ -50,32 +50,9 @@ def torn() -> Never:
     raise ValueError("torn")
 
 
-async def test_shallow_fork_join_identity() -> None:
-    assert await Effect.succeed(42).fork().bind(Fiber.join) == Success(42)
-
-
-async def test_deep_fork_join_identity() -> None:
-    @Effect.gen
-    async def fibonacci(do: Do[Never], n: int) -> int:
-        if n <= 1:
-            return n
-        left, right = await do(fibonacci(n - 1).fork()), await do(fibonacci(n - 2).fork())
-        return await do(left.join()) + await do(right.join())
-
-    async with nothing_left_running():
-        assert await fibonacci(10) == Success(55)
-
-
-async def test_fork_propagates_interruption() -> None:
-    assert await Effect.never().fork().bind(Fiber.interrupt) == Success(INTERRUPTED)
-
-
-async def test_join_of_a_failed_fiber_fails_with_its_error() -> None:
+async def test_join_ends_as_the_fiber_did_and_await_tells_how_that_was() -> None:
     assert await Effect.fail("no").fork().bind(Fiber.join) == Failure("no")
     assert await Effect.fail("no").fork().bind(Fiber.await_) == Success(Failure(Cause((Fail("no"),))))
-
-
-async def test_join_of_a_fiber_that_died_raises_its_defect() -> None:
     with pytest.raises(ValueError, match="torn"):
         await Effect.sync(torn).fork().bind(Fiber.join)
     exit_ = (await Effect.sync(torn).fork().bind(Fiber.await_)).unwrap()
@@ -92,6 +69,9 @@ async def test_join_of_an_interrupted_fiber_is_an_interruption_and_no_failure() 
     assert await program().exit() == Success(INTERRUPTED)
     with pytest.raises(EffectInterrupted):
         await program()
+    journal = Journal()
+    assert await journal.note("begun").fork().bind(Fiber.interrupt) == Success(INTERRUPTED)
+    assert journal == []  # interrupted before it began
 
 
 async def test_interrupt_waits_for_finalizers() -> None:
@@ -101,62 +81,34 @@ async def test_interrupt_waits_for_finalizers() -> None:
     @Effect.gen
     async def program(do: Do[Never]) -> None:
         started = anyio.Event()
-        fiber = await do(Effect.sync(started.set).bind(lambda _: Effect.never()).ensuring(slow).fork())
+        fiber = await do(
+            Effect.sync(started.set).bind(lambda _: Effect.never()).on_exit(lambda _: slow).fork()
+        )
         await started.wait()
+        assert fiber.poll() is None
         assert await do(fiber.interrupt()) == INTERRUPTED
         await do(journal.note("interrupted"))
+        assert fiber.poll() == await do(fiber.interrupt()) == INTERRUPTED
 
     await program()
     assert journal == ["finalized", "interrupted"]
-
-
-async def test_a_fiber_that_is_interrupted_before_it_begins_never_begins() -> None:
-    journal = Journal()
-    assert await journal.note("begun").fork().bind(Fiber.interrupt) == Success(INTERRUPTED)
-    assert journal == []
-
-
-async def test_to_interrupt_a_fiber_that_has_ended_tells_how_it_ended() -> None:
-    @Effect.gen
-    async def program(do: Do[Never]) -> Any:
-        fiber = await do(Effect.succeed(1).fork())
-        assert fiber.poll() is None
-        await do(fiber.join())
-        assert fiber.poll() == Success(1)
-        return await do(fiber.interrupt())
-
-    assert await program() == Success(Success(1))
-
-
-async def test_a_child_ends_with_its_parent() -> None:
-    journal = Journal()
-    child = Effect.never().ensuring(journal.note("child"))
-
-    @Effect.gen
-    async def program(do: Do[Never]) -> None:
-        await do(child.fork())
-        await anyio.wait_all_tasks_blocked()
-        await do(journal.note("parent"))
-
-    async with nothing_left_running():
-        await program()
-    assert journal == ["parent", "child"]
 
 
 @for_each("end", [Effect.fail("no"), Effect.sync(torn), Effect.succeed(1)])
 async def test_children_end_however_the_parent_ends(end: Effect[Any, Any]) -> None:
     journal = Journal()
     started = anyio.Event()
-    child = Effect.sync(started.set).bind(lambda _: Effect.never()).ensuring(journal.note("child"))
+    child = Effect.sync(started.set).bind(lambda _: Effect.never()).on_exit(lambda _: journal.note("child"))
     async with nothing_left_running():
         await (
             child.fork()
             .bind(lambda _: Effect.promise(started.wait))
+            .tap(lambda _: journal.note("parent"))
             .bind(lambda _: end)
             .fork()
             .bind(Fiber.await_)
         )
-    assert journal == ["child"]
+    assert journal == ["parent", "child"]
 
 
 async def test_grandchildren_end_with_their_parent_and_not_later() -> None:
@@ -185,7 +137,7 @@ async def test_forks_of_a_branch_of_all_end_with_that_branch() -> None:
 
 async def test_a_cancelled_parent_takes_its_children_along() -> None:
     journal = Journal()
-    child = Effect.never().ensuring(journal.note("child"))
+    child = Effect.never().on_exit(lambda _: journal.note("child"))
     async with nothing_left_running():
         with anyio.CancelScope() as cancel_scope:
             async with anyio.create_task_group() as running:
@@ -199,7 +151,9 @@ async def test_a_cancelled_parent_takes_its_children_along() -> None:
 async def test_a_native_cancel_takes_the_children_along_even_when_it_comes_twice() -> None:
     journal = Journal()
     let_go = anyio.Event()
-    child = Effect.never().ensuring(Effect.promise(let_go.wait).bind(lambda _: journal.note("child")))
+    child = Effect.never().on_exit(
+        lambda _: Effect.promise(let_go.wait).bind(lambda _: journal.note("child"))
+    )
     async with nothing_left_running():
         parent = asyncio.create_task(child.fork().bind(lambda _: Effect.never()).or_raise())
         for _ in range(3):
@@ -227,35 +181,27 @@ async def test_to_interrupt_who_joins_does_not_interrupt_the_fiber() -> None:
     assert await program().provide(Context.of(ClockTag, clock)) == Success(7)
 
 
-async def test_a_fiber_sees_the_services_of_its_parent() -> None:
-    async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime:
-        assert await runtime.run(Price.get().fork().bind(Fiber.join)) == Success(3)
-
-
 async def test_fork_in_lives_as_long_as_the_scope() -> None:
     journal = Journal()
     async with nothing_left_running():
         async with Scope() as scope:
-            fiber = (await Effect.never().ensuring(journal.note("fiber")).fork_in(scope)).unwrap()
+            fiber = (await Effect.never().on_exit(lambda _: journal.note("fiber")).fork_in(scope)).unwrap()
             await anyio.wait_all_tasks_blocked()
             assert fiber.poll() is None
         assert fiber.poll() == INTERRUPTED
     assert journal == ["fiber"]
 
 
-async def test_fork_in_a_closed_scope_interrupts_at_once() -> None:
+async def test_a_scope_interrupts_at_once_what_is_forked_when_it_is_closed_and_forgets_what_has_ended() -> (
+    None
+):
     journal = Journal()
-    async with Scope() as scope:
-        pass
-    fiber = (await journal.note("begun").fork_in(scope)).unwrap()
-    assert (fiber.poll(), journal) == (INTERRUPTED, [])
-
-
-async def test_a_scope_forgets_fibers_that_have_ended() -> None:
     async with Scope() as scope:
         for number in range(10):
             await Effect.succeed(number).fork_in(scope).bind(Fiber.join)
         assert scope._finalizers == {}
+    fiber = (await journal.note("begun").fork_in(scope)).unwrap()
+    assert (fiber.poll(), journal) == (INTERRUPTED, [])
 
 
 async def test_fork_scoped_ends_with_the_scoped_effect_around_it() -> None:
@@ -263,29 +209,13 @@ async def test_fork_scoped_ends_with_the_scoped_effect_around_it() -> None:
 
     @Effect.gen
     async def program(do: Do[Never]) -> None:
-        inner = Effect.never().ensuring(journal.note("fiber")).fork_scoped()
+        inner = Effect.never().on_exit(lambda _: journal.note("fiber")).fork_scoped()
         await do(inner.tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked)).scoped())
         await do(journal.note("after"))
 
     async with nothing_left_running():
         await program()
     assert journal == ["fiber", "after"]
-
-
-async def test_fibers_are_interrupted_on_dispose() -> None:
-    journal = Journal()
-    async with nothing_left_running(), anyio.create_task_group() as running:
-        async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime:
-            child = Effect.never().ensuring(journal.note("child"))
-            program = child.fork().bind(lambda _: Effect.never())
-            running.start_soon(_ignore_interruption, runtime, program)
-            await anyio.wait_all_tasks_blocked()
-        assert journal == ["child"]
-
-
-async def _ignore_interruption(runtime: ManagedRuntime[Any], effect: Effect[Any]) -> None:
-    with pytest.raises(EffectInterrupted):
-        await runtime.run(effect)
 
 
 async def test_a_defect_that_nobody_joins_is_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -313,10 +243,10 @@ async def test_without_an_event_loop_a_fiber_runs_at_once() -> None:
 
 async def test_10_000_fibers_leave_nothing_behind() -> None:
     @Effect.gen
-    async def program(do: Do[Never]) -> int:
-        fibers = [await do(Effect.succeed(number).fork()) for number in range(10_000)]
+    async def program(do: Do[Never, Price]) -> int:
+        fibers = [await do(Price.get().fork()) for _ in range(10_000)]
         assert tasks() > 10_000
         return sum([await do(fiber.join()) for fiber in fibers])
 
-    async with nothing_left_running():
-        assert await program() == Success(sum(range(10_000)))
+    async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime, nothing_left_running():
+        assert await runtime.run(program()) == Success(30_000)

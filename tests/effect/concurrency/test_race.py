@@ -1,4 +1,4 @@
-"""Effects side by side: Effect's cases of ``race``, ``zip``, ``sleep`` and ``or_die``."""
+"""Effects side by side: Effect's cases of ``race`` and ``sleep``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import Any, Never
 
 import anyio
 import pytest
-from left_running import nothing_left_running
 
 from chatmemory.effect import (
     ClockTag,
     Context,
     Do,
     Effect,
-    EffectFailed,
     Failure,
     Fiber,
     Outcome,
     Success,
     TestClock,
-    catch,
 )
+from tests.effect.concurrency.left_running import nothing_left_running
+from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
@@ -57,51 +56,42 @@ async def run_for(seconds: float, effect: Effect[Any, Any]) -> Outcome[Any, Any]
         return await program().provide(Context.of(ClockTag, clock))
 
 
-async def test_race_of_fail_with_success() -> None:
-    assert await Effect.fail(42).race(Effect.succeed(24)) == Success(24)
-    assert await Effect.succeed(24).race(Effect.fail(42)) == Success(24)
-
-
-async def test_race_of_terminate_with_success() -> None:
-    assert await die("torn").race(Effect.succeed(24)) == Success(24)
-
-
-async def test_race_of_value_and_never() -> None:
-    assert await Effect.succeed(42).race(Effect.never()) == Success(42)
-    assert await Effect.never().race(Effect.succeed(42)) == Success(42)
-
-
-async def test_race_of_two_values_that_are_there_goes_to_the_left() -> None:
-    assert await Effect.succeed("left").race(Effect.succeed("right")) == Success("left")
+@for_each(
+    ("left", "right", "value"),
+    [
+        (Effect.fail(42), Effect.succeed(24), 24),
+        (Effect.succeed(24), Effect.fail(42), 24),
+        (die("torn"), Effect.succeed(24), 24),
+        (Effect.succeed(42), Effect.never(), 42),
+        (Effect.never(), Effect.succeed(42), 42),
+        (Effect.succeed("left"), Effect.succeed("right"), "left"),
+    ],
+)
+async def test_a_race_goes_to_the_first_success(
+    left: Effect[Any, Any], right: Effect[Any, Any], value: object
+) -> None:
+    assert await left.race(right) == Success(value)
+    assert await Effect.race_all([Effect.never(), left, Effect.fail("no"), right]) == Success(value)
 
 
 async def test_race_loser_is_interrupted_and_waited_for() -> None:
     journal = Journal()
-    slow = Effect.sleep(200).ensuring(journal.note("finalize b"))
-    fast = Effect.sleep(100).bind(lambda _: journal.note("done a")).ensuring(journal.note("finalize a"))
+    slow = Effect.sleep(200).on_exit(lambda _: journal.note("finalize b"))
+    fast = (
+        Effect.sleep(100).bind(lambda _: journal.note("done a")).on_exit(lambda _: journal.note("finalize a"))
+    )
     await run_for(300, fast.race(slow).tap(lambda _: journal.note("race done")))
     assert journal == ["done a", "finalize a", "finalize b", "race done"]
 
 
-async def test_race_first_success_wins_even_after_a_failure() -> None:
+async def test_a_race_of_failures_ends_as_the_first_one_or_with_a_defect() -> None:
     assert await run_for(100, Effect.fail(42).race(after(100, Effect.succeed(24)))) == Success(24)
-
-
-async def test_race_both_failing_joins_the_causes() -> None:
-    assert await run_for(2, after(2, Effect.fail("late")).race(after(1, Effect.fail("early")))) == Failure(
-        "early"
-    )
+    both_fail = after(2, Effect.fail("late")).race(after(1, Effect.fail("early")))
+    assert await run_for(2, both_fail) == Failure("early")
     with pytest.raises(ValueError, match="torn"):
         await Effect.fail("no").race(die("torn"))
     with pytest.raises(ValueError, match="torn"):
         await die("torn").race(Effect.fail("no"))
-
-
-async def test_race_all_returns_the_first_success() -> None:
-    effects = [Effect.fail("fail"), Effect.never(), Effect.succeed(24)]
-    assert await Effect.race_all(effects) == Success(24)
-    with pytest.raises(ValueError, match="a race of no effects would never end"):
-        Effect.race_all([])
 
 
 async def test_race_in_an_uninterruptible_region_waits_for_the_loser() -> None:
@@ -119,23 +109,14 @@ async def test_race_in_an_uninterruptible_region_waits_for_the_loser() -> None:
     await program().provide(Context.of(ClockTag, clock))
 
 
-async def test_race_first_ends_as_whoever_ends_first() -> None:
-    assert await Effect.never().race_first(Effect.fail("no")) == Failure("no")
-    assert await run_for(2, after(1, Effect.succeed(1)).race_first(after(2, Effect.fail("no")))) == Success(1)
-    assert await run_for(2, after(2, Effect.succeed(1)).race_first(after(1, Effect.fail("no")))) == Failure(
-        "no"
-    )
-
-
-async def test_race_first_ignores_a_loser_whose_finalizer_dies() -> None:
-    assert await run_for(
-        1, after(1, Effect.succeed(1)).race_first(Effect.never().ensuring(die("torn")))
-    ) == Success(1)
+async def test_a_race_that_is_won_ignores_a_loser_whose_finalizer_dies() -> None:
+    dies = Effect.never().on_exit(lambda _: die("torn"))
+    assert await run_for(1, after(1, Effect.succeed(1)).race(dies)) == Success(1)
 
 
 async def test_a_race_that_is_cancelled_leaves_nothing_running() -> None:
     journal = Journal()
-    loser = Effect.never().ensuring(journal.note("finalized"))
+    loser = Effect.never().on_exit(lambda _: journal.note("finalized"))
     async with nothing_left_running(), anyio.create_task_group() as running:
         running.start_soon(loser.race(loser).or_raise)
         await anyio.wait_all_tasks_blocked()
@@ -146,7 +127,7 @@ async def test_a_race_that_is_cancelled_leaves_nothing_running() -> None:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_race_that_is_cancelled_by_asyncio_leaves_nothing_running() -> None:
     journal = Journal()
-    loser = Effect.never().ensuring(journal.note("finalized"))
+    loser = Effect.never().on_exit(lambda _: journal.note("finalized"))
     async with nothing_left_running():
         racing = asyncio.create_task(loser.race(loser).or_raise())
         await anyio.wait_all_tasks_blocked()
@@ -154,44 +135,6 @@ async def test_a_race_that_is_cancelled_by_asyncio_leaves_nothing_running() -> N
         with pytest.raises(asyncio.CancelledError):
             await racing
     assert journal == ["finalized", "finalized"]
-
-
-async def test_daemon_fiber_race_interruption() -> None:
-    journal = Journal()
-
-    @Effect.gen
-    async def program(do: Do[Never]) -> None:
-        side = Effect.sleep(3600).ensuring(journal.note("interrupted"))
-        fiber = await do(side.race(side).fork())
-        await anyio.wait_all_tasks_blocked()
-        await do(fiber.interrupt())
-        assert journal == ["interrupted", "interrupted"]
-
-    async with nothing_left_running():
-        await program().or_raise()
-
-
-async def test_zip_runs_one_after_the_other() -> None:
-    journal = Journal()
-    both = journal.note("left").map(lambda _: 1).zip(journal.note("right").map(lambda _: "a"))
-    assert await both == Success((1, "a"))
-    assert journal == ["left", "right"]
-    assert await Effect.fail("no").zip(journal.note("never")) == Failure("no")
-    assert journal == ["left", "right"]
-
-
-async def test_zip_concurrent_runs_both_at_once_and_keeps_the_order() -> None:
-    both = after(2, Effect.succeed(1)).zip(after(1, Effect.succeed("a")), concurrent=True)
-    assert await run_for(2, both) == Success((1, "a"))
-
-
-async def test_zip_concurrent_the_first_failure_interrupts_the_other() -> None:
-    journal = Journal()
-    both = (
-        Effect.never().ensuring(journal.note("interrupted")).zip(after(1, Effect.fail("no")), concurrent=True)
-    )
-    assert await run_for(1, both) == Failure("no")
-    assert journal == ["interrupted"]
 
 
 async def test_sleep_goes_by_the_clock_at_hand() -> None:
@@ -208,14 +151,6 @@ async def test_sleep_goes_by_the_clock_at_hand() -> None:
     await program().provide(Context.of(ClockTag, clock)).or_raise()
 
 
-async def test_or_die_makes_a_defect_of_a_failure() -> None:
-    assert await Effect.succeed(1).or_die() == Success(1)
-    with pytest.raises(EffectFailed, match="no"):
-        await Effect.fail("no").or_die()
-    with pytest.raises(ValueError, match="torn"):
-        await Effect.fail(ValueError("torn")).or_die().pipe(catch(ValueError, Effect.succeed))
-
-
 async def test_forks_inside_a_timeout_end_with_it() -> None:
     fibers: list[Fiber[Never, Never]] = []
     forking = Effect.never().fork().map(fibers.append)
@@ -230,6 +165,4 @@ async def test_forks_inside_a_timeout_end_with_it() -> None:
 
 def test_without_an_event_loop_those_run_that_never_wait() -> None:
     assert Effect.fail(1).race(Effect.succeed(2)).run_sync() == Success(2)
-    assert Effect.fail(1).race_first(Effect.succeed(2)).run_sync() == Failure(1)
     assert Effect.fail(1).race(Effect.fail(2)).run_sync() == Failure(1)
-    assert Effect.succeed(1).zip(Effect.succeed(2), concurrent=True).run_sync() == Success((1, 2))

@@ -58,7 +58,8 @@ async def test_spans_nest_also_through_fibers_and_effects_at_once() -> None:
     inner = Effect.succeed(1).with_span("inner")
     program = Effect.all([inner, inner.fork().bind(Fiber.join)], concurrency=2).with_span("outer")
     beside = Effect.succeed(2).with_span("beside")
-    await program.bind(lambda _: beside).provide(notes.context()).or_raise()
+    async with ManagedRuntime(Layer.succeed(TracerTag, notes)) as runtime:
+        await runtime.run(program.bind(lambda _: beside))
     assert [(span.name, span.parent) for span in notes.spans] == [
         ("outer", None),
         ("inner", "outer"),
@@ -73,6 +74,7 @@ async def test_a_span_knows_its_attributes_and_how_the_effect_ended() -> None:
     assert await Effect.fail("no").with_span("failed").provide(notes.context()) == Failure("no")
     with pytest.raises(ZeroDivisionError):
         await Effect.sync(lambda: 1 / 0).with_span("died").provide(notes.context())
+    assert await Effect.succeed(1).with_span("unseen") == Success(1)  # by no tracer
     fine, failed, died = notes.spans
     assert (fine.attributes, fine.exit) == ({"messages": 3}, Success(1))
     assert failed.exit == Failure(Cause((Fail("no"),)))
@@ -88,15 +90,3 @@ async def test_a_span_of_an_interrupted_effect_ends_too() -> None:
     (span,) = notes.spans
     assert isinstance(span.exit, Failure)
     assert span.exit.failure().reasons == (Interrupt(),)
-
-
-async def test_a_layer_may_give_the_tracer() -> None:
-    notes = Notes()
-    async with ManagedRuntime(Layer.succeed(TracerTag, notes)) as runtime:
-        await runtime.run(Effect.succeed(1).with_span("one"))
-    assert [span.name for span in notes.spans] == ["one"]
-
-
-async def test_without_a_tracer_nothing_happens() -> None:
-    assert await Effect.succeed(1).with_span("unseen") == Success(1)
-    assert Effect.fail("no").with_span("unseen").run_sync() == Failure("no")

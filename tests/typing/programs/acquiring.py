@@ -1,4 +1,4 @@
-"""What is acquired, used and released joins its errors and services."""
+"""What is acquired and released joins its errors and services."""
 
 from __future__ import annotations
 
@@ -18,22 +18,8 @@ def close_with_a_prefix(_store: Store, _exit: Exit[object, object]) -> Effect[st
     return PrefixTag.get()
 
 
-def count(_store: Store) -> Effect[int]:
-    return Effect.succeed(1)
-
-
 def read(store: Store) -> Effect[list[str], StoreBroken]:
     return store.rows("c1")
-
-
-def used(slow: Effect[Store, TooSlow, StoreTag]) -> None:
-    assert_type(Effect.acquire_use_release(OPEN, count, close), Effect[int])
-    assert_type(Effect.acquire_use_release(OPEN, read, close), Effect[list[str], StoreBroken])
-    assert_type(Effect.acquire_use_release(OPEN, count, close_with_a_prefix), Effect[int, Never, PrefixTag])
-    assert_type(
-        Effect.acquire_use_release(slow, read, close_with_a_prefix),
-        Effect[list[str], TooSlow | StoreBroken, StoreTag | PrefixTag],
-    )
 
 
 def kept(slow: Effect[Store, TooSlow, StoreTag]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Never, TypeAlias, assert_never, assert_type
 
-from chatmemory.effect import Effect, Failure, Layer, Schedule, Success, catch, catch_layer
+from chatmemory.effect import Effect, Failure, Schedule, Success, catch
 from tests.typing.programs.world import (
     Chat,
     NotFound,
@@ -77,13 +77,6 @@ def one_after_another(chat: Chat) -> None:
     assert_type(none_left, Effect[int | str, Never, StoreTag | PrefixTag])
 
 
-def a_layer_recovers_too(
-    unstable: Layer[StoreTag, NotFound | Cut | Lost, PrefixTag], spare: Layer[StoreTag, Torn]
-) -> None:
-    recovered = catch_layer(NotFound, lambda _: spare)(unstable)
-    assert_type(recovered, Layer[StoreTag, Cut | Lost | Torn, PrefixTag])
-
-
 def none_is_an_error_like_others(effect: Effect[int, NotFound | str | None]) -> None:
     assert_type(effect.pipe(catch(str, lambda text: Effect.succeed(len(text)))), Effect[int, NotFound | None])
 
@@ -131,14 +124,10 @@ def is_long(text: str) -> bool:
 def retries(chat: Chat) -> None:
     patient = Schedule.exponential(0.1).jittered() & Schedule.recurs(5)
     assert_type(patient, Schedule[object, tuple[float, int]])
-    picky = patient.while_input(is_worth_trying)
-    assert_type(picky, Schedule[ReadError, tuple[float, int]])
-    assert_type(chat.messages("c1").retry(picky), Effect[list[str], ReadError])
+    assert_type(chat.messages("c1").retry(patient), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").retry(patient, while_=is_worth_trying), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").repeat(Schedule.recurs(3)), Effect[int, ReadError])
-    chat.messages("c1").retry(Schedule.forever().while_input(is_long))  # type error: errors are no text
     chat.messages("c1").retry(patient, until=is_long)  # type error: errors are no text
-    picky.while_input(is_long)  # type error: no input is an error and a text
 
 
 def exceptions_are_named() -> None:

@@ -1,0 +1,347 @@
+"""What was opened is released in reverse order: at the end, after a failure, after a cancellation at any await."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
+from functools import reduce
+from operator import or_, rshift
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from chatmemory.effect import (
+    Effect,
+    EffectFailed,
+    Layer,
+    ManagedRuntime,
+    MemoMap,
+    MissingServiceError,
+    Success,
+    Tag,
+)
+from tests.effect.numbered_layers import (
+    TAGS,
+    Journal,
+    One,
+    Three,
+    Two,
+    build_and_interrupt,
+    build_and_release,
+)
+from tests.for_each import for_each
+
+pytestmark = pytest.mark.anyio
+
+SETTER: ContextVar[str] = ContextVar("SETTER", default="nobody")
+
+Open = Callable[..., AbstractAsyncContextManager[Any]]
+Step = Callable[[], Awaitable[object]]
+
+
+def opening(
+    journal: list[str], name: object, *, step: Step = anyio.lowlevel.checkpoint, fails: bool = False
+) -> Open:
+    """A resource with a task group of its own, which must be left in the task that entered it."""
+
+    @asynccontextmanager
+    async def open_(*_: Any) -> AsyncGenerator[Any]:
+        async with anyio.create_task_group() as tasks:
+            await step()
+            journal.append(f"a{name}")
+            try:
+                await step()
+                yield name
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await step()
+                journal.append(f"r{name}")
+                tasks.cancel_scope.cancel()
+        if fails:
+            raise OSError(f"{name} is torn")
+
+    return open_
+
+
+def resource(journal: list[str], number: int, *needs: Any, fails: bool = False) -> Layer[Any]:
+    return Layer.scoped(TAGS[number], opening(journal, number, fails=fails), *needs)
+
+
+async def at_once() -> None:
+    """Wait for nothing."""
+
+
+@for_each("graph", [or_, rshift])
+@for_each("step", [at_once, anyio.lowlevel.checkpoint])
+async def test_many_are_opened_from_left_to_right_and_released_in_reverse_order(
+    graph: Any, step: Step
+) -> None:
+    journal = list[str]()
+    tags: list[Any] = [type(f"Service{number}", (Tag,), {}) for number in range(100)]
+    layers = [Layer.scoped(tag, opening(journal, tag.__name__, step=step)) for tag in tags]
+    names = [tag.__name__ for tag in tags]
+    async with ManagedRuntime(reduce(graph, layers)):
+        assert len(journal) == 100
+        assert step is not at_once or journal == [f"a{name}" for name in names]
+    assert journal[100:] == [f"r{name}" for name in reversed(names)]
+
+
+class Cancels:
+    """An await of the layers, which cancels who builds or uses them when it is reached for the n-th time."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+        self.scope = anyio.CancelScope()
+
+    async def __call__(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.scope.cancel()
+        await anyio.lowlevel.checkpoint()
+
+
+def three_layers(journal: Journal, step: Step) -> Layer[Any]:
+    one, three = (Layer.scoped(TAGS[number], opening(journal, number, step=step)) for number in (1, 3))
+    acquire = Effect.promise(step).bind(lambda _: journal.write("a2"))
+    release = Effect.promise(step).bind(lambda _: journal.write("r2"))
+    return (one >> Layer.acquire_release(Two, acquire, lambda _, __: release, needs=[One])) | three
+
+
+async def test_a_cancellation_at_any_await_releases_whatever_was_acquired_and_its_consumer_first() -> None:
+    for at in range(1, 100):
+        journal, step = Journal(), Cancels(at)
+        with anyio.fail_after(5), step.scope:
+            async with ManagedRuntime(three_layers(journal, step)):
+                await step()
+        acquired = sorted(entry[1] for entry in journal if entry[0] == "a")
+        assert sorted(entry[1] for entry in journal if entry[0] == "r") == acquired, at
+        assert "2" not in acquired or journal.index("r2") < journal.index("r1"), at
+        if step.left > 0:  # nothing was cancelled any more
+            break
+    assert at == 10
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_second_native_cancel_during_the_release_changes_nothing() -> None:
+    journal, built, releasing, goes_on = Journal(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def slow_to_leave(_: int) -> AsyncGenerator[int]:
+        yield 0
+        releasing.set()
+        await goes_on.wait()
+        journal.append("r2")
+
+    async def use() -> None:
+        async with ManagedRuntime(resource(journal, 1) >> Layer.scoped(Two, slow_to_leave, One)):
+            built.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(use())
+    await built.wait()
+    task.cancel()
+    await releasing.wait()
+    task.cancel()
+    await anyio.wait_all_tasks_blocked()
+    assert journal == ["a1"]
+    goes_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert journal == ["a1", "r2", "r1"]
+
+
+async def test_a_failing_acquire_is_raised_bare_after_the_release_of_the_others() -> None:
+    def fails() -> AbstractAsyncContextManager[int]:
+        raise ZeroDivisionError
+
+    @asynccontextmanager
+    async def fails_later() -> AsyncGenerator[int]:
+        await anyio.lowlevel.checkpoint()
+        raise ZeroDivisionError
+        yield 0
+
+    for open_ in (fails, fails_later):
+        journal = Journal()
+        with pytest.raises(ZeroDivisionError):
+            await build_and_release(resource(journal, 1).feed_keep(Layer.scoped(Two, open_)))
+        assert journal == ["a1", "r1"]
+    with pytest.raises(OSError, match="disk full"):  # as is what the body raises
+        async with ManagedRuntime(resource(journal, 1)):
+            raise OSError("disk full")
+
+
+async def test_the_first_failure_cancels_those_still_acquiring_and_begins_no_other() -> None:
+    journal, started = Journal(), anyio.Event()
+
+    async def fail() -> Any:
+        await started.wait()
+        return await Effect.fail("broken")
+
+    broken = Layer.effect(Two, Effect.from_outcome(fail))
+    with anyio.fail_after(5), pytest.raises(EffectFailed, match="broken"):
+        await build_and_release((journal.slow_layer(1, started) | broken) >> journal.layer(3, One, Two))
+    assert journal == ["a1", "r1"]
+    with pytest.raises(EffectFailed, match="no"):
+        await build_and_release(Layer.fail(Three, "no") | journal.layer(1) | journal.layer(2))
+    assert journal == ["a1", "r1"]
+
+
+async def test_a_failing_release_stops_none_of_those_that_follow() -> None:
+    journal = Journal()
+    with pytest.raises(OSError, match="3 is torn"):
+        await build_and_release(resource(journal, 1) | resource(journal, 3, fails=True))
+    assert journal[2:] == ["r3", "r1"]
+    journal.clear()
+    two_fail = resource(journal, 1, fails=True) | resource(journal, 2) | resource(journal, 3, fails=True)
+    with pytest.raises(BaseExceptionGroup) as caught:
+        await build_and_release(two_fail)
+    assert journal[3:] == ["r3", "r2", "r1"]
+    assert [str(failure) for failure in caught.value.exceptions] == ["3 is torn", "1 is torn"]
+
+
+async def test_a_resource_that_has_ended_by_itself_is_passed_over_and_its_failure_raised() -> None:
+    journal, breaks, is_broken = Journal(), anyio.Event(), anyio.Event()
+
+    async def break_() -> None:
+        await breaks.wait()
+        raise ZeroDivisionError
+
+    @asynccontextmanager
+    async def broken() -> AsyncGenerator[int]:
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(break_)
+                yield 0
+        finally:
+            is_broken.set()
+
+    async def use() -> None:
+        async with ManagedRuntime(resource(journal, 1) | Layer.scoped(Two, broken) | resource(journal, 3)):
+            breaks.set()
+            await is_broken.wait()
+            await anyio.wait_all_tasks_blocked()
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await use()
+    assert caught.group_contains(ZeroDivisionError)
+    assert journal[2:] == ["r3", "r1"]
+
+
+async def test_a_resource_that_another_runtime_uses_stays_open_while_its_neighbours_are_released() -> None:
+    journal, memo = Journal(), MemoMap()
+    one, two, three = (resource(journal, number) for number in (1, 2, 3))
+    async with ManagedRuntime(two, memo):
+        async with ManagedRuntime(one | two | three, memo):
+            assert len(journal) == 3
+        assert journal[3:] == ["r3", "r1"]
+    assert journal[3:] == ["r3", "r1", "r2"]
+
+
+async def test_an_effect_between_two_resources_is_released_in_its_turn_by_the_task_that_closes() -> None:
+    journal, tasks = Journal(), list[int]()
+
+    async def release() -> Success[None]:
+        await anyio.lowlevel.checkpoint()
+        tasks.append(anyio.get_current_task().id)
+        journal.append("r2")
+        return Success(None)
+
+    effect = Layer.acquire_release(Two, Effect.succeed(2), lambda _, __: Effect.from_outcome(release))
+    await build_and_release(resource(journal, 1) | effect | resource(journal, 3))
+    assert journal[2:] == ["r3", "r2", "r1"]
+    assert tasks == [anyio.get_current_task().id]
+
+
+async def test_a_resource_is_opened_and_left_in_a_task_with_the_variables_of_its_builder_alone() -> None:
+    seen, tasks = list[str](), list[int]()
+
+    def setting(name: str) -> Open:
+        def open_(*_: Any) -> AbstractAsyncContextManager[int]:
+            tasks.append(anyio.get_current_task().id)
+            return enter()
+
+        @asynccontextmanager
+        async def enter() -> AsyncGenerator[int]:
+            seen.append(SETTER.get())
+            tasks.append(anyio.get_current_task().id)
+            before = SETTER.set(name)
+            yield 0
+            tasks.append(anyio.get_current_task().id)
+            SETTER.reset(before)  # fails in any context but the one that it was set in
+
+        return open_
+
+    SETTER.set("builder")
+    two = Layer.sync(Two, lambda: seen.append(SETTER.get()) or 2)
+    one, three = Layer.scoped(One, setting("one")), Layer.scoped(Three, setting("three"), One)
+    await build_and_release(one.feed_keep(two | three))
+    assert seen == ["builder"] * 3
+    assert sorted(Counter(tasks).values()) == [3, 3]  # each opened, entered and left in one task
+    assert anyio.get_current_task().id not in tasks
+
+
+async def test_a_resource_that_waits_holds_up_only_what_needs_it() -> None:
+    journal, is_other_open = Journal(), anyio.Event()
+
+    async def until_other_is_open() -> None:
+        await is_other_open.wait()
+
+    @asynccontextmanager
+    async def other() -> AsyncGenerator[int]:
+        is_other_open.set()
+        yield 0
+
+    slow = Layer.scoped(One, opening([], 1, step=until_other_is_open)) >> resource(journal, 2, One)
+    with anyio.fail_after(5):
+        async with ManagedRuntime(slow | Layer.scoped(Three, other)):
+            assert journal == ["a2"]
+
+
+async def test_a_shield_around_the_opening_holds_off_an_interruption() -> None:
+    journal, is_shielded = Journal(), anyio.Event()
+
+    @asynccontextmanager
+    async def migrates_first() -> AsyncGenerator[int]:
+        with anyio.CancelScope(shield=True):
+            is_shielded.set()
+            await anyio.wait_all_tasks_blocked()
+            journal.append("migrated")
+        await anyio.lowlevel.checkpoint()
+        journal.append("entered")
+        yield 0
+
+    await build_and_interrupt(Layer.scoped(One, migrates_first), is_shielded)
+    assert journal == ["migrated"]
+
+
+async def test_an_interruption_begins_no_further_resource_and_leaves_none_open() -> None:
+    journal, builder = Journal(), anyio.CancelScope()
+
+    @asynccontextmanager
+    async def interrupts() -> AsyncGenerator[int]:
+        builder.cancel()
+        yield 0
+
+    tags: list[Any] = [type(f"Service{number}", (Tag,), {}) for number in range(50)]
+    layers: list[Any] = [Layer.scoped(One, interrupts)]
+    layers += [Layer.scoped(tag, opening(journal, tag.__name__)) for tag in tags]
+    with builder:
+        async with ManagedRuntime(reduce(or_, layers)):
+            raise AssertionError("built in spite of the interruption")
+    assert len(journal) < 10
+    assert sorted(entry for entry in journal if entry[0] == "a") == sorted(
+        f"a{entry[1:]}" for entry in journal if entry[0] == "r"
+    )
+
+
+async def test_a_service_that_is_missing_in_an_opening_function_is_named_with_its_layer() -> None:
+    def asks() -> AbstractAsyncContextManager[int]:
+        raise MissingServiceError(Two.key)
+
+    with pytest.raises(MissingServiceError, match="Two, needed by layer One"):
+        await build_and_release(Layer.scoped(One, asks))
