@@ -50,6 +50,7 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.readme_programs build/programs
 	$(BIN)/mypy --strict
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 

@@ -24,7 +24,6 @@ LONG_FIRST: Final = (
     "reliability",
     "laws",
     "browser",
-    "typing",
     "end_to_end",
     "http",
     "invariants",

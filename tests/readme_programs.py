@@ -1,6 +1,11 @@
-"""The programs of the README and of the documentation, for the tests that run them and those that check their types."""
+"""The programs of the README and of the documentation, for the tests that run them.
+
+``python -m tests.readme_programs FOLDER`` writes them down as modules: `make check` looks at their types.
+"""
 
 import re
+import shutil
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -37,3 +42,17 @@ def folder_for_programs(folder: Path) -> Path:
     for read in ("config", "examples"):
         (folder / read).symlink_to(ROOT / read)
     return folder
+
+
+def write_modules(folder: Path) -> None:
+    """Write each program into *folder* as a module of its own, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, (program, _) in PROGRAMS.items():
+        # What a framework leaves untyped, its users cannot mend.
+        checked = f"# pyright: standard\n{program}" if name in OF_FRAMEWORKS else program
+        (folder / f"of_{name.replace('-', '_')}.py").write_text(checked, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_modules(Path(sys.argv[1]))

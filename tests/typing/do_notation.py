@@ -8,7 +8,7 @@ from typing import Never, assert_type
 from attrs import frozen
 
 from chatmemory.effect import Clock, ClockTag, Do, Effect, Failure, Outcome, Success
-from tests.typing.programs.world import (
+from tests.typing.world import (
     Chat,
     ChatTag,
     NotFound,
@@ -48,11 +48,11 @@ def plain(do: Do[Never]) -> int:
     return 1
 
 
-Effect.gen(ask)  # type error: it has no do
-Effect.coroutine(ask)  # type error: it returns no outcome
-Effect.coroutine(plain)  # type error: it is not a coroutine function
-Effect.gen(stream)  # type error: it gives many values
-Effect.gen(plain)  # type error: it is not a coroutine function
+Effect.gen(ask)  # type: ignore[arg-type]  # it has no do
+Effect.coroutine(ask)  # type: ignore[arg-type]  # it returns no outcome
+Effect.coroutine(plain)  # type: ignore[arg-type]  # it is not a coroutine function
+Effect.gen(stream)  # type: ignore[arg-type]  # it gives many values
+Effect.gen(plain)  # type: ignore[arg-type]  # it is not a coroutine function
 
 
 class Counter:
@@ -69,7 +69,7 @@ class Counter:
 
 assert_type(Counter.start(above=2), Effect[int, NotFound])
 assert_type(Counter().add(1, 2), Effect[int])
-Counter.start(below=2)  # type error: no such parameter
+Counter.start(below=2)  # type: ignore[call-arg]  # no such parameter
 
 
 @frozen
@@ -85,7 +85,7 @@ class Messages:
 
     @Effect.gen
     async def hide_an_error(self, do: Do[NotFound], conversation_id: str) -> Sequence[str]:
-        return await do(self.store.rows(conversation_id))  # type error: StoreBroken is not declared
+        return await do(self.store.rows(conversation_id))  # type: ignore[arg-type]  # StoreBroken is not declared
 
     @Effect.coroutine
     async def first(self, conversation_id: str, *, after: int = 0) -> Outcome[str, ReadError]:
@@ -98,24 +98,24 @@ class Messages:
 
 def calls_are_typed(messages: Messages) -> None:
     assert_type(messages.first("c1", after=2), Effect[str, ReadError])
-    messages.first("c1", before=2)  # type error: no such parameter
+    messages.first("c1", before=2)  # type: ignore[call-arg]  # no such parameter
     assert_type(count("c1", limit=3), Effect[int, ReadError, ChatTag])
     assert_type(messages.read("c1"), Effect[Sequence[str], ReadError])
-    count(1)  # type error: an id is text
-    count("c1", limits=3)  # type error: no such parameter
-    messages.read(1)  # type error: an id is text
+    count(1)  # type: ignore[arg-type]  # an id is text
+    count("c1", limits=3)  # type: ignore[call-arg]  # no such parameter
+    messages.read(1)  # type: ignore[arg-type]  # an id is text
 
 
 @Effect.gen
 async def use_what_is_not_declared(do: Do[StoreBroken, StoreTag], chat: Chat) -> None:
     await do(do.service(StoreTag).rows("c1"))
-    await do(chat.messages("c1"))  # type error: NotFound is not declared
-    await do(PrefixTag.get())  # type error: PrefixTag is not declared
-    do.service(ChatTag)  # type error: ChatTag is not declared
-    do.fail(NotFound("c1"))  # type error: NotFound is not declared
+    await do(chat.messages("c1"))  # type: ignore[arg-type]  # NotFound is not declared
+    await do(PrefixTag.get())  # type: ignore[arg-type]  # PrefixTag is not declared
+    do.service(ChatTag)  # type: ignore[arg-type]  # ChatTag is not declared
+    do.fail(NotFound("c1"))  # type: ignore[arg-type]  # NotFound is not declared
 
 
 async def run_what_still_needs_something() -> None:
-    await count("c1")  # type error: ChatTag is required
-    await count("c1").or_raise()  # type error: ChatTag is required
-    count("c1").run_sync()  # type error: ChatTag is required
+    await count("c1")  # type: ignore[misc]  # ChatTag is required
+    await count("c1").or_raise()  # type: ignore[misc]  # ChatTag is required
+    count("c1").run_sync()  # type: ignore[misc]  # ChatTag is required

@@ -17,7 +17,7 @@ from chatmemory.effect import (
     Stream,
     TestClock,
 )
-from tests.typing.programs.world import (
+from tests.typing.world import (
     ChatTag,
     NotFound,
     PrefixTag,
@@ -37,7 +37,7 @@ def effects_side_by_side() -> None:
     assert_type(no_number.race(no_text), Effect[int | str, NotFound | StoreBroken, StoreTag])
     assert_type(Effect.sleep(1), Effect[None])
     assert_type(no_text.with_span("read", {"messages": 3}), Effect[str, StoreBroken, StoreTag])
-    no_text.with_span("read", {"messages": [3]})  # type error: an attribute is a text or a number
+    no_text.with_span("read", {"messages": [3]})  # type: ignore[dict-item]  # an attribute is a text or a number
 
 
 def a_fiber_ends_as_its_effect(scope: Scope) -> None:
@@ -54,7 +54,7 @@ def the_ends_of_a_fiber(fiber: Fiber[int, NotFound]) -> None:
     assert_type(fiber.interrupt(), Effect[Exit[int, NotFound]])
     assert_type(fiber.poll(), Exit[int, NotFound] | None)
     wider: Fiber[int | str, ReadError] = fiber
-    narrower: Fiber[bool, NotFound] = fiber  # type error: an int is no bool
+    narrower: Fiber[bool, NotFound] = fiber  # type: ignore[assignment]  # an int is no bool
     del wider, narrower
 
 
@@ -62,7 +62,7 @@ async def a_scope_is_asked_for_and_provided() -> None:
     scoped = no_number.fork_scoped()
     assert_type(scoped.scoped(), Effect[Fiber[int, NotFound]])
     await scoped.scoped()
-    await scoped  # type error: a scope is required
+    await scoped  # type: ignore[misc]  # a scope is required
     within_a_store = StoreTag.get().bind(lambda _: scoped)
     assert_type(within_a_store.scoped(), Effect[Fiber[int, NotFound], Never, StoreTag])
 
@@ -79,7 +79,7 @@ def streams_join_errors_and_services(read: Stream[list[str], ReadError]) -> None
     assert_type(read.on_end(no_text), Stream[list[str], ReadError, StoreTag])
     assert_type(read.on_exit(lambda _: StoreTag.get()), Stream[list[str], ReadError, StoreTag])
     assert_type(Stream.unwrap(no_number.map(numbers_up_to)), Stream[int, NotFound | TooSlow])
-    read.on_exit(lambda _: no_number)  # type error: a finalizer does not fail
+    read.on_exit(lambda _: no_number)  # type: ignore[arg-type, return-value]  # a finalizer does not fail
 
 
 def running_a_stream(read: Stream[list[str], ReadError, StoreTag]) -> None:
@@ -90,7 +90,7 @@ async def iterating(stream: Stream[str, NotFound], read: Stream[str, NotFound, S
     async with stream.iterate() as values:
         async for value in values:
             assert_type(value, str)
-    read.iterate()  # type error: StoreTag is required
+    read.iterate()  # type: ignore[misc]  # StoreTag is required
 
 
 async def pieces() -> AsyncIterator[str]:
@@ -104,7 +104,7 @@ def sources() -> None:
         Stream.from_async_iterable(pieces, OSError, to=lambda error: StoreBroken(error.errno is None)),
         Stream[str, StoreBroken],
     )
-    Stream.from_async_iterable(pieces, OSError)  # type error: what becomes of the exception is not said
+    Stream.from_async_iterable(pieces, OSError)  # type: ignore[call-overload]  # what becomes of the exception is not said
 
 
 async def a_request(
@@ -116,7 +116,7 @@ async def a_request(
         async with outer.child(chat_layer) as request:
             await request.run(ChatTag.get())
             await request.run(StoreTag.get())
-        await outer.run(ChatTag.get())  # type error: ChatTag is the inner one's
-    runtime.child(chat_layer)  # type error: PrefixTag is required
+        await outer.run(ChatTag.get())  # type: ignore[arg-type]  # ChatTag is the inner one's
+    runtime.child(chat_layer)  # type: ignore[arg-type]  # PrefixTag is required
     runtime.child(store_layer)
     runtime.child(Layer.succeed(ClockTag, TestClock()))

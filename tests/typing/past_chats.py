@@ -53,8 +53,8 @@ def one_runtime_indexes_and_finds() -> Sequence[PromptHit]:
 
 def who_only_finds_cannot_index() -> None:
     with ManagedRuntime(past_chats_stacks.finding(SETTINGS)) as runtime:
-        runtime.run_sync(PastChatsIndexService.get())  # type error: it gives no index
-        PromptFilter(roles=["robot"])  # type error: no such role
+        runtime.run_sync(PastChatsIndexService.get())  # type: ignore[arg-type]  # it gives no index
+        PromptFilter(roles=["robot"])  # type: ignore[list-item]  # no such role
 
 
 class Minutes:
@@ -85,4 +85,4 @@ class Unsure:
 
 
 MINUTES: HistoryFormat = Minutes()
-UNSURE: HistoryFormat = Unsure()  # type error: it says not which files are its own
+UNSURE: HistoryFormat = Unsure()  # type: ignore[assignment]  # it says not which files are its own

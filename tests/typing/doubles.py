@@ -26,9 +26,9 @@ def a_stub_is_its_service(request: SkillRequest) -> stacks.Stack:
     assert_type(skills.service, SkillRunner)
     assert_type(skills.layer, Layer[SkillRunnerTag])
     skills.service.run("summary", request)
-    skills.service.run(request)  # type error: no skill is named
-    stacks.testing(embedder=skills.layer)  # type error: no embedder
-    Stub(SkillRunner)  # type error: a contract is not a tag
+    skills.service.run(request)  # type: ignore[arg-type, call-arg]  # no skill is named
+    stacks.testing(embedder=skills.layer)  # type: ignore[arg-type]  # no embedder
+    Stub(SkillRunner)  # type: ignore[arg-type]  # a contract is not a tag
     return stacks.testing(skills=skills.layer)
 
 
@@ -36,7 +36,7 @@ def a_spy_needs_what_it_gives(real: MessageRepository) -> ManagedRuntime[Message
     messages = Spy(MessageRepositoryTag)
     assert_type(messages.around(real), MessageRepository)
     assert_type(messages.layer, Layer[MessageRepositoryTag, Never, MessageRepositoryTag])
-    ManagedRuntime(messages.layer)  # type error: nothing real is there
+    ManagedRuntime(messages.layer)  # type: ignore[arg-type]  # nothing real is there
     return ManagedRuntime(message_repository >> messages.layer)
 
 
@@ -45,4 +45,4 @@ def the_others_obey_their_contracts() -> None:
     Layer.succeed(EmbedderTag, embedder)
     Layer.succeed(QueryEmbedderTag, embedder)
     Layer.succeed(HistoryFilesTag, TextFiles({"/chat.json": "[]"}))
-    TableEmbedder(unknown="hash")  # type error: it fails, or is hashed
+    TableEmbedder(unknown="hash")  # type: ignore[arg-type]  # it fails, or is hashed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never, assert_type
 
 from chatmemory.effect import Failure, Outcome, Success
-from tests.typing.programs.world import Chat, NotFound, ReadError, StoreBroken
+from tests.typing.world import Chat, NotFound, ReadError, StoreBroken
 
 
 async def an_exhaustive_match(chat: Chat) -> str:
@@ -46,7 +46,7 @@ async def a_forgotten_error(chat: Chat) -> str:
                 case NotFound(conversation_id):
                     return conversation_id
                 case _:
-                    assert_never(error)  # type error: StoreBroken is left
+                    assert_never(error)  # type: ignore[arg-type]  # StoreBroken is left
 
 
 def a_forgotten_tag(error: ReadError) -> str:
@@ -54,7 +54,7 @@ def a_forgotten_tag(error: ReadError) -> str:
         case "NotFound":
             return "404"
         case _:
-            assert_never(error.tag)  # type error: "StoreBroken" is left
+            assert_never(error.tag)  # type: ignore[arg-type]  # "StoreBroken" is left
 
 
 async def a_forgotten_failure(chat: Chat) -> str:
@@ -63,4 +63,4 @@ async def a_forgotten_failure(chat: Chat) -> str:
         case Success(messages):
             return messages[0]
         case _:
-            assert_never(outcome)  # type error: Failure is left
+            assert_never(outcome)  # type: ignore[arg-type]  # Failure is left

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Never, assert_type
 
 from chatmemory.effect import ClockTag, Layer, ManagedRuntime, TestClock
-from tests.typing.programs.world import (
+from tests.typing.world import (
     ChatTag,
     PrefixTag,
     Store,
@@ -41,17 +41,17 @@ assert_type(store_layer.replace(around), Layer[StoreTag])
 assert_type(chat_layer.replace(clock), Layer[ChatTag, Never, StoreTag | PrefixTag])
 
 only_a_store = store_layer >> (prefix_layer >> chat_layer)
-only_a_store.replace(quoting)  # type error: it gives ChatTag only
-store_layer.replace(quoting)  # type error: it gives StoreTag only
-stack.replace(mocked | Layer.succeed(ClockTag, "noon"))  # type error: that is no clock
-stack.replace(mocked, "a store")  # type error: that is not a layer
-store_layer.replace(mocked, quoting)  # type error: it gives StoreTag only
+only_a_store.replace(quoting)  # type: ignore[arg-type]  # it gives ChatTag only
+store_layer.replace(quoting)  # type: ignore[arg-type]  # it gives StoreTag only
+stack.replace(mocked | Layer.succeed(ClockTag, "noon"))  # type: ignore[misc]  # that is no clock
+stack.replace(mocked, "a store")  # type: ignore[call-overload]  # that is not a layer
+store_layer.replace(mocked, quoting)  # type: ignore[arg-type]  # it gives StoreTag only
 
 
 def a_fake_that_needs_what_the_stack_lacks(store: Store) -> None:
     formatted = Layer.effect(StoreTag, PrefixTag.get().map(lambda _: store), needs=[PrefixTag])
     replaced = store_layer.replace(formatted)
     assert_type(replaced, Layer[StoreTag, Never, PrefixTag])
-    ManagedRuntime(replaced)  # type error: PrefixTag is required
+    ManagedRuntime(replaced)  # type: ignore[arg-type]  # PrefixTag is required
     ManagedRuntime(prefix_layer >> replaced)
     ManagedRuntime(stack.replace(formatted))

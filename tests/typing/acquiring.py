@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Never, assert_type
 
 from chatmemory.effect import Effect, Exit, Layer
-from tests.typing.programs.world import DictStore, PrefixTag, Store, StoreBroken, StoreTag, TooSlow
+from tests.typing.world import DictStore, PrefixTag, Store, StoreBroken, StoreTag, TooSlow
 
 OPEN = Effect.sync(lambda: DictStore({}))
 
@@ -29,4 +29,4 @@ def kept(slow: Effect[Store, TooSlow, StoreTag]) -> None:
         Layer.acquire_release(StoreTag, slow, close_with_a_prefix, needs=[StoreTag, PrefixTag]),
         Layer[StoreTag, TooSlow, StoreTag | PrefixTag],
     )
-    Layer.acquire_release(StoreTag, OPEN, read)  # type error: a release is given how it ended
+    Layer.acquire_release(StoreTag, OPEN, read)  # type: ignore[call-overload]  # a release is given how it ended

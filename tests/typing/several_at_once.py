@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Never, assert_type
 
 from chatmemory.effect import Effect
-from tests.typing.programs.world import (
+from tests.typing.world import (
     Chat,
     ChatTag,
     PrefixTag,
@@ -48,10 +48,10 @@ def any_number(store: Store, rows: tuple[Effect[list[str], StoreBroken], ...]) -
     assert_type(Effect.all(rows), Effect[tuple[list[str], ...], StoreBroken])
     assert_type(Effect.all(map(store.rows, ("c1", "c2"))), Effect[list[list[str]], StoreBroken])
     assert_type(Effect.all(store.rows(name) for name in ("c1", "c2")), Effect[list[list[str]], StoreBroken])
-    Effect.all(1)  # type error: it is no effects
-    Effect.all((ONE, 2))  # type error: 2 is not an effect
-    Effect.all((ONE, TEXT), concurrency="2")  # type error: a number is wanted
+    Effect.all(1)  # type: ignore[call-overload]  # it is no effects
+    Effect.all((ONE, 2))  # type: ignore[arg-type]  # 2 is not an effect
+    Effect.all((ONE, TEXT), concurrency="2")  # type: ignore[call-overload]  # a number is wanted
 
 
 def an_error_is_not_lost(store: Store) -> Effect[tuple[list[str], bytes], TooSlow]:
-    return Effect.all((store.rows("c1"), SLOW))  # type error: StoreBroken is left
+    return Effect.all((store.rows("c1"), SLOW))  # type: ignore[arg-type]  # StoreBroken is left

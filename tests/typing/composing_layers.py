@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Never, assert_type
 
 from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Tag
-from tests.typing.programs.do_notation import count
-from tests.typing.programs.world import (
+from tests.typing.do_notation import count
+from tests.typing.world import (
     Chat,
     ChatTag,
     PrefixTag,
@@ -32,12 +32,12 @@ assert_type((broken_store_layer | prefix_layer) >> chat_layer, Layer[ChatTag, St
 assert_type((store_layer | prefix_layer).feed_keep(chat_layer), Layer[StoreTag | PrefixTag | ChatTag])
 assert_type(app_layer.provide_to(count("c1")), Effect[int, ReadError])
 
-Layer.succeed(StoreTag, "not a store")  # type error: it has no rows
-Layer.scoped(ChatTag, lambda: None)  # type error: it opens nothing
+Layer.succeed(StoreTag, "not a store")  # type: ignore[misc]  # it has no rows
+Layer.scoped(ChatTag, lambda: None)  # type: ignore[call-overload]  # it opens nothing
 
 half = store_layer >> chat_layer
-ManagedRuntime(half)  # type error: PrefixTag is required
-ManagedRuntime(chat_layer)  # type error: StoreTag and PrefixTag are required
+ManagedRuntime(half)  # type: ignore[arg-type]  # PrefixTag is required
+ManagedRuntime(chat_layer)  # type: ignore[arg-type]  # StoreTag and PrefixTag are required
 
 
 class ModelTag(Tag[float]): ...
@@ -60,8 +60,8 @@ async def run() -> None:
         assert_type(runtime, ManagedRuntime[ChatTag])
         assert_type(await runtime.run(count("c1")), Outcome[int, ReadError])
         assert_type(await runtime.service(ChatTag), Chat)
-        await runtime.service(StoreTag)  # type error: the app gives ChatTag only
-        await runtime.run(StoreTag.use(lambda store: store.rows("c1")))  # type error: StoreTag is not given
+        await runtime.service(StoreTag)  # type: ignore[arg-type]  # the app gives ChatTag only
+        await runtime.run(StoreTag.use(lambda store: store.rows("c1")))  # type: ignore[arg-type]  # StoreTag is not given
 
 
 def more_serves_where_less_is_asked_for(both: ManagedRuntime[ChatTag | StoreTag]) -> ManagedRuntime[ChatTag]:
@@ -69,11 +69,11 @@ def more_serves_where_less_is_asked_for(both: ManagedRuntime[ChatTag | StoreTag]
 
 
 def less_does_not_serve_for_more(one: ManagedRuntime[ChatTag]) -> ManagedRuntime[ChatTag | StoreTag]:
-    return one  # type error: StoreTag is not given
+    return one  # type: ignore[return-value]  # StoreTag is not given
 
 
 def a_service_of_the_same_shape_is_another_service(other: Store) -> None:
     class OtherStoreTag(Tag[Store]): ...
 
     fed = Layer.succeed(OtherStoreTag, other) >> (prefix_layer >> chat_layer)
-    ManagedRuntime(fed)  # type error: StoreTag is required
+    ManagedRuntime(fed)  # type: ignore[arg-type]  # StoreTag is required

@@ -73,7 +73,7 @@ async def an_error_is_forgotten(memory: LongTermMemory) -> str:
                 case DataValidationError() | GenericMemoryError():
                     return "broken"
                 case _:
-                    assert_never(error)  # type error: MemoryNotFoundError is left
+                    assert_never(error)  # type: ignore[arg-type]  # MemoryNotFoundError is left
 
 
 def a_tag_is_forgotten(error: MemoryChangeError) -> int:
@@ -87,7 +87,7 @@ def a_tag_is_forgotten(error: MemoryChangeError) -> int:
         case "GenericMemoryError":
             return 503
         case _:
-            assert_never(error.tag)  # type error: "MemoryChangedError" is left
+            assert_never(error.tag)  # type: ignore[arg-type]  # "MemoryChangedError" is left
 
 
 async def what_became_of_each(memory: LongTermMemory) -> list[str]:
@@ -115,7 +115,7 @@ def an_outcome_is_forgotten(outcome: SaveOutcome) -> str:
         case Stored(memory_id) | Duplicate(memory_id):
             return memory_id
         case _:
-            assert_never(outcome)  # type error: Skipped is left
+            assert_never(outcome)  # type: ignore[arg-type]  # Skipped is left
 
 
 given = settings_given(Settings())
@@ -126,19 +126,19 @@ whole = with_an_embedder.feed_keep(recall_ranker) >> long_term_memory
 assert_type(whole, Layer[LongTermMemoryService])
 ManagedRuntime(whole)
 without_an_embedder = all_but_an_embedder.feed_keep(recall_ranker) >> long_term_memory
-ManagedRuntime(without_an_embedder)  # type error: EmbedderTag is required
-ManagedRuntime(with_an_embedder >> long_term_memory)  # type error: RecallRankerTag is required
-ManagedRuntime(static >> guarded)  # type error: EmbeddingSettingsTag is required
+ManagedRuntime(without_an_embedder)  # type: ignore[arg-type]  # EmbedderTag is required
+ManagedRuntime(with_an_embedder >> long_term_memory)  # type: ignore[operator]  # RecallRankerTag is required
+ManagedRuntime(static >> guarded)  # type: ignore[operator]  # EmbeddingSettingsTag is required
 
 
 def ones_own_parts(embedder: Embedder, ranker: RecallRanker) -> None:
     Layer.succeed(EmbedderTag, embedder)
     Layer.succeed(RecallRankerTag, ranker)
-    Layer.succeed(EmbedderTag, ranker)  # type error: it embeds nothing
-    Layer.succeed(MemoryRepositoryTag, embedder)  # type error: it keeps nothing
+    Layer.succeed(EmbedderTag, ranker)  # type: ignore[misc]  # it embeds nothing
+    Layer.succeed(MemoryRepositoryTag, embedder)  # type: ignore[misc]  # it keeps nothing
 
 
 async def a_call_names_its_namespace(memory: LongTermMemory) -> None:
-    await memory.recall("where does she live?")  # type error: whose memories?
-    await memory.recall("mei", "where does she live?")  # type error: a text is no namespace
-    await memory.list(MEI, category="opinion")  # type error: there is no such category
+    await memory.recall("where does she live?")  # type: ignore[arg-type, call-arg]  # whose memories?
+    await memory.recall("mei", "where does she live?")  # type: ignore[arg-type]  # a text is no namespace
+    await memory.list(MEI, category="opinion")  # type: ignore[arg-type]  # there is no such category

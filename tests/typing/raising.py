@@ -30,4 +30,4 @@ async def asks_for_a_field_that_is_not_there(memory: ChatMemory) -> str:
     try:
         return str(await memory.get_messages("c1").or_raise())
     except EffectFailed[ConversationNotFoundError] as failed:
-        return failed.error.namespace  # type error: no such field
+        return failed.error.namespace  # type: ignore[attr-defined, no-any-return]  # no such field

@@ -17,7 +17,7 @@ from returns.result import safe
 
 from chatmemory.effect import Effect, catch
 from chatmemory.effect.containers import from_future_safe, from_safe
-from tests.typing.programs.world import Chat, ChatTag, NotFound, ReadError, StoreBroken, TooSlow
+from tests.typing.world import Chat, ChatTag, NotFound, ReadError, StoreBroken, TooSlow
 
 
 def count(messages: list[str]) -> int:
@@ -42,10 +42,10 @@ def nothing(_error: ReadError) -> Effect[list[str], TooSlow]:
 
 def one_by_one(chat: Chat) -> None:
     messages = chat.messages("c1")
-    counted = map_(count)(messages)  # type error in pyright: no plugin
-    bound = bind(again)(messages.map(count))  # type error in pyright: no plugin
-    told = alt(text)(messages)  # type error in pyright: no plugin
-    recovered = lash(nothing)(messages)  # type error in pyright: no plugin
+    counted = map_(count)(messages)  # pyright: ignore[reportArgumentType]  # no plugin
+    bound = bind(again)(messages.map(count))  # pyright: ignore[reportArgumentType]  # no plugin
+    told = alt(text)(messages)  # pyright: ignore[reportArgumentType]  # no plugin
+    recovered = lash(nothing)(messages)  # pyright: ignore[reportArgumentType]  # no plugin
     assert_type(counted, Effect[int, ReadError])
     assert_type(bound, Effect[str, ReadError])
     assert_type(told, Effect[list[str], str])
@@ -53,7 +53,7 @@ def one_by_one(chat: Chat) -> None:
 
 
 def one_after_another(chat: Chat) -> None:
-    flown = flow(chat.messages("c1"), map_(count), bind(again), alt(text))  # type error in pyright: no plugin
+    flown = flow(chat.messages("c1"), map_(count), bind(again), alt(text))  # pyright: ignore[reportArgumentType]  # no plugin
     assert_type(flown, Effect[str, str])
     assert_type(pipe(map_(count), map_(str))(chat.messages("c1")), Effect[str, ReadError])
     caught = flow(chat.messages("c1"), catch(NotFound, lambda _: Effect.succeed(list[str]())), map_(count))
@@ -68,7 +68,7 @@ def services_stay() -> None:
 def methods_join_errors_where_bind_of_returns_does_not(chat: Chat) -> None:
     counted = chat.messages("c1").map(count)
     assert_type(counted.bind(slowly), Effect[str, ReadError | TooSlow])
-    bind(slowly)(counted)  # type error: TooSlow is not ReadError
+    bind(slowly)(counted)  # type: ignore[arg-type]  # TooSlow is not ReadError
 
 
 @safe(exceptions=(ValueError,))
@@ -87,5 +87,5 @@ def safe_functions_bind(chat: Chat) -> None:
     parsed = first.bind(from_safe(parse))
     assert_type(parsed, Effect[int, ReadError | ValueError])
     assert_type(parsed.bind(from_future_safe(fetch)), Effect[bytes, ReadError | ValueError | OSError])
-    from_safe(parse)(12)  # type error: a text is wanted
-    from_future_safe(parse)  # type error: its result is not awaited
+    from_safe(parse)(12)  # type: ignore[arg-type]  # a text is wanted
+    from_future_safe(parse)  # type: ignore[arg-type]  # its result is not awaited

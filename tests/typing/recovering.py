@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Never, TypeAlias, assert_never, assert_type
 
 from chatmemory.effect import Effect, Failure, Schedule, Success, catch
-from tests.typing.programs.world import (
+from tests.typing.world import (
     Chat,
     NotFound,
     PrefixTag,
@@ -90,7 +90,7 @@ async def a_match_is_exhausted_by_what_stays(effect: Effect[int, NotFound | Cut 
                 case Cut():
                     return 1
                 case _:
-                    assert_never(error)  # type error: Lost is left
+                    assert_never(error)  # type: ignore[arg-type]  # Lost is left
 
 
 def pipe_takes_any_function(chat: Chat) -> None:
@@ -99,18 +99,18 @@ def pipe_takes_any_function(chat: Chat) -> None:
 
 
 def what_is_not_caught_stays(chat: Chat) -> Effect[list[str]]:
-    return catch(NotFound, start_anew)(chat.messages("c1"))  # type error: StoreBroken and TooSlow are left
+    return catch(NotFound, start_anew)(chat.messages("c1"))  # type: ignore[arg-type, return-value]  # StoreBroken and TooSlow are left
 
 
 def a_handler_fits_its_error(chat: Chat) -> None:
-    catch(StoreBroken, start_anew)  # type error: the handler is for NotFound
-    chat.messages("c1").lash(start_anew)  # type error: StoreBroken is not handled
+    catch(StoreBroken, start_anew)  # type: ignore[arg-type]  # the handler is for NotFound
+    chat.messages("c1").lash(start_anew)  # type: ignore[arg-type]  # StoreBroken is not handled
 
 
 async def a_plain_await(chat: Chat) -> int:
     messages = await chat.messages("c1").or_raise()
     assert_type(messages, list[str])
-    return messages  # type error: a list is no number
+    return messages  # type: ignore[return-value]  # a list is no number
 
 
 def is_worth_trying(error: ReadError) -> bool:
@@ -127,7 +127,7 @@ def retries(chat: Chat) -> None:
     assert_type(chat.messages("c1").retry(patient), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").retry(patient, while_=is_worth_trying), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").repeat(Schedule.recurs(3)), Effect[int, ReadError])
-    chat.messages("c1").retry(patient, until=is_long)  # type error: errors are no text
+    chat.messages("c1").retry(patient, until=is_long)  # type: ignore[arg-type]  # errors are no text
 
 
 def exceptions_are_named() -> None:
@@ -136,4 +136,4 @@ def exceptions_are_named() -> None:
 
     read_file = Effect.attempt(read, OSError, to=lambda error: StoreBroken(error.errno is None))
     assert_type(read_file, Effect[bytes, StoreBroken])
-    Effect.attempt(read, OSError)  # type error: what becomes of the exception is not said
+    Effect.attempt(read, OSError)  # type: ignore[call-arg]  # what becomes of the exception is not said
