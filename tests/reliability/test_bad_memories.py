@@ -1,7 +1,10 @@
-"""What no memory may be is refused with its place, alike on every backend and without harm; the rest comes back exactly."""
+"""What no memory may be is refused with its place and without harm.
+
+That the rest comes back exactly is law L1; what is large comes back as well.
+"""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -28,11 +31,10 @@ from chatmemory import (
     StatedFact,
 )
 from chatmemory.effect.config.config_error import ConfigError
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS
 from chatmemory.longterm.memory_rules import MAX_TAGS
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.hashed import hashed
-from tests.empty_store import empty_store
 from tests.for_each import for_each
 from tests.reliability.store import chat_store, open_memories
 
@@ -41,15 +43,6 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 NAIVE = datetime(2026, 3, 4, 12)  # noqa: DTZ001  that is what is wrong with it
 SURROGATE = "好\ud800"
 NAN = float("nan")
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-async def address(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[str]:
-    if request.param == "postgres":
-        async with empty_store() as dsn:
-            yield dsn
-    else:
-        yield str(tmp_path / "chat.db") if request.param == "sqlite" else "memory"
 
 
 # By the field that is wrong; what is wrong inside one follows the dot.
@@ -170,8 +163,8 @@ def new_memory(**fields: Any) -> NewMemory:
     return NewMemory(**{"content": "x", **fields})
 
 
-async def test_a_bad_memory_is_refused_with_its_whole_batch_and_harms_nothing(address: str) -> None:
-    async with open_memories(address) as memory:
+async def test_a_bad_memory_is_refused_with_its_whole_batch_and_harms_nothing() -> None:
+    async with open_memories("memory") as memory:
         await memory.remember(MEI, [NewMemory("先前的", id="before")]).or_raise()
         for place, values in BAD_FIELDS.items():
             for value in values:
@@ -195,8 +188,8 @@ async def test_what_is_no_vector_is_refused_with_its_whole_batch(vector: Any) ->
         assert (await memory.list(MEI).or_raise()).memories == ()
 
 
-async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing(address: str) -> None:
-    async with open_memories(address) as memory:
+async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing() -> None:
+    async with open_memories("memory") as memory:
         await memory.remember(MEI, [NewMemory("先前的", id="before")]).or_raise()
         before = await memory.list(MEI).or_raise()
         for name, call in BAD_CALLS.items():
@@ -211,57 +204,7 @@ async def test_a_context_of_bad_parts_is_refused() -> None:
             assert isinstance((await call(contexts)).failure(), DataValidationError), name
 
 
-async def test_hostile_text_comes_back_exactly_is_found_and_is_forgotten(address: str) -> None:
-    texts = [
-        "\ufeff\u202egnirts\u2069 one",
-        "\x01\x1b[31m two \x7f\x85",
-        "three \uffff\U0010ffff",
-        "e\u0301 é four",
-        "👩‍👩‍👧 字 ' \" ; DROP TABLE atomic_memory; -- % _ \\ * ^ NEAR( five",
-        clean_text("six a\0b\ud800"),
-        '{"$.path": [7]} seven',
-    ]
-    east = timezone(timedelta(hours=8, minutes=30))
-    instants = [datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC), NOON.astimezone(east)]
-    user = Namespace("u %_'\"", "应用 %")
-    batch = [
-        NewMemory(
-            text,
-            id=f"id {text}",
-            key=f"k {text}",
-            value={text: [text, 1, 1.0, -0.5, 10**300, True, None]},
-            tags=(text, "字"),
-            session_id=text,
-            provenance=Provenance((text,), text, text),
-            created_at=instants[index % len(instants)],
-        )
-        for index, text in enumerate(texts)
-    ]
-    async with open_memories(address) as memory:
-        report = await memory.remember(user, batch).or_raise()
-        assert report.stored == tuple(new.id for new in batch)
-        for new in batch:
-            stored = await memory.get(user, new.id).or_raise()
-            for name in ("content", "key", "value", "tags", "session_id", "provenance", "created_at"):
-                assert getattr(stored, name) == getattr(new, name)
-            assert new.id in [
-                hit.memory.id for hit in (await memory.recall(user, new.content).or_raise()).hits
-            ]
-            assert [one.id for one in (await memory.list(user, tag=new.content).or_raise()).memories] == [
-                new.id
-            ]
-            assert [
-                one.id for one in (await memory.list_values(user, prefix=new.key).or_raise()).memories
-            ] == [new.id]
-        for new in batch:
-            gone = await memory.forget_where(
-                user, session_id=new.content, message_id=new.content, path=new.content
-            ).or_raise()
-            assert gone.memories == 1
-        assert (await memory.list(user).or_raise()).memories == ()
-
-
-@pytest.mark.parametrize("kind", ["字", "numbers", "x"])
+@pytest.mark.parametrize("kind", ["字", "numbers"])
 async def test_ten_megabytes_are_remembered_recalled_and_forgotten(address: str, kind: str) -> None:
     content = (
         " ".join(map(str, range(1_400_000)))
