@@ -105,8 +105,19 @@ def api(client: httpx.Client, folder: Path) -> Api:
     return api
 
 
+@pytest.fixture(scope="session")
+def shared_windows(open_browser: tuple[Browser, asyncio.AbstractEventLoop], shared_server: Server) -> Windows:
+    """The windows before the shared server, which end with the browser."""
+    return Windows(open_browser[0], shared_server.url, ExitStack())
+
+
 @pytest.fixture(scope="module")
-def windows(chromium: Browser, server: Server) -> Generator[Windows]:
+def windows(
+    chromium: Browser, server: Server, folder: Path, shared_folder: Path, request: pytest.FixtureRequest
+) -> Generator[Windows]:
+    if folder == shared_folder:
+        yield request.getfixturevalue("shared_windows")
+        return
     with ExitStack() as opened:
         yield Windows(chromium, server.url, opened)
 

@@ -1,7 +1,9 @@
 """What a browser asks for to show the page: each request costs somebody far away a fifth of a second."""
 
+from pathlib import Path
 from typing import Final
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
@@ -12,6 +14,12 @@ FETCHED: Final = """() => performance.getEntriesByType("resource")
     .filter(({transferSize}) => transferSize > 0)
     .map(({name}) => new URL(name).pathname.replace(/[0-9a-f]{16}/, "HASH"))
     .sort()"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of its own: of its server no window has loaded anything yet."""
+    return tmp_path_factory.mktemp("served")
 
 
 def fetched(page: Page) -> list[str]:

@@ -101,7 +101,7 @@ class Look:
 @final
 @frozen
 class Windows:
-    """The windows of a module.  One that a test has left serves the next test that wants such a one.
+    """The windows before a server.  One that a test has left serves the next test that wants such a one.
 
     Its page has been loaded anew by then, at a place where nothing is.  A window of its own for each test would cost
     twice as much as the load: it begins with a process and an empty cache.
