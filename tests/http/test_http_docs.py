@@ -1,70 +1,22 @@
-"""Examples, pages to be read, and what the document says of tokens: everything in them is true of the server."""
+"""Pages to be read, and what the document says of tokens: everything in them is true of the server."""
 
 import re
-from collections.abc import AsyncGenerator
-from pathlib import Path
-from typing import Any, get_args
-from urllib.parse import quote
+from typing import get_args
 
 import httpx
-import pytest
 
 from chatmemory.errors import ServiceError
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.docs_pages import DOCS_PAGE, STYLE
 from chatmemory.programs.http.operation import Operation
-from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.programs.http.problem_words import CURES
 from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http.test_http_schemathesis import index_histories
 from tests.http_api import api
 
-OFTEN = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
 TOKENS = ServerSettings(token="a-token-for-the-owner")
-(MEMORY_ID,) = {operation.example["memoryId"] for operation in MEMORIES if "memoryId" in operation.example}
-
-
-@pytest.fixture
-async def stocked(tmp_path: Path) -> AsyncGenerator[tuple[httpx.AsyncClient, str]]:
-    """A client of a server that keeps what the examples name, and the id of a summary, which the server makes."""
-    index_histories(tmp_path / "past-chats.db")
-    store = stacks.embedded(tmp_path / "a.db", strategy=OFTEN)
-    async with api(store, past_chats=tmp_path / "past-chats.db") as client:
-        said = {"messages": [{"role": "user", "content": f"Day {day} in Kyoto."} for day in range(6)]}
-        report = (await client.post("/conversations/trip-to-kyoto/messages", json=said)).json()
-        saved = {"memories": [{"id": MEMORY_ID, "content": "Mei drinks tea."}]}
-        assert (await client.post("/memories", json=saved)).status_code == 201
-        assert (await client.put("/values/tea", json={"value": "sencha"})).status_code == 200
-        assert (await client.put(f"/memories/{MEMORY_ID}/pin", json={"pinned": True})).status_code == 200
-        yield client, report["history"]["summaryIds"][0]
-
-
-def request_of(operation: Operation, **instead: str) -> dict[str, Any]:
-    """Return the example of *operation* as httpx sends it."""
-    sent: dict[str, Any] = {**operation.example, **instead}
-    path = re.sub(r"{(\w+)}", lambda name: quote(sent.pop(name[1]), safe=""), operation.path)
-    request: dict[str, Any] = {"method": operation.method, "url": path}
-    if "body" in sent:
-        request["json"] = sent.pop("body")
-    return {**request, "params": sent}
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [operation for operation in OPERATIONS if not operation.is_stream],
-    ids=lambda operation: operation.name,
-)
-async def test_the_example_of_an_operation_is_accepted(
-    stocked: tuple[httpx.AsyncClient, str], operation: Operation
-) -> None:
-    client, summary_id = stocked
-    instead = {"messageId": summary_id} if "messageId" in operation.example else {}
-    answer = await client.request(**request_of(operation, **instead))
-    assert answer.status_code == operation.status, answer.text
 
 
 @for_each("operation", OPERATIONS)
