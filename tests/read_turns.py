@@ -66,20 +66,9 @@ def claimed(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.
     return max(claims, key=lambda claim: claim.confidence, default=None)
 
 
-def confidence(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.txt") -> int:
-    """Return how sure *format_* is, 0 for not at all."""
-    claim = claimed(format_, text, path=path)
-    return claim.confidence if claim else 0
-
-
 def as_json(value: Json | Sequence[object], *, indent: int | None = None) -> str:
     """Write *value* as the tools do, in its own script."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def as_lines(values: Sequence[object]) -> str:
-    """Write *values* one to each line."""
-    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
 
 
 def prefixes(text: str | bytes, *, every: int) -> Iterator[bytes]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.formats.agent_histories import AGENTS
 from tests.formats.histories import FILES
+from tests.formats.small_histories import AGENTS
 from tests.formats.sqlite_histories import make_store
 
 ELSEWHERE: Final = (

@@ -5,17 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
-from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
+from tests.read_turns import claimed
 
-
-def reader_of(
-    content: Any, path: str = "/home/mei/x.json", others: Mapping[str, Any] | None = None
-) -> TextReader:
-    files = {path: content, **(others or {})}
-    return TextReader(path, {name: _bytes(value) for name, value in files.items()}, block_bytes=1000)
+PATH = "/home/mei/x.json"
 
 
 def _bytes(content: Any) -> bytes:
@@ -25,13 +20,22 @@ def _bytes(content: Any) -> bytes:
 
 
 def parsed(
-    history_format: HistoryFormat, content: Any, path: str = "/home/mei/x.json", **others: Any
+    history_format: HistoryFormat, content: Any, path: str = PATH, others: Mapping[str, Any] | None = None
 ) -> list[Parsed]:
-    return list(history_format.parse(reader_of(content, path, others.get("others"))))
+    files = {name: _bytes(value) for name, value in {path: content, **(others or {})}.items()}
+    return list(history_format.parse(TextReader(path, files, block_bytes=1000)))
 
 
-def claim(history_format: HistoryFormat, content: Any, path: str = "/home/mei/x.json") -> Claim | None:
-    return history_format.claim(read_head(reader_of(content, path)))
+def certainty(history_format: HistoryFormat, content: Any, path: str = PATH) -> int:
+    """Return how surely the content is a history of the format, 0 for not at all."""
+    claim = claimed(history_format, _bytes(content), path=path)
+    return claim.confidence if claim and claim.is_transcript else 0
+
+
+def is_beside(history_format: HistoryFormat, content: Any, path: str = PATH) -> bool:
+    """Return whether the tool of the format keeps such a file beside its histories."""
+    claim = claimed(history_format, _bytes(content), path=path)
+    return bool(claim and not claim.is_transcript)
 
 
 def turns(found: Iterable[Parsed]) -> list[PromptTurn]:

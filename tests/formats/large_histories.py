@@ -1,315 +1,308 @@
-"""A long history of each format, by its name."""
+"""A history of each format, by its name, in the shape that its tool writes: as long as a benchmark asks for, or short."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tests.formats.large_agents import LARGE_AGENTS
-from tests.formats.large_history import MINUTE, PEOPLE, Large, as_json, moment, said
+from tests.formats.large_history import PEOPLE, Large, as_json, at, lines, text
+
+SECONDS: Final = 1_780_308_000  # of the first turn
+MILLISECONDS: Final = 1_780_308_000_000
 
 
-def _claude_code(number: int) -> str:
-    role = ("user", "assistant")[number % 2]
-    message = {"role": role, "content": [{"type": "text", "text": said(number)}]}
-    if number % 2:
-        message |= {"id": f"msg_{number}", "model": "claude-sonnet-4"}
-    return as_json(
-        {
-            "type": role,
-            "uuid": f"uuid-{number:08d}-0000-0000",
-            "parentUuid": f"uuid-{number - 1:08d}-0000-0000" if number else None,
-            "sessionId": "5d3c",
-            "isSidechain": False,
-            "cwd": "/home/lin/bot",
-            "version": "2.1.0",
-            "timestamp": moment(number),
-            "message": message,
-        }
-    )
+def _by_line(turn: Callable[[int, str, str], Mapping[str, Any] | str], *before: Mapping[str, Any]) -> Large:
+    return Large("x.jsonl", turn, lines(*before))
 
 
-def _chatgpt(number: int) -> str:
+def _document(
+    before: str, turn: Callable[[int, str, str], Mapping[str, Any] | str], after: str, name: str = "x.json"
+) -> Large:
+    return Large(name, turn, before, ",\n", after)
+
+
+def _id(number: int, form: str = "n{}") -> str | None:
+    """Return the id of a turn, None for the one before the first."""
+    return form.format(number) if number >= 0 else None
+
+
+def _node(number: int, **more: Any) -> str:
+    """Write a member of a tree: its name and what it holds."""
+    return f'"n{number}": ' + as_json({"id": f"n{number}", **more})
+
+
+def _claude_code(number: int, role: str, words: str) -> Mapping[str, Any]:
+    form = "uuid-{:08d}-0000-0000"
+    made = {"id": f"msg_{number}", "model": "claude-sonnet-4"} if role == "assistant" else {}
+    links = {"uuid": _id(number, form), "parentUuid": _id(number - 1, form), "timestamp": at(number)}
+    about = {"sessionId": "5d3c", "isSidechain": False, "cwd": "/home/lin/bot", "version": "2.1.0"}
+    return {"type": role, **links, **about, "message": {"role": role, "content": text(words), **made}}
+
+
+def _qwen_code(number: int, role: str, words: str) -> Mapping[str, Any]:
+    form = "{:08d}-aaaa-4bbb-8ccc-000000000000"
+    message = {"role": "user" if role == "user" else "model", "parts": [{"text": words}]}
+    links = {"uuid": _id(number, form), "parentUuid": _id(number - 1, form), "timestamp": at(number)}
+    about = {"sessionId": "q1", "cwd": SHOP, "version": "0.9.0", "gitBranch": "main"}
+    return {"type": role, **links, **about, "message": message}
+
+
+def _chatgpt(number: int, role: str, words: str) -> str:
     message = {
         "id": f"n{number}",
-        "author": {"role": ("user", "assistant")[number % 2]},
-        "create_time": 1_750_000_000.5 + number,
-        "content": {"content_type": "text", "parts": [said(number)]},
+        "author": {"role": role},
+        "create_time": SECONDS + number + 0.5,
+        "content": {"content_type": "text", "parts": [words]},
         "metadata": {},
     }
-    node = {
-        "id": f"n{number}",
-        "message": message,
-        "parent": f"n{number - 1}" if number else None,
-        "children": [f"n{number + 1}"],
+    return _node(number, message=message, parent=_id(number - 1), children=[_id(number + 1)])
+
+
+def _deepseek(number: int, role: str, words: str) -> str:
+    fragment = {"type": "REQUEST" if role == "user" else "RESPONSE", "content": words}
+    message = {"files": [], "model": "deepseek-chat", "inserted_at": at(number), "fragments": [fragment]}
+    return _node(number, message=message, parent=_id(number - 1), children=[_id(number + 1)])
+
+
+def _openwebui(number: int, role: str, words: str) -> str:
+    links = {"parentId": _id(number - 1), "childrenIds": [_id(number + 1)]}
+    return _node(number, **links, role=role, content=words, timestamp=SECONDS + number)
+
+
+def _librechat(number: int, role: str, words: str) -> Mapping[str, Any]:
+    return {
+        "messageId": _id(number),
+        "conversationId": "c1",
+        "parentMessageId": _id(number - 1),
+        "sender": "User",
+        "isCreatedByUser": role == "user",
+        "text": words,
+        "createdAt": at(number),
     }
-    return f'"n{number}": {as_json(node)}'
 
 
-def _openwebui(number: int) -> str:
-    node = {
-        "id": f"n{number}",
-        "parentId": f"n{number - 1}" if number else None,
-        "childrenIds": [f"n{number + 1}"],
-        "role": ("user", "assistant")[number % 2],
-        "content": said(number),
-        "timestamp": 1_750_000_000 + number,
+def _claude_ai(number: int, role: str, words: str) -> Mapping[str, Any]:
+    said = {"sender": "human" if role == "user" else role, "text": words, "content": text(words)}
+    return {"uuid": f"m{number}", **said, "created_at": at(number), "attachments": [], "files": []}
+
+
+def _codex_cli(number: int, role: str, words: str) -> Mapping[str, Any]:
+    kind = "input_text" if role == "user" else "output_text"
+    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": words}]}
+    return {"timestamp": at(number), "type": "response_item", "payload": payload}
+
+
+def _copilot_cli(number: int, role: str, words: str) -> Mapping[str, Any]:
+    data = {"messageId": f"m{number}", "content": words, "attachments": [], "toolRequests": []}
+    links = {"id": f"e{number}", "timestamp": at(number), "parentId": _id(number - 1, "e{}")}
+    return {"type": f"{role}.message", "data": data, **links}
+
+
+def _copilot_chat(number: int, _: str, words: str) -> Mapping[str, Any]:
+    return {
+        "requestId": f"request_{number}",
+        "message": {"text": words, "parts": []},
+        "response": [{"value": words}],
+        "timestamp": MILLISECONDS + number,
+        "modelId": "copilot/gpt-5",
+        "isCanceled": False,
     }
-    return f'"n{number}": {as_json(node)}'
 
 
-def _librechat(number: int) -> str:
-    return as_json(
-        {
-            "messageId": f"n{number}",
-            "conversationId": "c1",
-            "parentMessageId": f"n{number - 1}" if number else None,
-            "sender": "User",
-            "isCreatedByUser": number % 2 == 0,
-            "text": said(number),
-            "createdAt": moment(number),
-        }
-    )
+def _gemini_cli(number: int, role: str, words: str) -> Mapping[str, Any]:
+    kind = "user" if role == "user" else "gemini"
+    return {"id": f"n{number}", "timestamp": at(number), "type": kind, "content": words}
 
 
-def _gemini_line(number: int) -> str:
-    return as_json(
-        {
-            "id": f"n{number}",
-            "timestamp": moment(number),
-            "type": ("user", "gemini")[number % 2],
-            "content": said(number),
-        }
-    )
+def _gemini_takeout(number: int, _: str, words: str) -> Mapping[str, Any]:
+    about = {"header": "Gemini Apps", "title": f"Prompted {words}", "time": at(number)}
+    return {**about, "products": ["Gemini Apps"], "safeHtmlItem": [{"html": f"<p>{words}</p>"}]}
 
 
-def _codex(number: int) -> str:
-    role, kind = (("user", "input_text"), ("assistant", "output_text"))[number % 2]
-    payload = {"type": "message", "role": role, "content": [{"type": kind, "text": said(number)}]}
-    return as_json({"timestamp": moment(number), "type": "response_item", "payload": payload})
+def _antigravity(number: int, role: str, words: str) -> Mapping[str, Any]:
+    of_user = ("USER_EXPLICIT", "USER_INPUT", f"<USER_REQUEST>\n{words}\n</USER_REQUEST>")
+    source, kind, content = of_user if role == "user" else ("MODEL", "PLANNER_RESPONSE", words)
+    about = {"step_index": number, "source": source, "type": kind, "status": "DONE"}
+    return {**about, "created_at": at(number), "content": content}
 
 
-def _copilot_cli(number: int) -> str:
-    kind = ("user.message", "assistant.message")[number % 2]
-    return as_json(
-        {
-            "type": kind,
-            "data": {"content": said(number)},
-            "id": f"e{number}",
-            "timestamp": moment(number),
-            "parentId": None,
-        }
-    )
+def _cursor_store(number: int, role: str, words: str) -> Mapping[str, Any]:
+    value = {"bubbleId": f"b{number}", "type": 1 if role == "user" else 2, "text": words}
+    about = {"createdAt": at(number), "workspaceUris": ["file:///home/lin/shop"]}
+    return {"record": "bubble", "key": f"bubbleId:c1:b{number}", "value": {**value, **about}}
 
 
-def _copilot_chat(number: int) -> str:
-    return as_json(
-        {
-            "requestId": f"request_{number}",
-            "message": {"text": said(number), "parts": []},
-            "response": [{"value": said(number)}],
-            "timestamp": 1_750_000_000_000 + number,
-            "modelId": "copilot/gpt-5",
-            "isCanceled": False,
-        }
-    )
+def _goose(number: int, role: str, words: str) -> Mapping[str, Any]:
+    ids = {"record": "message", "id": number, "message_id": f"m{number}", "session_id": "g1"}
+    return {**ids, "role": role, "content_json": text(words), "created_timestamp": SECONDS + number}
 
 
-def _message(role: Sequence[str], **keys: Any) -> Callable[[int], str]:
-    return lambda number: as_json({"role": role[number % len(role)], "content": said(number), **keys})
+def _jan(number: int, role: str, words: str) -> Mapping[str, Any]:
+    content = [{"type": "text", "text": {"value": words, "annotations": []}}]
+    about = {"id": f"msg_{number}", "object": "thread.message", "thread_id": "t1", "role": role}
+    times = {"created_at": SECONDS + number, "completed_at": SECONDS + number}
+    return {**about, "content": content, "status": "ready", **times}
 
 
-def _talk(number: int) -> str:
-    return as_json({"speaker": ("Mei", "Jonas")[number % 2], "dia_id": f"D1:{number}", "text": said(number)})
+def _factory_droid(number: int, role: str, words: str) -> Mapping[str, Any]:
+    message = {"role": role, "content": text(words)}
+    return {"type": "message", "id": f"m{number}", "timestamp": at(number), "message": message}
 
 
-_CODEX_HEAD: Final = as_json(
-    {
-        "timestamp": MINUTE.format(0, 0),
-        "type": "session_meta",
-        "payload": {
-            "id": "0199",
-            "timestamp": MINUTE.format(0, 0),
-            "cwd": "/home/lin/bot",
-            "originator": "codex_cli_rs",
-            "cli_version": "0.50.0",
-        },
-    }
-)
+def _pi(number: int, role: str, words: str) -> Mapping[str, Any]:
+    message = {"role": role, "content": text(words), "timestamp": MILLISECONDS + number}
+    links = {"id": f"e{number}", "parentId": _id(number - 1, "e{}"), "timestamp": at(number)}
+    return {"type": "message", **links, "message": message}
 
+
+def _claude_prompts(number: int, _: str, words: str) -> Mapping[str, Any]:
+    about = {"timestamp": MILLISECONDS + number, "project": "/home/lin/bot", "sessionId": "5d3c"}
+    return {"display": words, "pastedContents": {}, **about}
+
+
+def _cline(number: int, role: str, words: str) -> Mapping[str, Any]:
+    say = "user_feedback" if role == "user" else "text"
+    return {"ts": MILLISECONDS + number, "type": "say", "say": say, "text": words}
+
+
+def _cline_session(number: int, role: str, words: str) -> Mapping[str, Any]:
+    return {"id": f"m{number}", "role": role, "content": text(words), "ts": MILLISECONDS + number}
+
+
+def _aider(_: int, __: str, words: str) -> str:
+    return "#### " + words.strip().replace("\n", "  \n#### ") + "\n\n" + words
+
+
+def _specstory(_: int, role: str, words: str) -> str:
+    who = "User" if role == "user" else "Agent (gpt-5 2026-06-01 10:00:00Z)"
+    return f"_**{who}**_\n\n{words}\n---\n"
+
+
+def _langchain(_: int, role: str, words: str) -> Mapping[str, Any]:
+    kind = "human" if role == "user" else "ai"
+    return {"type": kind, "data": {"content": words, "additional_kwargs": {}, "type": kind}}
+
+
+def _locomo(number: int, role: str, words: str) -> Mapping[str, Any]:
+    about = {"speaker": "Mei" if role == "user" else "Jonas", "dia_id": f"D1:{number}"}
+    return {**about, "text": words, "blip_caption": f"a photo of bowl {number}"}
+
+
+def _continue(_: int, role: str, words: str) -> Mapping[str, Any]:
+    return {"message": {"role": role, "content": words}, "contextItems": []}
+
+
+def _sharegpt(_: int, role: str, words: str) -> Mapping[str, Any]:
+    return {"from": "human" if role == "user" else "gpt", "value": words}
+
+
+def _message(_: int, role: str, words: str) -> Mapping[str, Any]:
+    return {"role": role, "content": words}
+
+
+CODEX: Final = {"id": "0199", "cwd": "/home/lin/bot", "originator": "codex_cli_rs", "cli_version": "0.50.0"}
+COPILOT: Final = {"sessionId": "0b1e", "version": 1, "producer": "copilot-agent", "copilotVersion": "0.0.350"}
+COMPOSER: Final = {"composerId": "c1", "name": "Nightly build", "lastUpdatedAt": MILLISECONDS}
+SITE: Final = {"cwd": "/home/lin/site", "branch": "main"}
+SHOP: Final = "/home/lin/shop"
 
 LARGE: Final[Mapping[str, Large]] = {
-    "claude_code": Large("5d3c.jsonl", _claude_code),
-    "claude_prompts": Large(
-        "history.jsonl",
-        lambda number: as_json(
-            {
-                "display": said(number),
-                "pastedContents": {},
-                "timestamp": 1_750_000_000_000 + number,
-                "project": "/p",
-                "sessionId": "5d3c",
-            }
-        ),
-    ),
-    "codex_cli": Large("rollout.jsonl", _codex, before=_CODEX_HEAD + "\n"),
-    "gemini_cli": Large(
-        "session.jsonl",
-        _gemini_line,
-        before=as_json({"sessionId": "s1", "projectHash": "9da8", "startTime": MINUTE.format(0, 0)}) + "\n",
-    ),
-    "gemini_cli, a document": Large(
-        "session.json",
-        _gemini_line,
-        '{"sessionId": "s1", "projectHash": "9da8",\n "messages": [',
-        ",\n",
-        "]}",
-    ),
-    "copilot_cli": Large(
-        "events.jsonl",
-        _copilot_cli,
-        before=as_json(
-            {
-                "type": "session.start",
-                "data": {"sessionId": "s1", "copilotVersion": "1"},
-                "id": "e",
-                "timestamp": MINUTE.format(0, 0),
-                "parentId": None,
-            }
-        )
-        + "\n",
-    ),
-    "cursor": Large(
-        "x.jsonl",
-        lambda number: as_json(
-            {"role": PEOPLE[number % 2], "message": {"content": [{"type": "text", "text": said(number)}]}}
-        ),
-    ),
-    "chatgpt": Large(
-        "conversations.json",
-        _chatgpt,
-        '[{"title": "t", "create_time": 1.5, "mapping": {',
-        ",\n",
-        '}, "id": "c1"}]',
-    ),
-    "claude_ai": Large(
-        "conversations.json",
-        lambda number: as_json(
-            {
-                "uuid": f"m{number}",
-                "sender": ("human", "assistant")[number % 2],
-                "text": said(number),
-                "created_at": moment(number),
-                "content": [{"type": "text", "text": said(number)}],
-                "attachments": [],
-                "files": [],
-            }
-        ),
-        '[{"uuid": "c1", "name": "t", "created_at": "2025-06-01T10:00:00Z", "account": {"uuid": "a"}, "chat_messages": [',
-        ",\n",
+    "aider": Large(".aider.chat.history.md", _aider, "\n# aider chat started at 2026-06-01 10:00:00\n\n"),
+    "antigravity": _by_line(_antigravity),
+    "chatgpt": _document('[{"title": "t", "create_time": 1.5, "mapping": {', _chatgpt, '}, "id": "c1"}]'),
+    "claude_ai": _document(
+        '[{"uuid": "c1", "name": "t", "created_at": "2026-06-01T10:00:00Z", "account": {"uuid": "a"}, "chat_messages": [',
+        _claude_ai,
         "]}]",
     ),
-    "openwebui": Large(
-        "chat.json",
-        _openwebui,
-        '{"id": "c1", "title": "t", "history": {"messages": {',
-        ",\n",
-        '}, "currentId": null}}',
-    ),
-    "librechat": Large(
-        "chat.json",
-        _librechat,
-        '{"conversationId": "c1", "title": "t", "recursive": false, "messages": [',
-        ",\n",
-        "]}",
-    ),
-    "copilot_chat": Large(
-        "chat.json",
-        _copilot_chat,
-        '{"requesterUsername": "lin", "responderUsername": "GitHub Copilot", "requests": [',
-        ",\n",
-        "]}",
-    ),
-    "continue": Large(
-        "session.json",
-        lambda number: as_json(
-            {"message": {"role": PEOPLE[number % 2], "content": said(number)}, "contextItems": []}
-        ),
-        '{"sessionId": "s1", "title": "t", "workspaceDirectory": "/p", "history": [',
-        ",\n",
-        "]}",
-    ),
-    "cline": Large(
+    "claude_code": _by_line(_claude_code),
+    "claude_prompts": _by_line(_claude_prompts),
+    "cline": _document(
+        '[{"ts": 1780308000000, "type": "say", "say": "text", "text": "task"},\n',
+        _cline,
+        "]",
         "ui_messages.json",
-        lambda number: as_json(
-            {
-                "ts": 1_750_000_000_000 + number,
-                "type": "say",
-                "say": ("user_feedback", "text")[number % 2],
-                "text": said(number),
-            }
-        ),
-        '[{"ts": 1750000000000, "type": "say", "say": "text", "text": "task"},\n',
-        ",\n",
-        "]",
     ),
-    "cline, a session": Large(
-        "s1.messages.json",
-        lambda number: as_json(
-            {
-                "id": f"m{number}",
-                "role": PEOPLE[number % 2],
-                "content": [{"type": "text", "text": said(number)}],
-                "ts": 1_750_000_000_000 + number,
-            }
-        ),
+    "cline, a session": _document(
         '{"version": 1, "agent": "lead", "sessionId": "s1", "messages": [',
-        ",\n",
+        _cline_session,
+        "]}",
+        "s1.messages.json",
+    ),
+    "codex_cli": _by_line(
+        _codex_cli, {"timestamp": at(0), "type": "session_meta", "payload": {**CODEX, "timestamp": at(0)}}
+    ),
+    "continue": _document(
+        '{"sessionId": "s1", "title": "t", "workspaceDirectory": "/p", "history": [', _continue, "]}"
+    ),
+    "copilot_chat": _document(
+        '{"requesterUsername": "lin", "responderUsername": "GitHub Copilot", "requests": [',
+        _copilot_chat,
         "]}",
     ),
-    "aider": Large(
-        ".aider.chat.history.md",
-        lambda number: "#### " + said(number).strip().replace("\n", "  \n#### ") + "\n\n" + said(number),
-        before="\n# aider chat started at 2025-06-01 10:00:00\n\n",
+    "copilot_cli": _by_line(
+        _copilot_cli,
+        {
+            "type": "session.start",
+            "data": {**COPILOT, "context": SITE},
+            "id": "e",
+            "timestamp": at(0),
+            "parentId": None,
+        },
+        {
+            "type": "assistant.turn_start",
+            "data": {"turnId": "0"},
+            "id": "t",
+            "timestamp": at(0),
+            "parentId": "e",
+        },
     ),
-    "specstory": Large(
-        "x.md",
-        lambda number: (
-            f"_**{('User', 'Agent (gpt-5 2025-06-01 10:00:00Z)')[number % 2]}**_\n\n{said(number)}\n---\n"
-        ),
-        before="<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n# t\n\n<!-- Cursor IDE Session 7648a3a8-cec0-45cc-a87c-6ad5a39677a2 (2025-06-30 12:46:48Z) -->\n\n",
+    "cursor": _by_line(lambda _, role, words: {"role": role, "message": {"content": text(words)}}),
+    "cursor_store": _by_line(_cursor_store, {"record": "composer", "value": COMPOSER}),
+    "deepseek": _document(
+        '[{"id": "c1", "title": "Nightly build", "inserted_at": "2026-06-01T10:00:00.000+08:00", "mapping": {',
+        _deepseek,
+        "}}]",
     ),
-    "markdown": Large("x.md", lambda number: f"## {('User', 'Assistant')[number % 2]}\n\n{said(number)}"),
-    "openai_chat": Large(
-        "x.jsonl",
-        lambda number: as_json({"messages": [{"role": role, "content": said(number)} for role in PEOPLE]}),
+    "factory_droid": _by_line(
+        _factory_droid,
+        {"type": "session_start", "id": "d1", "title": "Nightly build", "owner": "lin", "cwd": SHOP},
     ),
-    "sharegpt": Large(
-        "x.json",
-        lambda number: as_json({"from": ("human", "gpt")[number % 2], "value": said(number)}),
-        '[{"id": "1", "conversations": [',
-        ",\n",
-        "]}]",
+    "gemini_cli": _by_line(_gemini_cli, {"sessionId": "s1", "projectHash": "9da8", "startTime": at(0)}),
+    "gemini_cli, a document": _document(
+        '{"sessionId": "s1", "projectHash": "9da8",\n "messages": [', _gemini_cli, "]}"
     ),
-    "langchain": Large(
-        "x.json",
-        lambda number: as_json(
-            {
-                "type": ("human", "ai")[number % 2],
-                "data": {"content": said(number), "additional_kwargs": {}, "type": "human"},
-            }
-        ),
-        "[",
-        ",\n",
-        "]",
+    "gemini_takeout": _document("[", _gemini_takeout, "]"),
+    "goose": _by_line(
+        _goose, {"record": "session", "id": "g1", "name": "Nightly build", "working_dir": SHOP}
     ),
-    "locomo": Large(
-        "x.json",
-        _talk,
+    "jan": _by_line(_jan),
+    "kimi_cli": _by_line(
+        lambda _, role, words: {"role": role, "content": text(words)},
+        {"role": "_checkpoint", "id": 0},
+        {"role": "_usage", "token_count": 1200},
+    ),
+    "langchain": _document("[", _langchain, "]"),
+    "librechat": _document(
+        '{"conversationId": "c1", "title": "t", "recursive": false, "messages": [', _librechat, "]}"
+    ),
+    "locomo": _document(
         '{"sample_id": "c1", "conversation": {"speaker_a": "Mei", "speaker_b": "Jonas", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [',
-        ",\n",
+        _locomo,
         "]}}",
     ),
-    "role_list": Large("x.json", _message(PEOPLE), "[", ",\n", "]"),
-    "role_list, lines": Large("x.jsonl", _message(PEOPLE)),
-    **LARGE_AGENTS,
+    "markdown": Large("x.md", lambda _, role, words: f"## {role.title()}\n\n{words}\n", "# A talk\n\n"),
+    "openai_chat": _by_line(lambda _, __, words: {"messages": [_message(0, role, words) for role in PEOPLE]}),
+    "openwebui": _document(
+        '{"id": "c1", "title": "t", "history": {"messages": {', _openwebui, '}, "currentId": null}}'
+    ),
+    "pi": _by_line(_pi, {"type": "session", "version": 3, "id": "p1", "timestamp": at(0), "cwd": SHOP}),
+    "qwen_code": _by_line(_qwen_code),
+    "role_list": _document("[", _message, "]"),
+    "role_list, lines": _by_line(_message),
+    "sharegpt": _document('[{"id": "1", "conversations": [', _sharegpt, "]}]"),
+    "specstory": Large(
+        "x.md",
+        _specstory,
+        "<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n# t\n\n<!-- Cursor IDE Session 7648a3a8-cec0-45cc-a87c-6ad5a39677a2 (2026-06-01 10:00:00Z) -->\n\n",
+    ),
 }
 """By the format, and where it has several shapes, which one."""

@@ -1,7 +1,7 @@
 """Histories of any length, one conversation each, that are written while they are read: nobody holds them whole."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
@@ -11,34 +11,41 @@ BLOCK_BYTES: Final = 1 << 18
 TEXT: Final = (
     'The retry waits 2**n seconds, then gives up. 重试等待二的幂秒，然后放弃；日志在这里。 "quoted"\n' * 10
 )
-MINUTE: Final = "2025-06-01T10:{0:02d}:{1:02d}.000Z"
+PEOPLE: Final = ("user", "assistant")
 
 
 @final
 @frozen
 class Large:
-    """A history: what stands before the turns, a turn by its number, what stands between and after."""
+    """A history: what stands before the turns, a turn by its number, role and words, what stands between and after."""
 
     name: str
-    turn: Callable[[int], str]
+    turn: Callable[[int, str, str], Mapping[str, Any] | str]
     before: str = ""
     between: str = "\n"
     after: str = "\n"
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """Yield at least *size* bytes of it."""
-        held = [self.before.encode()]
-        length = written = 0
-        for number in count():
-            held += [self.between.encode() if number else b"", self.turn(number).encode()]
-            length += len(held[-1])
-            if length >= BLOCK_BYTES:
-                yield b"".join(held)
-                written += length
-                held, length = [], 0
-                if written >= size:
-                    break
+        held, written = [self.before.encode()], 0
+        turns = self._turns((PEOPLE[number % 2], f"{number}: {TEXT}") for number in count())
+        while written < size:
+            length = 0
+            while length < BLOCK_BYTES:
+                held.append(next(turns).encode())
+                length += len(held[-1])
+            yield b"".join(held)
+            held, written = [], written + length
         yield self.after.encode()
+
+    def of(self, talk: Iterable[tuple[str, str]]) -> str:
+        """Return a short one, of these roles and words."""
+        return self.before + "".join(self._turns(talk)) + self.after
+
+    def _turns(self, talk: Iterable[tuple[str, str]]) -> Iterator[str]:
+        for number, (role, words) in enumerate(talk):
+            turn = self.turn(number, role, words)
+            yield (self.between if number else "") + (turn if isinstance(turn, str) else as_json(turn))
 
 
 @final
@@ -67,19 +74,21 @@ class LargeReader:
         return ()
 
 
-PEOPLE: Final = ("user", "assistant")
+def at(number: int) -> str:
+    """Return the time of the turn of this number."""
+    return f"2026-06-01T10:{number // 60 % 60:02d}:{number % 60:02d}.000Z"
 
 
-def said(number: int) -> str:
-    """Return the text of a turn."""
-    return f"{number}: {TEXT}"
-
-
-def moment(number: int) -> str:
-    """Return the time of a turn."""
-    return MINUTE.format(number // 60 % 60, number % 60)
+def text(words: str) -> list[dict[str, str]]:
+    """Return the blocks of a message that says *words*."""
+    return [{"type": "text", "text": words}]
 
 
 def as_json(value: Mapping[str, Any]) -> str:
     """Write a record."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def lines(*records: Mapping[str, Any]) -> str:
+    """Write *records*, one per line."""
+    return "".join(as_json(record) + "\n" for record in records)

@@ -5,9 +5,10 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tests.formats.agent_histories import TALK
+from tests.formats.large_history import text
+from tests.formats.small_histories import TALK
 
 START: Final = 1_780_308_000_000  # milliseconds since 1970
 Talk = Sequence[tuple[str, str]]
@@ -22,43 +23,33 @@ def connect(path: Path, *, wal: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def cursor_rows(talk: Talk = TALK, native_id: str = "c1") -> list[tuple[str, str]]:
-    """Return the rows of a conversation of Cursor."""
-    headers = [{"bubbleId": f"{native_id}-b{n}", "type": 1 + n % 2} for n in range(len(talk))]
-    composer = {
-        "composerId": native_id,
-        "name": "Nightly build",
-        "lastUpdatedAt": START + len(talk),
-        "fullConversationHeadersOnly": headers,
-    }
-    bubbles = [
-        (
-            f"bubbleId:{native_id}:{native_id}-b{n}",
-            json.dumps(
-                {
-                    "bubbleId": f"{native_id}-b{n}",
-                    "type": 1 if role == "user" else 2,
-                    "text": words,
-                    "createdAt": "2026-06-01T10:00:00.000Z",
-                    "workspaceUris": ["file:///home/lin/shop"],
-                }
-            ),
-        )
-        for n, (role, words) in enumerate(talk)
-    ]
-    return [(f"composerData:{native_id}", json.dumps(composer)), *bubbles]
+def put(connection: sqlite3.Connection, table: str, **row: Any) -> None:
+    """Write a row over the one with its key; lists and objects become JSON."""
+    values = [json.dumps(value) if isinstance(value, list | dict) else value for value in row.values()]
+    marks = ", ".join("?" * len(row))
+    connection.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", values)
 
 
 def write_cursor(connection: sqlite3.Connection, talk: Talk = TALK, native_id: str = "c1") -> None:
     """Write a conversation as Cursor does, over what was there."""
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
-    )
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
-    )
-    rows = cursor_rows(talk, native_id)
-    connection.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", rows)
+    for table in ("ItemTable", "cursorDiskKV"):
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS {table} (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
+        )
+    bubbles = {f"{native_id}-b{n}": said for n, said in enumerate(talk)}
+    composer = {
+        "composerId": native_id,
+        "name": "Nightly build",
+        "lastUpdatedAt": START + len(talk),
+        "fullConversationHeadersOnly": [
+            {"bubbleId": key, "type": 1 + n % 2} for n, key in enumerate(bubbles)
+        ],
+    }
+    put(connection, "cursorDiskKV", key=f"composerData:{native_id}", value=composer)
+    for key, (role, words) in bubbles.items():
+        said = {"bubbleId": key, "type": 1 if role == "user" else 2, "text": words}
+        about = {"createdAt": "2026-06-01T10:00:00.000Z", "workspaceUris": ["file:///home/lin/shop"]}
+        put(connection, "cursorDiskKV", key=f"bubbleId:{native_id}:{key}", value={**said, **about})
     connection.commit()
 
 
@@ -78,28 +69,15 @@ def write_opencode(connection: sqlite3.Connection, talk: Talk = TALK, native_id:
             time_updated INTEGER NOT NULL, data TEXT NOT NULL
         );
     """)
-    connection.execute(
-        "INSERT OR REPLACE INTO session VALUES (?, 'p', NULL, 's', '/home/lin/shop', 'Nightly build', '1.2.0', ?, ?)",
-        (native_id, START, START + len(talk)),
-    )
+    about = {"project_id": "p", "slug": "s", "directory": "/home/lin/shop", "title": "Nightly build"}
+    times = {"time_created": START, "time_updated": START + len(talk)}
+    put(connection, "session", id=native_id, version="1.2.0", **about, **times)
     for n, (role, words) in enumerate(talk):
         message, when = f"msg_{native_id}_{n}", START + n
+        held = {"session_id": native_id, "time_created": when, "time_updated": when}
         data = {"role": role, "time": {"created": when}, "modelID": "gpt-5"}
-        connection.execute(
-            "INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)",
-            (message, native_id, when, when, json.dumps(data)),
-        )
-        connection.execute(
-            "INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                f"prt_{n}_{native_id}",
-                message,
-                native_id,
-                when,
-                when,
-                json.dumps({"type": "text", "text": words}),
-            ),
-        )
+        put(connection, "message", id=message, data=data, **held)
+        put(connection, "part", id=f"prt_{n}_{native_id}", message_id=message, data=text(words)[0], **held)
     connection.commit()
 
 
@@ -116,22 +94,13 @@ def write_goose(connection: sqlite3.Connection, talk: Talk = TALK, native_id: st
             content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL, metadata_json TEXT
         );
     """)
-    connection.execute(
-        "INSERT OR REPLACE INTO sessions VALUES (?, 'Nightly build', '', '/home/lin/shop', ?, ?)",
-        (native_id, "2026-06-01 10:00:00", f"2026-06-01 10:00:{len(talk):02d}"),
-    )
+    times = {"created_at": "2026-06-01 10:00:00", "updated_at": f"2026-06-01 10:00:{len(talk):02d}"}
+    put(connection, "sessions", id=native_id, name="Nightly build", working_dir="/home/lin/shop", **times)
     connection.execute("DELETE FROM messages WHERE session_id = ?", (native_id,))
     for n, (role, words) in enumerate(talk):
-        connection.execute(
-            "INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp) VALUES (?, ?, ?, ?, ?)",
-            (
-                f"{native_id}-m{n}",
-                native_id,
-                role,
-                json.dumps([{"type": "text", "text": words}]),
-                1_780_308_000 + n,
-            ),
-        )
+        ids = {"message_id": f"{native_id}-m{n}", "session_id": native_id}
+        when = START // 1000 + n
+        put(connection, "messages", **ids, role=role, content_json=text(words), created_timestamp=when)
     connection.commit()
 
 

@@ -1,10 +1,9 @@
 """Aider's history: who speaks in which line, and which of it a person typed."""
 
-from read_turns import claimed, confidence, prefixes, read
-
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
-from tests.for_each import for_each
+from tests.formats.exported import certainty
+from tests.read_turns import claimed, read
 
 HISTORY = """
 # aider chat started at 2025-11-03 09:12:44
@@ -46,33 +45,29 @@ deliver.py
 PATH = "/repos/relay/.aider.chat.history.md"
 
 
+PROMPT = ("user", "给 webhook 加上重试\n\n- 指数退避\n- 最多五次")
+
+
 def test_a_prompt_of_several_lines_is_one_turn_and_its_marks_are_gone() -> None:
-    assert read(aider, HISTORY).said[0] == ("user", "给 webhook 加上重试\n\n- 指数退避\n- 最多五次")
+    assert read(aider, HISTORY).said[0] == PROMPT
+    # Where an editor took the spaces at the ends, the marks alone decide.
+    stripped = read(aider, "\n".join(line.rstrip() for line in HISTORY.split("\n")))
+    assert stripped.said[0] == PROMPT
+    assert ("user", "Plan") in stripped.said
 
 
 def test_headings_quotations_and_comments_of_an_answer_stay_in_it() -> None:
     answer = read(aider, HISTORY).kept[1]
-    assert answer.role == "assistant"
+    assert (answer.role, answer.metadata["model"]) == ("assistant", "claude-sonnet-4-20250514")
     assert answer.content.startswith("好的。先改 `deliver.py`：\n\n#### Plan\n\n> 引用")
     assert "# aider is not a header here" in answer.content
     assert answer.content.endswith("```")
-    assert answer.metadata["model"] == "claude-sonnet-4-20250514"
 
 
-def test_where_an_editor_took_the_spaces_at_the_ends_the_marks_alone_decide() -> None:
-    stripped = "\n".join(line.rstrip() for line in HISTORY.split("\n"))
-    found = read(aider, stripped)
-    assert found.said[0] == ("user", "给 webhook 加上重试\n\n- 指数退避\n- 最多五次")
-    assert ("user", "Plan") in found.said
-
-
-def test_the_same_command_twice_is_two_turns() -> None:
-    commands = [turn.content for turn in read(aider, HISTORY).kept if turn.kind == "command"]
-    assert commands == ["/undo", "/undo"]
-
-
-def test_what_the_tool_printed_is_kept_apart() -> None:
-    kinds = [(turn.kind, turn.role) for turn in read(aider, HISTORY).turns]
+def test_the_same_command_twice_is_two_turns_and_what_the_tool_printed_is_kept_apart() -> None:
+    found = read(aider, HISTORY)
+    assert [turn.content for turn in found.kept if turn.kind == "command"] == ["/undo", "/undo"]
+    kinds = [(turn.kind, turn.role) for turn in found.turns]
     assert kinds[0] == ("harness", "tool")
     assert kinds.count(("tool_result", "tool")) == 2
 
@@ -81,25 +76,25 @@ def test_each_header_begins_a_conversation_of_its_time_and_file_and_says_no_inst
     second = HISTORY.replace("2025-11-03 09:12:44", "2025-11-04 10:00:00")
     found = read(aider, HISTORY + second, path=PATH)
     assert found.conversations == [f"aider:2025-11-03 09:12:44 {PATH}", f"aider:2025-11-04 10:00:00 {PATH}"]
-    assert {turn.timestamp for turn in found.turns} == {None}
-    assert {turn.project for turn in found.turns} == {"/repos/relay"}
+    assert {(turn.timestamp, turn.project) for turn in found.turns} == {(None, "/repos/relay")}
     assert found.turns[0].metadata["started_at_local"] == "2025-11-03 09:12:44"
 
 
+HEADER = "# aider chat started at 2025-10-20 21:49:17\n"
+
+
 def test_sessions_of_commands_alone_and_of_nothing_are_no_error() -> None:
-    found = read(
-        aider, "# aider chat started at 2025-10-20 21:49:17\n\n> You can skip this check  \n\n#### /exit  \n"
-    )
-    assert found.said == [("user", "/exit")]
-    assert read(aider, "# aider chat started at 2025-10-20 21:49:17\n").parsed == ()
+    commands = "\n> You can skip this check  \n\n#### /exit  \n"
+    assert read(aider, HEADER + commands).said == [("user", "/exit")]
+    assert read(aider, HEADER).parsed == ()
 
 
 def test_what_aider_hands_on_in_the_users_name_is_no_prompt() -> None:
     text = (
-        "# aider chat started at 2025-10-20 21:49:17\n\n#### rename it  \n\nRename `a` to `b`\nin both files.\n\n"
+        "\n#### rename it  \n\nRename `a` to `b`\nin both files.\n\n"
         "#### Rename `a` to `b`  \n#### in both files.  \n\nDone.\n\n#### <blank>  \n"
     )
-    assert read(aider, text).said == [
+    assert read(aider, HEADER + text).said == [
         ("user", "rename it"),
         ("assistant", "Rename `a` to `b`\nin both files."),
         ("assistant", "Done."),
@@ -107,29 +102,13 @@ def test_what_aider_hands_on_in_the_users_name_is_no_prompt() -> None:
 
 
 def test_a_map_of_the_repository_before_any_prompt_is_no_answer() -> None:
-    text = "# aider chat started at 2025-10-20 21:49:17\n\n> Here are summaries:  \nREADME.md\n\n⋮...\n"
-    assert read(aider, text).kept == []
+    assert read(aider, HEADER + "\n> Here are summaries:  \nREADME.md\n\n⋮...\n").kept == []
 
 
 def test_it_is_known_by_its_header_under_any_name_and_no_generic_transcript() -> None:
-    assert confidence(aider, HISTORY) > 90
-    assert confidence(aider, HISTORY, path=PATH) > 90
-    assert confidence(markdown, HISTORY) == 0
+    assert certainty(aider, HISTORY) > 90
+    assert certainty(aider, HISTORY, path=PATH) > 90
+    assert certainty(markdown, HISTORY) == 0
     assert claimed(aider, "# A page\n\nAider writes `# aider chat started at` into a file.\n") is None
-
-
-def test_a_page_that_quotes_a_header_is_less_surely_one() -> None:
-    page = "# How aider keeps its chats\n\nIt begins with\n\n# aider chat started at 2025-10-20 21:49:17\n\nand goes on.\n"
-    assert confidence(aider, page) < confidence(aider, HISTORY)
-
-
-@for_each("ends", ["\r\n", "\n"])
-def test_line_ends_make_no_difference(ends: str) -> None:
-    assert read(aider, HISTORY.replace("\n", ends)).said == read(aider, HISTORY).said
-
-
-def test_every_beginning_of_the_file_keeps_what_was_said_before_it_ends() -> None:
-    whole = read(aider, HISTORY).said
-    for part in prefixes(HISTORY, every=7):
-        said = read(aider, part).said
-        assert said[:-1] == whole[: max(len(said) - 1, 0)]
+    page = f"# How aider keeps its chats\n\nIt begins with\n\n{HEADER}\nand goes on.\n"
+    assert certainty(aider, page) < certainty(aider, HISTORY)

@@ -1,7 +1,8 @@
 """Antigravity: steps of a person, of the model, of its tools and of the tool itself."""
 
 from chatmemory.pastchats.formats.agents.antigravity import antigravity
-from tests.formats.agent_histories import ANSWERED, ANTIGRAVITY, ASKED, TALK, at, lines
+from tests.formats.large_history import at, lines
+from tests.formats.small_histories import ANSWERED, ASKED
 from tests.read_turns import read
 
 
@@ -10,30 +11,17 @@ def step(number: int, source: str, kind: str, content: str, **more: object) -> d
     return {**about, "content": content, **more}
 
 
-def test_a_transcript_says_who_said_what_and_when() -> None:
-    found = read(
-        antigravity,
-        ANTIGRAVITY,
-        path="/h/.gemini/antigravity/brain/b1/.system_generated/logs/transcript.jsonl",
-    )
-    assert found.said == list(TALK)
-    assert found.conversations == ["antigravity:b1"]
-    assert found.kept[0].timestamp is not None
-
-
 def test_what_the_tool_adds_and_what_its_tools_did_is_told_apart() -> None:
     request = f"<USER_REQUEST>\n{ASKED}\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\nIt is noon.\n</ADDITIONAL_METADATA>"
-    found = read(
-        antigravity,
-        lines(
-            step(0, "USER_EXPLICIT", "USER_INPUT", request),
-            step(1, "SYSTEM", "CONVERSATION_HISTORY", "older"),
-            step(2, "MODEL", "PLANNER_RESPONSE", ANSWERED, tool_calls=[{"name": "view_file", "args": {}}]),
-            step(3, "MODEL", "VIEW_FILE", "FROM python"),
-            step(4, "SYSTEM", "SYSTEM_MESSAGE", "checkpointed"),
-            step(5, "WIZARD", "HOLOGRAM", "?"),
-        ),
+    history = lines(
+        step(0, "USER_EXPLICIT", "USER_INPUT", request),
+        step(1, "SYSTEM", "CONVERSATION_HISTORY", "older"),
+        step(2, "MODEL", "PLANNER_RESPONSE", ANSWERED, tool_calls=[{"name": "view_file", "args": {}}]),
+        step(3, "MODEL", "VIEW_FILE", "FROM python"),
+        step(4, "SYSTEM", "SYSTEM_MESSAGE", "checkpointed"),
+        step(5, "WIZARD", "HOLOGRAM", "?"),
     )
+    found = read(antigravity, history)
     assert found.said == [("user", ASKED), ("assistant", ANSWERED)]
     assert [turn.kind for turn in found.turns] == ["typed", "harness", "typed", "tool_result", "harness"]
     assert found.kept[1].metadata["tool_calls"] == [{"name": "view_file"}]

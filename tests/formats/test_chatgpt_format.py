@@ -4,106 +4,84 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
+from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
 from tests.for_each import for_each
-from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
 
 
 def node(
     key: str, parent: str | None, role: str = "user", *parts: Any, at: float | None = None, **message: Any
 ) -> dict[str, Any]:
     content = message.pop("content", {"content_type": "text", "parts": list(parts)})
-    return {
-        "id": key,
-        "parent": parent,
-        "message": {"id": key, "author": {"role": role}, "create_time": at, "content": content, **message},
-    }
+    about = {"id": key, "author": {"role": role}, "create_time": at, "content": content}
+    return {"id": key, "parent": parent, "message": {**about, **message}}
 
 
 def conversation(*nodes: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {
-        "title": "预算表",
-        "mapping": {one["id"]: one for one in nodes},
-        "conversation_id": "c-1",
-        "default_model_slug": "gpt-5",
-        **fields,
-    }
+    mapping = {one["id"]: one for one in nodes}
+    about = {"conversation_id": "c-1", "default_model_slug": "gpt-5"}
+    return {"title": "预算表", "mapping": mapping, **about, **fields}
 
 
 QUESTION = node("q", None, "user", "怎么回滚部署？", at=1756000001.25)
 ANSWER = node("a", "q", "assistant", "Run `helm rollback`.", at=1756000002.0)
+CHAT = conversation(QUESTION, ANSWER, current_node="a")
+SAID = [("user", "怎么回滚部署？"), ("assistant", "Run `helm rollback`.")]
 
 
 def test_a_list_a_wrapped_list_and_a_conversation_alone_read_the_same() -> None:
-    one = conversation(QUESTION, ANSWER, current_node="a")
-    expected = [("user", "怎么回滚部署？"), ("assistant", "Run `helm rollback`.")]
-    for document in ([one], {"conversations": [one], "version": 1}, one):
-        assert claim(chatgpt, document) is not None
+    for document in ([CHAT], {"conversations": [CHAT], "version": 1}, CHAT):
+        assert certainty(chatgpt, document) > 0
         found = parsed(chatgpt, document)
-        assert said(found) == expected
-        assert issues(found) == []
+        assert (said(found), issues(found)) == (SAID, [])
+        question, answer = turns(found)
+        assert question.conversation_id == "chatgpt:c-1"
+        assert (question.native_id, answer.native_id) == ("q", "a")
+        assert question.timestamp == datetime(2025, 8, 24, 1, 46, 41, 250000, UTC)
+        assert answer.metadata == {"title": "预算表", "model": "gpt-5"}
 
 
-def test_a_turn_knows_its_conversation_its_time_and_its_model() -> None:
-    question, answer = turns(parsed(chatgpt, [conversation(QUESTION, ANSWER, current_node="a")]))
-    assert question.conversation_id == "chatgpt:c-1"
-    assert (question.native_id, answer.native_id) == ("q", "a")
-    assert question.timestamp == datetime(2025, 8, 24, 1, 46, 41, 250000, UTC)
-    assert answer.metadata == {"title": "预算表", "model": "gpt-5"}
+LATER = node("a2", "q", "assistant", "后来的答案", at=1756000009.0)
 
 
 def test_only_the_current_path_is_read_whatever_the_order_of_the_nodes() -> None:
-    branch = node("a2", "q", "assistant", "另一个答案", at=1756000009.0)
-    found = parsed(chatgpt, [conversation(ANSWER, branch, QUESTION, current_node="a")])
-    assert said(found) == [("user", "怎么回滚部署？"), ("assistant", "Run `helm rollback`.")]
+    found = parsed(chatgpt, [conversation(ANSWER, LATER, QUESTION, current_node="a")])
+    assert said(found) == SAID
     assert [turn.turn_index for turn in turns(found)] == [0, 1]
 
 
 @for_each("fields", [{"current_node": "nobody"}, {"current_node": None}, {}])
 def test_without_a_current_node_the_latest_leaf_counts(fields: dict[str, Any]) -> None:
-    later = node("a2", "q", "assistant", "后来的答案", at=1756000009.0)
-    found = parsed(chatgpt, [conversation(QUESTION, later, ANSWER, **fields)])
-    assert said(found) == [("user", "怎么回滚部署？"), ("assistant", "后来的答案")]
+    found = parsed(chatgpt, [conversation(QUESTION, LATER, ANSWER, **fields)])
+    assert said(found) == [SAID[0], ("assistant", "后来的答案")]
 
 
 def test_an_orphan_parent_begins_the_path() -> None:
     orphan = {**QUESTION, "parent": "gone"}
-    found = parsed(chatgpt, [conversation(orphan, ANSWER, current_node="a")])
-    assert len(said(found)) == 2
-
-
-def test_a_circle_ends() -> None:
-    circle = [{**QUESTION, "parent": "a"}, ANSWER]
-    assert sorted(said(parsed(chatgpt, [conversation(*circle, current_node="a")]))) == [
-        ("assistant", "Run `helm rollback`."),
-        ("user", "怎么回滚部署？"),
-    ]
-
-
-def test_a_damaged_node_costs_no_other_one() -> None:
-    nodes = [QUESTION, ANSWER, node("q2", "a", "user", "DAMAGE", at=1756000003.0)]
-    last = node("a2", "q2", "assistant", "Restore the chart.", at=1756000004.0)
-    text = json.dumps([conversation(*nodes, last, current_node="a2")])
-    found = parsed(chatgpt, text.replace('"DAMAGE"', "[" * 100_000 + "]" * 100_000))
-    assert [text for _, text in said(found)] == [
-        "怎么回滚部署？",
-        "Run `helm rollback`.",
-        "Restore the chart.",
-    ]
-    assert [code for code, _ in issues(found)] == ["malformed_record"]
-
-
-def test_two_first_questions_behind_a_missing_root_are_branches() -> None:
+    assert said(parsed(chatgpt, [conversation(orphan, ANSWER, current_node="a")])) == SAID
     first = node("q1", "client-created-root", "user", "第一稿", at=1.5e9)
     second = node("q2", "client-created-root", "user", "第二稿", at=1.6e9)
     assert said(parsed(chatgpt, [conversation(first, second, current_node="q2")])) == [("user", "第二稿")]
 
 
+def test_a_circle_ends() -> None:
+    circle = conversation({**QUESTION, "parent": "a"}, ANSWER, current_node="a")
+    assert sorted(said(parsed(chatgpt, [circle]))) == sorted(SAID)
+
+
+def test_a_damaged_node_costs_no_other_one() -> None:
+    damaged = node("q2", "a", "user", "DAMAGE", at=1756000003.0)
+    last = node("a2", "q2", "assistant", "Restore the chart.", at=1756000004.0)
+    text = json.dumps([conversation(QUESTION, ANSWER, damaged, last, current_node="a2")])
+    found = parsed(chatgpt, text.replace('"DAMAGE"', "[" * 100_000 + "]" * 100_000))
+    assert said(found) == [*SAID, ("assistant", "Restore the chart.")]
+    assert [code for code, _ in issues(found)] == ["malformed_record"]
+
+
 def test_a_conversation_without_mapping_is_an_issue_and_the_rest_is_read() -> None:
-    broken = {"title": "Corrupted entry", "conversation_id": "c-0"}
-    found = parsed(chatgpt, [broken, 7, conversation(QUESTION, ANSWER, current_node="a")])
-    assert len(said(found)) == 2
+    found = parsed(chatgpt, [{"title": "Corrupted entry", "conversation_id": "c-0"}, 7, CHAT])
+    assert said(found) == SAID
     assert issues(found) == [
         ("malformed_record", "a conversation without 'mapping', at 0"),
         ("malformed_record", "no conversation, at 1"),
@@ -111,49 +89,40 @@ def test_a_conversation_without_mapping_is_an_issue_and_the_rest_is_read() -> No
 
 
 def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
-    hidden = {"is_visually_hidden_from_conversation": True}
     context = {"content_type": "user_editable_context", "user_profile": "SRE", "user_instructions": "简短"}
     thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "s", "content": "想一想"}]}
-    found = parsed(
-        chatgpt,
-        [
-            conversation(
-                node("c", None, content=context),
-                node("s", "c", "system", "You are ChatGPT"),
-                {**QUESTION, "parent": "s"},
-                node("t", "q", "assistant", content=thoughts),
-                node("h", "t", "user", "看不见的指令", metadata=hidden),
-                {**ANSWER, "parent": "h"},
-                current_node="a",
-            )
-        ],
+    hidden = {"is_visually_hidden_from_conversation": True}
+    chat = conversation(
+        node("c", None, content=context),
+        node("s", "c", "system", "You are ChatGPT"),
+        {**QUESTION, "parent": "s"},
+        node("t", "q", "assistant", content=thoughts),
+        node("h", "t", "user", "看不见的指令", metadata=hidden),
+        {**ANSWER, "parent": "h"},
+        current_node="a",
     )
+    found = parsed(chatgpt, [chat])
     assert tagged(found) == [
         ("harness", "SRE\n\n简短"),
         ("harness", "You are ChatGPT"),
         ("thinking", "想一想"),
         ("harness", "看不见的指令"),
     ]
-    assert len(said(found)) == 2
+    assert said(found) == SAID
 
 
 def test_what_goes_to_a_tool_is_a_call_and_what_it_gives_a_result() -> None:
     search = {"content_type": "code", "language": "unknown", "text": 'search("helm")'}
     page = {"content_type": "tether_quote", "url": "https://helm.sh", "text": "helm docs"}
-    odd = {"content_type": "hologram", "parts": ["?"]}
-    found = parsed(
-        chatgpt,
-        [
-            conversation(
-                QUESTION,
-                node("t", "q", "assistant", content=search, recipient="browser"),
-                node("r", "t", "tool", content=page),
-                node("o", "r", "assistant", content=odd),
-                {**ANSWER, "parent": "o"},
-                current_node="a",
-            )
-        ],
+    chat = conversation(
+        QUESTION,
+        node("t", "q", "assistant", content=search, recipient="browser"),
+        node("r", "t", "tool", content=page),
+        node("o", "r", "assistant", content={"content_type": "hologram", "parts": ["?"]}),
+        {**ANSWER, "parent": "o"},
+        current_node="a",
     )
+    found = parsed(chatgpt, [chat])
     assert tagged(found) == [("tool_result", "helm docs")]
     assert turns(found)[1].metadata["tool_calls"] == [{"name": "browser", "id": "t"}]
     assert unknown(found) == ["content hologram"]
@@ -164,19 +133,10 @@ def test_pictures_are_attachments_speech_is_text_and_marks_of_links_are_gone() -
         {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"},
         {"content_type": "audio_transcription", "text": "这是什么？"},
     ]
+    spoken = node("q", None, content={"content_type": "multimodal_text", "parts": parts})
     answer = 'A \ue200entity\ue202["software","Helm"]\ue201 chart.\ue200cite\ue202turn0search1\ue201'
-    found = turns(
-        parsed(
-            chatgpt,
-            [
-                conversation(
-                    node("q", None, content={"content_type": "multimodal_text", "parts": parts}),
-                    node("a", "q", "assistant", answer),
-                    current_node="a",
-                )
-            ],
-        )
-    )
+    chat = conversation(spoken, node("a", "q", "assistant", answer), current_node="a")
+    found = turns(parsed(chatgpt, [chat]))
     assert [turn.content for turn in found] == ["这是什么？", "A Helm chart."]
     assert found[0].metadata["attachments"] == [{"type": "image"}]
 
@@ -186,42 +146,21 @@ def test_a_conversation_without_an_id_goes_by_its_place_in_the_file() -> None:
     assert found[0].conversation_id == "chatgpt:/home/mei/x.json#0"
 
 
-def test_other_files_of_the_export_are_no_transcripts() -> None:
-    for document in (
-        {"id": "user-1", "email": "mei@example.com", "chatgpt_plus_user": True},
-        [{"id": "f", "conversation_id": "c-1", "rating": "thumbs_up"}],
-    ):
-        claimed = claim(chatgpt, document)
-        assert claimed is not None
-        assert not claimed.is_transcript
-    assert claim(chatgpt, [{"id": "1", "mapping": {"a": 1}}]) is None
-
-
-def test_a_file_that_was_cut_off_gives_what_it_has() -> None:
-    whole = json.dumps([conversation(QUESTION, ANSWER, current_node="a")], ensure_ascii=False).encode()
-    for end in range(0, len(whole), 7):
-        found = parsed(chatgpt, whole[:end])
-        assert all(code in {"truncated_tail", "malformed_record"} for code, _ in issues(found))
-        assert {one.content for one in found if isinstance(one, PromptTurn)} <= {
-            "怎么回滚部署？",
-            "Run `helm rollback`.",
-        }
-
-
-def test_the_export_of_deepseek_is_not_taken_for_its_own() -> None:
+def test_other_files_of_the_export_and_the_export_of_deepseek_are_not_its_transcripts() -> None:
+    assert is_beside(chatgpt, {"id": "user-1", "email": "mei@example.com", "chatgpt_plus_user": True})
+    assert is_beside(chatgpt, [{"id": "f", "conversation_id": "c-1", "rating": "thumbs_up"}])
+    assert certainty(chatgpt, [{"id": "1", "mapping": {"a": 1}}]) == 0
     message = {"model": "deepseek-chat", "fragments": [{"type": "REQUEST", "content": "你好"}]}
     nodes = {"1": {"id": "1", "parent": "root", "children": [], "message": message}}
-    assert claim(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) is None
+    assert certainty(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) == 0
 
 
 def test_conversations_may_lie_one_in_each_line() -> None:
-    one = json.dumps(conversation(QUESTION, ANSWER, current_node="a"), ensure_ascii=False)
+    one = json.dumps(CHAT, ensure_ascii=False)
     lines = f"{one}\n{one[:-9]}\n\n7\n{one}\n{one[:40]}"
+    assert certainty(chatgpt, lines) > 0
     found = parsed(chatgpt, lines)
-    claimed = claim(chatgpt, lines)
-    assert claimed is not None
-    assert claimed.is_transcript
-    assert len(said(found)) == 6
+    assert sorted(said(found)) == sorted(SAID * 3)
     assert [(issue.code, issue.line) for issue in found if isinstance(issue, HistoryIssue)] == [
         ("malformed_record", 2),
         ("malformed_record", None),

@@ -2,15 +2,16 @@
 
 import json
 
-from read_turns import as_lines, claimed, confidence, prefixes, read
-
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.claude.claude_code import claude_code
 from tests.for_each import for_each
+from tests.formats.exported import certainty, is_beside
+from tests.formats.large_history import lines
+from tests.read_turns import Read, claimed, read
 
 SESSION = "3f2b8c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
 OTHER_SESSION = "77aa0c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
-PATH = f"/home/mei/.claude/projects/-home-mei-relay/{SESSION}.jsonl"
+FOLDER = "/home/mei/.claude/projects/-home-mei-relay"
 
 
 def record(kind: str, number: int, **fields: Json) -> JsonObject:
@@ -39,12 +40,22 @@ def user(number: int, content: Json, **fields: Json) -> JsonObject:
 
 
 def model(number: int, message_id: str, *blocks: Json, **fields: Json) -> JsonObject:
-    message = {"model": "claude-sonnet-4-5", "id": message_id, "role": "assistant", "content": list(blocks)}
+    content = [text(block) if isinstance(block, str) else block for block in blocks]
+    message: JsonObject = {
+        "model": "claude-sonnet-4-5",
+        "id": message_id,
+        "role": "assistant",
+        "content": content,
+    }
     return record("assistant", number, message=message, **fields)
 
 
 def text(words: str) -> JsonObject:
     return {"type": "text", "text": words}
+
+
+def reads(*records: JsonObject, path: str = f"{FOLDER}/{SESSION}.jsonl") -> Read:
+    return read(claude_code, lines(*records), path=path)
 
 
 TOOL_USE: JsonObject = {"type": "tool_use", "id": "toolu_01A", "name": "Bash", "input": {"command": "pytest"}}
@@ -53,25 +64,20 @@ FIRST, SECOND = "msg_01AAAAAAAAAAAAAAAAAAAAAA", "msg_01BBBBBBBBBBBBBBBBBBBBBB"
 
 
 def test_a_string_and_a_list_of_blocks_are_the_same_words() -> None:
-    history = as_lines(
-        [user(0, "为什么 webhook 重试了五次？"), user(1, [text("为什么 webhook 重试了五次？")])]
-    )
-    assert read(claude_code, history).said == [("user", "为什么 webhook 重试了五次？")] * 2
+    question = "为什么 webhook 重试了五次？"
+    assert reads(user(0, question), user(1, [text(question)])).said == [("user", question)] * 2
 
 
 def test_the_lines_of_one_message_are_one_turn_though_results_of_tools_come_between() -> None:
-    history = as_lines(
-        [
-            user(0, "Run the tests"),
-            model(1, FIRST, {"type": "thinking", "thinking": "先跑测试"}),
-            model(2, FIRST, text("I run them.")),
-            model(3, FIRST, TOOL_USE),
-            user(4, [RESULT]),
-            model(5, FIRST, text("再看一遍。")),
-            model(6, SECOND, text("Three fail.")),
-        ]
+    found = reads(
+        user(0, "Run the tests"),
+        model(1, FIRST, {"type": "thinking", "thinking": "先跑测试"}),
+        model(2, FIRST, "I run them."),
+        model(3, FIRST, TOOL_USE),
+        user(4, [RESULT]),
+        model(5, FIRST, "再看一遍。"),
+        model(6, SECOND, "Three fail."),
     )
-    found = read(claude_code, history, path=PATH)
     assert [(turn.kind, turn.content) for turn in found.turns] == [
         ("typed", "Run the tests"),
         ("thinking", "先跑测试"),
@@ -79,21 +85,19 @@ def test_the_lines_of_one_message_are_one_turn_though_results_of_tools_come_betw
         ("tool_result", "3 failed"),
         ("typed", "Three fail."),
     ]
-    answer = found.turns[2]
+    question, _, answer = found.turns[:3]
+    assert (question.conversation_id, question.project) == (f"claude_code:{SESSION}", "/home/mei/relay")
+    assert (question.native_id, question.metadata) == (uuid(0), {"git_branch": "重试"})
     assert answer.native_id == FIRST
-    assert answer.metadata["tool_calls"] == ({"name": "Bash", "id": "toolu_01A"},)
-    assert answer.metadata["model"] == "claude-sonnet-4-5"
-    assert answer.timestamp is not None
-    assert answer.timestamp.isoformat() == "2026-03-02T09:12:01.250000+00:00"
+    calls = ({"name": "Bash", "id": "toolu_01A"},)
+    assert answer.metadata == {"git_branch": "重试", "model": "claude-sonnet-4-5", "tool_calls": calls}
+    assert str(answer.timestamp) == "2026-03-02 09:12:01.250000+00:00"
 
 
 def test_a_message_that_was_written_while_it_grew_is_there_once_and_whole() -> None:
-    other_lines = [
-        model(number, FIRST, text("The queue is full"[:end])) for number, end in ((1, 5), (2, 11), (3, 17))
-    ]
-    same_line = [model(5, SECOND, text("队列已满"[:end])) for end in (1, 2, 4)]
-    found = read(claude_code, as_lines([user(0, "?"), *other_lines, user(4, "再说一遍"), *same_line]))
-    assert found.said == [
+    other_lines = [model(number, FIRST, "The queue is full"[: 6 * number]) for number in (1, 2, 3)]
+    same_line = [model(5, SECOND, "队列已满"[:end]) for end in (1, 2, 4)]
+    assert reads(user(0, "?"), *other_lines, user(4, "再说一遍"), *same_line).said == [
         ("user", "?"),
         ("assistant", "The queue is full"),
         ("user", "再说一遍"),
@@ -102,7 +106,7 @@ def test_a_message_that_was_written_while_it_grew_is_there_once_and_whole() -> N
 
 
 def test_the_result_of_a_tool_is_no_word_of_the_user() -> None:
-    found = read(claude_code, as_lines([user(0, [RESULT]), user(1, [{**RESULT, "content": [text("通过")]}])]))
+    found = reads(user(0, [RESULT]), user(1, [{**RESULT, "content": [text("通过")]}]))
     assert found.kept == []
     assert [(turn.role, turn.kind, turn.content) for turn in found.turns] == [
         ("tool", "tool_result", "3 failed"),
@@ -125,31 +129,23 @@ def test_the_result_of_a_tool_is_no_word_of_the_user() -> None:
     ],
 )
 def test_what_the_tool_puts_into_the_users_mouth_is_tagged(content: Json) -> None:
-    assert [(turn.role, turn.kind) for turn in read(claude_code, as_lines([user(0, content)])).turns] == [
-        ("user", "harness")
-    ]
+    assert [(turn.role, turn.kind) for turn in reads(user(0, content)).turns] == [("user", "harness")]
 
 
 def test_flags_tag_what_no_text_gives_away() -> None:
-    history = as_lines(
-        [
-            user(0, "Continue from where you left off.", isMeta=True),
-            user(1, "List files", origin={"kind": "task-notification"}),
-            user(2, "只在记录中可见", isVisibleInTranscriptOnly=True),
-            user(3, "是人说的", origin={"kind": "human"}),
-        ]
+    found = reads(
+        user(0, "Continue from where you left off.", isMeta=True),
+        user(1, "List files", origin={"kind": "task-notification"}),
+        user(2, "只在记录中可见", isVisibleInTranscriptOnly=True),
+        user(3, "是人说的", origin={"kind": "human"}),
+        user(4, "<bash-input>git log</bash-input>"),
     )
-    assert [turn.kind for turn in read(claude_code, history).turns] == [
-        "harness",
-        "harness",
-        "harness",
-        "typed",
-    ]
+    assert [turn.kind for turn in found.turns] == ["harness", "harness", "harness", "typed", "command"]
 
 
 def test_a_reminder_beside_a_persons_words_is_parted_from_them() -> None:
     reminder = "<system-reminder>\nCLAUDE.md was changed\n</system-reminder>"
-    found = read(claude_code, as_lines([user(0, [text(reminder), text("继续吧")])]))
+    found = reads(user(0, [text(reminder), text("继续吧")]))
     assert [(turn.kind, turn.content) for turn in found.turns] == [("harness", reminder), ("typed", "继续吧")]
 
 
@@ -157,71 +153,42 @@ def test_a_summary_of_what_was_compacted_has_a_role_of_its_own() -> None:
     summary = (
         "This session is being continued from a previous conversation that ran out of context. 用户要求重试。"
     )
-    history = as_lines(
-        [
-            record(
-                "system",
-                0,
-                subtype="compact_boundary",
-                content="Conversation compacted",
-                logicalParentUuid=uuid(9),
-            ),
-            user(1, summary, isCompactSummary=True, isVisibleInTranscriptOnly=True),
-            user(2, summary),  # as old versions wrote it
-            user(3, "然后呢？"),
-        ]
+    boundary: JsonObject = {"subtype": "compact_boundary", "content": "Conversation compacted"}
+    found = reads(
+        record("system", 0, **boundary, logicalParentUuid=uuid(9)),
+        user(1, summary, isCompactSummary=True, isVisibleInTranscriptOnly=True),
+        user(2, summary),  # as old versions wrote it
+        user(3, "然后呢？"),
     )
-    found = read(claude_code, history)
-    assert [(turn.role, turn.kind) for turn in found.kept] == [("summary", "summary")] * 2 + [
-        ("user", "typed")
-    ]
+    summaries = [("summary", "summary")] * 2
+    assert [(turn.role, turn.kind) for turn in found.kept] == [*summaries, ("user", "typed")]
 
 
 def test_what_was_said_while_the_model_was_at_work_counts() -> None:
-    queued: JsonObject = {
-        "type": "queued_command",
-        "prompt": "也看看日志",
-        "commandMode": "prompt",
-        "origin": {"kind": "human"},
-    }
-    notice: JsonObject = {
-        "type": "queued_command",
-        "prompt": "bgk has finished",
-        "commandMode": "task-notification",
-    }
-    history = as_lines(
-        [
-            record("queue-operation", 0, operation="enqueue", content="也看看日志"),
-            record("attachment", 1, attachment=queued),
-            record("attachment", 2, attachment=notice),
-            record("attachment", 3, attachment={"type": "hook_success", "stdout": "{}"}),
-        ]
+    queued: JsonObject = {"type": "queued_command", "prompt": "也看看日志", "commandMode": "prompt"}
+    notice: JsonObject = {**queued, "prompt": "bgk has finished", "commandMode": "task-notification"}
+    found = reads(
+        record("queue-operation", 0, operation="enqueue", content="也看看日志"),
+        record("attachment", 1, attachment={**queued, "origin": {"kind": "human"}}),
+        record("attachment", 2, attachment=notice),
+        record("attachment", 3, attachment={"type": "hook_success", "stdout": "{}"}),
     )
-    assert [(turn.kind, turn.content) for turn in read(claude_code, history).turns] == [
+    assert [(turn.kind, turn.content) for turn in found.turns] == [
         ("typed", "也看看日志"),
         ("harness", "bgk has finished"),
     ]
 
 
-def test_a_command_of_the_shell_is_a_command() -> None:
-    assert (
-        read(claude_code, as_lines([user(0, "<bash-input>git log</bash-input>")])).kept[0].kind == "command"
-    )
-
-
 def test_subagents_within_a_session_are_conversations_of_their_own() -> None:
     aside: JsonObject = {"isSidechain": True, "parentUuid": None}
-    history = as_lines(
-        [
-            user(0, "Ask two agents"),
-            user(10, "查日志", **aside),
-            user(20, "Search the code", **aside),
-            model(11, SECOND, text("日志里没有"), **{**aside, "parentUuid": uuid(10)}),
-            user(30, "Named", isSidechain=True, agentId="a0ad4f"),
-            model(1, FIRST, text("Both found nothing.")),
-        ]
+    found = reads(
+        user(0, "Ask two agents"),
+        user(10, "查日志", **aside),
+        user(20, "Search the code", **aside),
+        model(11, SECOND, "日志里没有", isSidechain=True, parentUuid=uuid(10)),
+        user(30, "Named", isSidechain=True, agentId="a0ad4f"),
+        model(1, FIRST, "Both found nothing."),
     )
-    found = read(claude_code, history, path=PATH)
     by_text = {turn.content: turn for turn in found.kept}
     main, first, second, named = found.conversations
     assert main == f"claude_code:{SESSION}"
@@ -233,136 +200,92 @@ def test_subagents_within_a_session_are_conversations_of_their_own() -> None:
 
 
 def test_a_subagents_file_names_the_session_that_it_worked_for() -> None:
-    path = f"/home/mei/.claude/projects/-home-mei-relay/{SESSION}/subagents/agent-a0ad4f44468bdf20d.jsonl"
     own = "agent-a0ad4f44468bdf20d"
-    history = as_lines([user(0, "Find TODOs", isSidechain=True, sessionId=own, agentId="a0ad4f44468bdf20d")])
-    (turn,) = read(claude_code, history, path=path).turns
-    assert turn.conversation_id == f"claude_code:{own}"
-    assert turn.metadata["parent_session"] == SESSION
-    old_version = as_lines([user(0, "查找 TODO", isSidechain=True)])
-    (turn,) = read(claude_code, old_version, path=path).turns
-    assert turn.conversation_id == f"claude_code:{own}"
-    assert turn.metadata["parent_session"] == SESSION
+    path = f"{FOLDER}/{SESSION}/subagents/{own}.jsonl"
+    newer = user(0, "Find TODOs", isSidechain=True, sessionId=own, agentId="a0ad4f44468bdf20d")
+    for history in (newer, user(0, "查找 TODO", isSidechain=True)):
+        (turn,) = reads(history, path=path).turns
+        assert turn.conversation_id == f"claude_code:{own}"
+        assert turn.metadata["parent_session"] == SESSION
 
 
 def test_a_file_that_holds_nothing_but_an_aside_is_its_session() -> None:
-    (turn,) = read(claude_code, as_lines([user(0, "?", isSidechain=True)])).turns
-    assert turn.conversation_id == f"claude_code:{SESSION}"
+    found = reads(user(0, "?", isSidechain=True), path="/chats/x.txt")
+    assert found.conversations == [f"claude_code:{SESSION}"]
 
 
 def test_records_that_were_copied_when_a_session_was_taken_up_again_are_there_once() -> None:
-    said = [user(0, "统一成 1.23"), model(1, FIRST, text("好的"))]
-    copied = [{**one, "sessionId": OTHER_SESSION} for one in said]
-    new = user(2, "Thanks", sessionId=OTHER_SESSION)
-    found = read(claude_code, as_lines([*said, *copied, new]), path=PATH)
+    said = [user(0, "统一成 1.23"), model(1, FIRST, "好的")]
+    copied: list[JsonObject] = [{**one, "sessionId": OTHER_SESSION} for one in said]
+    found = reads(*said, *copied, user(2, "Thanks", sessionId=OTHER_SESSION))
     assert found.said == [("user", "统一成 1.23"), ("assistant", "好的"), ("user", "Thanks")]
     assert found.conversations == [f"claude_code:{SESSION}", f"claude_code:{OTHER_SESSION}"]
     assert claude_code.has_global_ids, "so that the copy in another file is known as one"
-
-
-def test_a_copy_far_behind_its_original_is_no_second_turn() -> None:
-    said = [user(0, "统一成 1.23"), model(1, FIRST, text("好的"))]
     between = [user(number, f"第 {number} 问") for number in range(2, 60)]
-    copied = [{**one, "sessionId": OTHER_SESSION} for one in said]
-    found = read(claude_code, as_lines([*said, *between, *copied]))
-    assert len(found.said) == len(said) + len(between)
-    assert found.said[1] == ("assistant", "好的")
+    far_behind = reads(*said, *between, *copied)
+    assert len(far_behind.said) == len(said) + len(between)
+    assert far_behind.said[1] == ("assistant", "好的")
 
 
 def test_two_sessions_of_a_tool_that_counts_its_ids_are_not_taken_for_one() -> None:
-    ids = [
-        turn.native_id
-        for session in ("a", "b")
-        for turn in read(claude_code, as_lines([user(0, "ok", uuid="u1", sessionId=session)])).turns
-    ]
-    assert len(set(ids)) == 2
+    sessions = [user(0, "ok", uuid="u1", sessionId=session) for session in ("a", "b")]
+    assert len({reads(session).turns[0].native_id for session in sessions}) == 2
 
 
 def test_what_was_left_behind_by_going_back_is_kept_and_marked() -> None:
-    history = as_lines(
-        [
-            user(0, "Start"),
-            model(1, FIRST, text("Started")),
-            user(2, "用 Redis"),
-            model(3, SECOND, text("Redis it is")),
-            user(4, "用 SQLite", parentUuid=uuid(1)),
-        ]
+    found = reads(
+        user(0, "Start"),
+        model(1, FIRST, "Started"),
+        user(2, "用 Redis"),
+        model(3, SECOND, "Redis it is"),
+        user(4, "用 SQLite", parentUuid=uuid(1)),
     )
-    marked = {turn.content: turn.metadata.get("on_current_path") for turn in read(claude_code, history).kept}
-    assert marked == {
-        "Start": None,
-        "Started": None,
-        "用 Redis": False,
-        "Redis it is": False,
-        "用 SQLite": None,
-    }
-
-
-def test_records_whose_beginning_is_missing_were_not_left_behind() -> None:
-    history = as_lines([user(10, "压缩之前", parentUuid=uuid(9)), user(20, "之后", parentUuid=None)])
-    assert [turn.metadata.get("on_current_path") for turn in read(claude_code, history).kept] == [None, None]
+    headless = reads(user(10, "压缩之前", parentUuid=uuid(9)), user(20, "之后", parentUuid=None))
+    # Records whose beginning is missing were not left behind.
+    for one, marks in ((found, [None, None, False, False, None]), (headless, [None, None])):
+        assert [turn.metadata.get("on_current_path") for turn in one.kept] == marks
 
 
 def test_a_title_belongs_to_its_session_and_a_summary_to_the_record_that_it_names() -> None:
     foreign: JsonObject = {"type": "summary", "summary": "另一个会话", "leafUuid": uuid(99)}
     own: JsonObject = {"type": "summary", "summary": "重试策略", "leafUuid": uuid(0)}
     custom: JsonObject = {"type": "custom-title", "customTitle": "Retries", "sessionId": SESSION}
-    titles = [
-        read(claude_code, as_lines([foreign, user(0, "?"), *more])).turns[0].metadata.get("title")
-        for more in ([], [own], [own, custom])
-    ]
-    assert titles == [None, "重试策略", "Retries"]
-
-
-def test_the_folder_the_branch_and_the_session_are_told() -> None:
-    (turn,) = read(claude_code, as_lines([user(0, "?")]), path=PATH).turns
-    assert (turn.conversation_id, turn.project) == (f"claude_code:{SESSION}", "/home/mei/relay")
-    assert turn.metadata == {"git_branch": "重试"}
-    assert turn.native_id == uuid(0)
+    for more, title in (([], None), ([own], "重试策略"), ([own, custom], "Retries")):
+        assert reads(foreign, user(0, "?"), *more).turns[0].metadata.get("title") == title
 
 
 def test_a_file_without_a_turn_holds_no_conversation_and_no_mistake() -> None:
-    snapshots: list[JsonObject] = [
-        {"type": "file-history-snapshot", "messageId": uuid(1), "snapshot": {}}
-    ] * 22
-    for history in (
-        "",
-        "\n",
-        as_lines(snapshots),
-        as_lines([{"type": "summary", "summary": "?", "leafUuid": uuid(3)}]),
-    ):
+    snapshot: JsonObject = {"type": "file-history-snapshot", "messageId": uuid(1), "snapshot": {}}
+    summary: JsonObject = {"type": "summary", "summary": "?", "leafUuid": uuid(3)}
+    for history in ("", "\n", lines(*[snapshot] * 22), lines(summary)):
         assert read(claude_code, history).parsed == ()
-    assert confidence(claude_code, as_lines(snapshots)) >= 90
+    assert certainty(claude_code, lines(*[snapshot] * 22)) >= 90
 
 
-def test_unknown_records_are_named_each_time() -> None:
-    found = read(claude_code, as_lines([record("hologram", 0), user(1, "?"), record("hologram", 2)]))
-    assert (found.unknown, len(found.turns)) == (["hologram", "hologram"], 1)
-
-
-def test_damage_costs_the_damaged_lines_only() -> None:
-    lines = as_lines([user(0, "before"), user(1, "之后")]).splitlines(keepends=True)
-    broken = lines[0] + '{"type":"user","message":\n[1]\n' + "[" * 100_000 + "\n" + lines[1] + '{"type":"us'
-    found = read(claude_code, broken)
+def test_unknown_records_are_named_each_time_and_damage_costs_the_damaged_lines_only() -> None:
+    broken = '{"type":"user","message":\n[1]\n' + "[" * 100_000 + "\n"
+    history = (
+        lines(user(0, "before"), record("hologram", 0))
+        + broken
+        + lines(record("hologram", 2), user(1, "之后"))
+    )
+    found = read(claude_code, history + '{"type":"us')
     assert found.said == [("user", "before"), ("user", "之后")]
-    assert [(issue.code, issue.line) for issue in found.issues] == [
-        ("malformed_record", 2),
-        ("malformed_record", 3),
-        ("malformed_record", 4),
-        ("truncated_tail", 6),
-    ]
+    assert found.unknown == ["hologram", "hologram"]
+    damaged = [("malformed_record", number) for number in (3, 4, 5)]
+    assert [(issue.code, issue.line) for issue in found.issues] == [*damaged, ("truncated_tail", 8)]
 
 
 @for_each("content", [None, 7, {}, [None, 3, {"type": "text"}, {"type": "text", "text": 5}], [[]]])
 def test_content_of_another_kind_is_nothing_said(content: Json) -> None:
-    odd: list[JsonObject] = [
+    found = reads(
         user(0, content),
         record("assistant", 1, message={"id": 5, "content": content}),
         record("assistant", 2, message=content),
         record("system", 3, content=content),
         record("attachment", 4, attachment=content),
-    ]
-    assert read(claude_code, as_lines(odd)).parsed == ()
+    )
+    assert found.parsed == ()
 
 
 def test_half_a_character_in_an_id_or_in_words_is_no_obstacle() -> None:
@@ -373,66 +296,32 @@ def test_half_a_character_in_an_id_or_in_words_is_no_obstacle() -> None:
     assert read(claude_code, history).said == [("user", f"ask{half}"), ("user", f"问{half}")]
 
 
-def test_a_transcript_that_is_being_written_loses_nothing_that_is_whole() -> None:
-    history = as_lines(
-        [
-            user(0, "查 go.mod"),
-            model(1, FIRST, text("我来查")),
-            model(2, FIRST, TOOL_USE),
-            user(3, [RESULT]),
-            model(4, SECOND, text("都改好了")),
-        ]
-    )
-    whole = read(claude_code, history).said
-    for prefix in prefixes(history, every=97):
-        said = read(claude_code, prefix, block_bytes=13).said
-        assert said == whole[: len(said)]
-        assert len(said) >= sum(prefix.count(words.encode() + b'"') for _, words in whole) - 1
-
-
 def test_a_message_that_never_ends_does_not_hold_everything_back() -> None:
     long = "字" * 1024 * 1024
-    history = as_lines(
-        [
-            model(0, FIRST, text("begin")),
-            *(user(number, f"{number}{long}") for number in range(1, 11)),
-            model(11, FIRST, text("late")),
-        ]
-    )
-    found = read(claude_code, history)
+    between = [user(number, f"{number}{long}") for number in range(1, 11)]
+    found = reads(model(0, FIRST, "begin"), *between, model(11, FIRST, "late"))
     assert [turn.content[:5] for turn in found.kept if turn.role == "assistant"] == ["begin", "late"]
     assert len({turn.native_id for turn in found.kept}) == 12
 
 
-def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
-    assert confidence(claude_code, as_lines([user(0, "?")])) >= 90
-    stream: JsonObject = {
-        "type": "assistant",
-        "message": {"role": "assistant", "content": []},
-        "session_id": SESSION,
-    }
-    assert confidence(claude_code, as_lines([stream])) >= 90
-    assert claimed(claude_code, as_lines([{"role": "user", "message": {"content": "?"}}])) is None
-    assert (
-        claimed(claude_code, as_lines([{"type": "session_meta", "timestamp": "", "payload": {"id": "x"}}]))
-        is None
-    )
-    assert claimed(claude_code, as_lines([{"type": "user", "uuid": "x", "message": {"parts": []}}])) is None
-    meta = claimed(claude_code, '{"agentType":"Explore","description":"?"}', path="/x/agent-1.meta.json")
-    assert meta is not None
-    assert not meta.is_transcript
-
-
 def test_what_claude_code_keeps_beside_its_sessions_is_no_transcript() -> None:
-    index = '{"version": 1, "entries": [{"sessionId": "s", "fullPath": "/x/s.jsonl", "firstPrompt": "?"}]}'
-    journal = as_lines([{"type": "started", "key": "v2:1", "agentId": "a1"}])
-    for found in (claimed(claude_code, index), claimed(claude_code, journal)):
-        assert found is not None
-        assert not found.is_transcript
+    entry = '{"sessionId": "s", "fullPath": "/x/s.jsonl", "firstPrompt": "?"}'
+    assert is_beside(claude_code, f'{{"version": 1, "entries": [{entry}]}}')
+    assert is_beside(claude_code, lines({"type": "started", "key": "v2:1", "agentId": "a1"}))
+    assert is_beside(claude_code, '{"agentType":"Explore","description":"?"}', path="/x/agent-1.meta.json")
 
 
-def test_the_records_of_qwen_code_are_not_taken_for_its_own() -> None:
-    said: JsonObject = {"role": "user", "parts": [{"text": "解释一下"}]}
+def test_it_knows_its_own_and_does_not_take_the_records_of_other_tools_for_them() -> None:
+    stream = {"type": "assistant", "message": {"role": "assistant", "content": []}, "session_id": SESSION}
+    for own in (user(0, "?"), stream):
+        assert certainty(claude_code, lines(own)) >= 90
+    of_qwen = record("user", 0, message={"role": "user", "parts": [{"text": "解释一下"}]})
     counted = record("system", 1, subtype="ui_telemetry", systemPayload={"uiEvent": {}})
-    assert claimed(claude_code, as_lines([record("user", 0, message=said), counted])) is None
-    assert claimed(claude_code, as_lines([counted])) is None
+    for others in (
+        [{"role": "user", "message": {"content": "?"}}],
+        [{"type": "session_meta", "timestamp": "", "payload": {"id": "x"}}],
+        [{"type": "user", "uuid": "x", "message": {"parts": []}}],
+        [of_qwen, counted],
+        [counted],
+    ):
+        assert claimed(claude_code, lines(*others)) is None

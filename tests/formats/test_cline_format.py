@@ -5,7 +5,8 @@ from typing import Any
 
 from chatmemory.pastchats.formats.cline.cline import cline
 from tests.for_each import for_each
-from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
+from tests.formats.large_history import text
 
 TASK = "/home/mei/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1751700000000"
 DISPLAY, SENT = f"{TASK}/ui_messages.json", f"{TASK}/api_conversation_history.json"
@@ -17,11 +18,24 @@ def shown(ts: int, kind: str, name: str, text: str = "", **fields: Any) -> dict[
     return {"ts": 1751700000000 + ts, "type": kind, kind: name, "text": text, **fields}
 
 
+def say(ts: int, words: str, **fields: Any) -> dict[str, Any]:
+    return shown(ts, "say", "text", words, **fields)
+
+
+def user(*blocks: str | dict[str, Any]) -> dict[str, Any]:
+    parts = [part for one in blocks for part in (text(one) if isinstance(one, str) else [one])]
+    return {"role": "user", "content": parts}
+
+
+def assistant(content: Any, **fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, **fields}
+
+
 WINDOW = [
-    shown(0, "say", "text", "给登录页加上重试"),
+    say(0, "给登录页加上重试"),
     shown(1, "say", "api_req_started", '{"request":"<task>...</task>\\n' + STATE.replace("\n", "\\n") + '"}'),
     shown(2, "say", "reasoning", "先看文件"),
-    shown(3, "say", "text", "我先读 main.py", partial=False),
+    say(3, "我先读 main.py", partial=False),
     shown(4, "ask", "tool", '{"tool":"readFile","path":"main.py"}'),
     shown(5, "ask", "followup", '{"question":"重试几次？","options":["3","5"]}'),
     shown(6, "say", "user_feedback", "三次"),
@@ -31,40 +45,15 @@ WINDOW = [
     shown(10, "say", "checkpoint_created"),
     shown(11, "say", "hologram", "?"),
 ]
-
+READ, ASK = "<read_file>\n<path>main.py</path>\n</read_file>", "ask_followup_question"
 REQUESTS = [
-    {
-        "role": "user",
-        "content": [
-            {"type": "text", "text": "<task>\n给登录页加上重试\n</task>"},
-            {"type": "text", "text": STATE},
-        ],
-    },
-    {
-        "role": "assistant",
-        "content": "<thinking>先看文件</thinking>\n我先读 main.py\n<read_file>\n<path>main.py</path>\n</read_file>",
-        "ts": 1751700000004,
-    },
-    {"role": "user", "content": [{"type": "text", "text": "[read_file for 'main.py'] Result:\nprint(1)"}]},
-    {
-        "role": "assistant",
-        "content": "<ask_followup_question><question>重试几次？</question></ask_followup_question>",
-    },
-    {
-        "role": "user",
-        "content": [
-            {
-                "type": "text",
-                "text": "[ask_followup_question for '重试几次？'] Result:\n<answer>\n三次\n</answer>",
-            }
-        ],
-    },
-    {
-        "role": "assistant",
-        "content": "<attempt_completion>\n<result>\n完成了\n</result>\n</attempt_completion>",
-    },
+    user("<task>\n给登录页加上重试\n</task>", STATE),
+    assistant(f"<thinking>先看文件</thinking>\n我先读 main.py\n{READ}", ts=1751700000004),
+    user("[read_file for 'main.py'] Result:\nprint(1)"),
+    assistant(f"<{ASK}><question>重试几次？</question></{ASK}>"),
+    user(f"[{ASK} for '重试几次？'] Result:\n<answer>\n三次\n</answer>"),
+    assistant("<attempt_completion>\n<result>\n完成了\n</result>\n</attempt_completion>"),
 ]
-
 SAID = [
     ("user", "给登录页加上重试"),
     ("assistant", "我先读 main.py"),
@@ -76,133 +65,37 @@ SAID = [
 
 def test_what_the_window_showed_is_read() -> None:
     found = parsed(cline, WINDOW, DISPLAY)
-    assert said(found) == SAID
+    assert (said(found), unknown(found), issues(found)) == (SAID, ["say hologram"], [])
     assert tagged(found) == [("thinking", "先看文件"), ("tool_result", "5 passed")]
-    assert unknown(found) == ["say hologram"]
-    assert issues(found) == []
     first, second = turns(found)[:2]
-    assert first.conversation_id == "cline:1751700000000"
+    assert (first.conversation_id, first.project) == ("cline:1751700000000", "/home/mei/app")
     assert first.timestamp == datetime(2025, 7, 5, 7, 20, tzinfo=UTC)
-    assert first.project == "/home/mei/app"
     assert second.metadata["tool_calls"] == [{"name": "readFile", "id": "1751700000004"}]
 
 
 def test_of_a_text_that_grew_the_last_one_counts() -> None:
     grown = [
         WINDOW[0],
-        shown(3, "say", "text", "我先", partial=True),
-        shown(3, "say", "text", "嗯，先读", partial=True),
-        shown(3, "say", "text", "我先读", partial=True),
-        shown(4, "say", "text", "我先读 main.py", partial=False),
-        shown(5, "say", "text", "我先读 main.py 然后测试"),
+        say(3, "我先", partial=True),
+        say(3, "嗯，先读", partial=True),
+        say(3, "我先读", partial=True),
+        say(4, "我先读 main.py", partial=False),
+        say(5, "我先读 main.py 然后测试"),
     ]
-    assert [text for _, text in said(parsed(cline, grown, DISPLAY))[1:]] == [
-        "我先读 main.py",
-        "我先读 main.py 然后测试",
-    ]
-
-
-def test_what_was_sent_reads_as_what_was_shown() -> None:
-    found = parsed(cline, REQUESTS, SENT)
-    assert said(found) == SAID
-    assert tagged(found) == [
-        ("thinking", "先看文件"),
-        ("tool_result", "[read_file for 'main.py'] Result:\nprint(1)"),
-        ("tool_result", "[ask_followup_question for '重试几次？'] Result:"),
-    ]
-    assert turns(found)[1].metadata == {"cwd": "/home/mei/app", "tool_calls": [{"name": "read_file"}]}
-    assert turns(found)[0].conversation_id == "cline:1751700000000"
-
-
-def test_a_task_with_both_files_is_read_once() -> None:
-    beside = {DISPLAY: WINDOW}
-    assert said(parsed(cline, REQUESTS, SENT, others=beside)) == []
-    assert issues(parsed(cline, REQUESTS, SENT, others=beside)) == [
-        ("not_a_transcript", "the same task is read from ui_messages.json beside it")
-    ]
-    assert said(parsed(cline, REQUESTS, SENT, others={DISPLAY: []})) == SAID
-    assert said(parsed(cline, WINDOW, DISPLAY, others={SENT: REQUESTS})) == SAID
-
-
-def test_a_refusal_of_a_tool_is_a_persons_word() -> None:
-    denied = "The user denied this operation and provided the following feedback:\n<feedback>\n不要改这个\n</feedback>"
-    request = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": denied}]}
-    found = parsed(cline, [*REQUESTS[:1], request], SENT)
-    assert said(found)[1] == ("user", "不要改这个")
-
-
-def text(words: str) -> dict[str, str]:
-    return {"type": "text", "text": words}
-
-
-def test_what_a_tool_gave_is_no_persons_word_though_it_stands_in_a_block_of_its_own() -> None:
-    named, command = "[read_file for 'main.py'] Result:", "[execute_command for 'cat <<E\n1\nE'] Result:\n1"
-    question = "[ask_followup_question for '几次？'] Result:"
-    requests = [
-        {"role": "user", "content": [text(named), text("print(1)"), text(STATE)]},
-        {"role": "user", "content": [text(command), text(question), text("<answer>\n三次\n</answer>")]},
-    ]
-    found = parsed(cline, [*REQUESTS[:1], *requests], SENT)
-    assert said(found) == [*SAID[:1], ("user", "三次")]
-    assert tagged(found) == [
-        ("tool_result", f"{named}\n\nprint(1)"),
-        ("tool_result", f"{command}\n\n{question}"),
-    ]
-
-
-def test_what_an_answer_tells_by_a_tool_is_read() -> None:
-    call = {"type": "tool_use", "id": "t", "name": "attempt_completion", "input": {"result": "完成了"}}
-    found = parsed(cline, [*REQUESTS[:1], {"role": "assistant", "content": [text("好"), call]}], SENT)
-    assert said(found)[1] == ("assistant", "好\n\n完成了")
-
-
-def test_a_session_of_the_sdk_is_read() -> None:
-    document = {
-        "version": 1,
-        "agent": "lead",
-        "messages": [
-            {"id": "m1", "role": "user", "content": "你好", "ts": 1783376868634},
-            {
-                "id": "m2",
-                "role": "assistant",
-                "content": [{"type": "text", "text": "Hi"}],
-                "ts": 1783376868635,
-            },
-        ],
-        "sessionId": "s-1",
-    }
-    assert claim(cline, document) is not None
-    beside = {"/home/mei/s-1.json": {"session_id": "s-1", "cwd": "/home/mei/app"}}
-    found = parsed(cline, document, "/home/mei/s-1.messages.json", others=beside)
-    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
-    assert (turns(found)[0].conversation_id, turns(found)[0].project) == ("cline:s-1", "/home/mei/app")
-
-
-@for_each(("document", "path"), [(WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)])
-def test_a_task_is_claimed_by_what_it_holds(document: Any, path: str) -> None:
-    claimed = claim(cline, document, path)
-    assert claimed is not None
-    assert claimed.confidence >= 90
-
-
-def test_lists_of_tasks_are_no_transcripts_and_other_lists_are_not_its_own() -> None:
-    claimed = claim(cline, [{"id": "1", "ts": 1, "task": "x", "tokensIn": 3}])
-    assert claimed is not None
-    assert not claimed.is_transcript
-    assert claim(cline, [{"role": "user", "content": "hi"}]) is None
-    assert claim(cline, [{"ts": 1, "type": "message", "text": "slack"}]) is None
+    answers = [("assistant", "我先读 main.py"), ("assistant", "我先读 main.py 然后测试")]
+    assert said(parsed(cline, grown, DISPLAY))[1:] == answers
 
 
 def test_a_part_of_a_text_is_no_turn_once_the_whole_has_come() -> None:
     window = [
-        shown(0, "say", "text", "Why is it slow?"),
-        shown(1, "say", "text", "Let me look ", partial=True),
+        say(0, "Why is it slow?"),
+        say(1, "Let me look ", partial=True),
         shown(2, "say", "api_req_started", "{}"),
-        shown(3, "say", "text", "Let me look at main.py.", partial=False),
-        shown(4, "say", "text", "It waits", partial=True),
-        shown(5, "say", "text", "It waits for the log.", partial=True),
-        shown(6, "say", "text", "It waits for the log.", partial=False),
-        shown(7, "say", "text", "And the reader was stopp", partial=True),
+        say(3, "Let me look at main.py.", partial=False),
+        say(4, "It waits", partial=True),
+        say(5, "It waits for the log.", partial=True),
+        say(6, "It waits for the log.", partial=False),
+        say(7, "And the reader was stopp", partial=True),
         shown(8, "say", "user_feedback", "never mind"),
     ]
     assert said(parsed(cline, window, DISPLAY)) == [
@@ -212,3 +105,69 @@ def test_a_part_of_a_text_is_no_turn_once_the_whole_has_come() -> None:
         ("assistant", "And the reader was stopp"),
         ("user", "never mind"),
     ]
+
+
+def test_what_was_sent_reads_as_what_was_shown() -> None:
+    found = parsed(cline, REQUESTS, SENT)
+    assert said(found) == SAID
+    assert tagged(found) == [
+        ("thinking", "先看文件"),
+        ("tool_result", "[read_file for 'main.py'] Result:\nprint(1)"),
+        ("tool_result", f"[{ASK} for '重试几次？'] Result:"),
+    ]
+    assert turns(found)[1].metadata == {"cwd": "/home/mei/app", "tool_calls": [{"name": "read_file"}]}
+    assert turns(found)[0].conversation_id == "cline:1751700000000"
+
+
+def test_a_task_with_both_files_is_read_once() -> None:
+    beside = parsed(cline, REQUESTS, SENT, others={DISPLAY: WINDOW})
+    note = ("not_a_transcript", "the same task is read from ui_messages.json beside it")
+    assert (said(beside), issues(beside)) == ([], [note])
+    assert said(parsed(cline, REQUESTS, SENT, others={DISPLAY: []})) == SAID
+    assert said(parsed(cline, WINDOW, DISPLAY, others={SENT: REQUESTS})) == SAID
+
+
+def test_a_refusal_of_a_tool_is_a_persons_word() -> None:
+    denied = "The user denied this operation and provided the following feedback:\n<feedback>\n不要改这个\n</feedback>"
+    refusal = user({"type": "tool_result", "tool_use_id": "t", "content": denied})
+    assert said(parsed(cline, [REQUESTS[0], refusal], SENT))[1] == ("user", "不要改这个")
+
+
+def test_what_a_tool_gave_is_no_persons_word_though_it_stands_in_a_block_of_its_own() -> None:
+    named, command = "[read_file for 'main.py'] Result:", "[execute_command for 'cat <<E\n1\nE'] Result:\n1"
+    question = "[ask_followup_question for '几次？'] Result:"
+    given = [user(named, "print(1)", STATE), user(command, question, "<answer>\n三次\n</answer>")]
+    found = parsed(cline, [REQUESTS[0], *given], SENT)
+    assert said(found) == [SAID[0], ("user", "三次")]
+    results = [f"{named}\n\nprint(1)", f"{command}\n\n{question}"]
+    assert tagged(found) == [("tool_result", result) for result in results]
+
+
+def test_what_an_answer_tells_by_a_tool_is_read() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "attempt_completion", "input": {"result": "完成了"}}
+    found = parsed(cline, [REQUESTS[0], assistant([*text("好"), call])], SENT)
+    assert said(found)[1] == ("assistant", "好\n\n完成了")
+
+
+def test_a_session_of_the_sdk_is_read() -> None:
+    messages = [
+        {"id": "m1", "role": "user", "content": "你好", "ts": 1783376868634},
+        {"id": "m2", "role": "assistant", "content": text("Hi"), "ts": 1783376868635},
+    ]
+    document = {"version": 1, "agent": "lead", "messages": messages, "sessionId": "s-1"}
+    assert certainty(cline, document) > 0
+    beside = {"/home/mei/s-1.json": {"session_id": "s-1", "cwd": "/home/mei/app"}}
+    found = parsed(cline, document, "/home/mei/s-1.messages.json", others=beside)
+    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
+    assert (turns(found)[0].conversation_id, turns(found)[0].project) == ("cline:s-1", "/home/mei/app")
+
+
+@for_each(("document", "path"), [(WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)])
+def test_a_task_is_claimed_by_what_it_holds(document: Any, path: str) -> None:
+    assert certainty(cline, document, path) >= 90
+
+
+def test_lists_of_tasks_are_no_transcripts_and_other_lists_are_not_its_own() -> None:
+    assert is_beside(cline, [{"id": "1", "ts": 1, "task": "x", "tokensIn": 3}])
+    assert certainty(cline, [{"role": "user", "content": "hi"}]) == 0
+    assert certainty(cline, [{"ts": 1, "type": "message", "text": "slack"}]) == 0

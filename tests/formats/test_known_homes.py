@@ -7,8 +7,9 @@ import pytest
 
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.files.sqlite_archive import forget_copies
-from tests.formats.agent_histories import AGENTS, TALK, THANKED, lines
 from tests.formats.every_home import CODEX, ELSEWHERE, ROLLOUT, STORES, make_home, write
+from tests.formats.large_history import lines
+from tests.formats.small_histories import AGENTS, TALK, THANKED
 from tests.indexed import Indexed, open_index
 
 zstandard = pytest.importorskip("zstandard")
@@ -22,15 +23,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_home(tmp_path / "home")
 
 
+def index(past: Indexed) -> IndexReport:
+    forget_copies()
+    return past.try_index(inputs=()).unwrap()
+
+
 @pytest.fixture
 def past(tmp_path: Path) -> Iterator[Indexed]:
     with open_index(tmp_path) as indexed:
         yield indexed
-
-
-def index(past: Indexed) -> IndexReport:
-    forget_copies()
-    return past.try_index(inputs=()).unwrap()
 
 
 def test_every_agent_is_read_and_nothing_is_lost_when_its_files_move_on(past: Indexed, home: Path) -> None:

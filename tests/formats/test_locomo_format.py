@@ -2,27 +2,25 @@
 
 from datetime import UTC, datetime
 
-from read_turns import as_json, confidence, prefixes, read
-
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.lists.locomo import locomo
 from chatmemory.pastchats.formats.lists.role_list import role_list
 from tests.for_each import for_each
+from tests.formats.exported import certainty
+from tests.read_turns import as_json, read
 
+PHOTO: dict[str, Json] = {
+    "img_url": ["https://example.org/dog.jpg"],
+    "blip_caption": "a photo of a dog in a red coat",
+    "query": "dog",
+}
 TALK: dict[str, Json] = {
     "speaker_a": "Mei",
     "speaker_b": "Jonas",
     "session_1_date_time": "1:56 pm on 8 May, 2023",
     "session_1": [
         {"speaker": "Mei", "dia_id": "D1:1", "text": "你好，Jonas！"},
-        {
-            "speaker": "Jonas",
-            "dia_id": "D1:2",
-            "text": "Look at him.",
-            "img_url": ["https://example.org/dog.jpg"],
-            "blip_caption": "a photo of a dog in a red coat",
-            "query": "dog",
-        },
+        {"speaker": "Jonas", "dia_id": "D1:2", "text": "Look at him.", **PHOTO},
     ],
     "session_2": [{"speaker": "Mei", "dia_id": "D2:1", "text": "", "blip_caption": "a photo of a lake"}],
     "session_2_date_time": "12:09 am on 13 September, 2023",
@@ -41,6 +39,8 @@ SAID = [
     ("D1:2", "session_1", "Jonas", "Look at him. [shares a photo of a dog in a red coat]"),
     ("D2:1", "session_2", "Mei", "[shares a photo of a lake]"),
 ]
+# The second session has its date behind it.
+FIRST, SECOND = datetime(2023, 5, 8, 13, 56, tzinfo=UTC), datetime(2023, 9, 13, 0, 9, tzinfo=UTC)
 
 
 @for_each("indent", [None, 2])
@@ -57,16 +57,18 @@ SAID = [
 def test_turns_are_found_wherever_the_sessions_lie(
     document: Json, conversation: str, indent: int | None
 ) -> None:
-    found = read(locomo, as_json(document, indent=indent), path="/d/talk.json")
+    text = as_json(document, indent=indent)
+    found = read(locomo, text, path="/d/talk.json")
     assert [(turn.native_id, turn.session, turn.speaker, turn.content) for turn in found.kept] == SAID
+    assert [turn.timestamp for turn in found.kept] == [FIRST, FIRST, SECOND]
     assert found.conversations == [conversation]
     assert {turn.role for turn in found.kept} == {"user"}
+    assert certainty(locomo, text) > 90
+    assert certainty(role_list, text) == 0
 
 
-def test_a_session_has_one_date_which_may_stand_behind_it() -> None:
-    instants = [turn.timestamp for turn in read(locomo, as_json([SAMPLE])).kept]
-    first, second = datetime(2023, 5, 8, 13, 56, tzinfo=UTC), datetime(2023, 9, 13, 0, 9, tzinfo=UTC)
-    assert instants == [first, first, second]
+def test_sessions_without_dialogue_ids_are_not_its_own() -> None:
+    assert certainty(locomo, as_json({"session_1": [{"user": "x"}]})) == 0
 
 
 @for_each(
@@ -86,46 +88,16 @@ def test_a_date_is_understood_or_left_open(text: str, instant: datetime | None) 
     assert read(locomo, as_json(talk)).kept[0].timestamp == instant
 
 
-def test_messages_with_a_date_of_their_own_keep_it() -> None:
-    talk = {
-        "session_1": [
-            {"speaker": "A", "dia_id": "D1:1", "clean_text": "hi", "date_time": "29.12.2023, 16:44:55"}
-        ]
-    }
-    turn = read(locomo, as_json(talk)).kept[0]
+def test_messages_with_a_date_of_their_own_keep_it_and_those_that_say_nothing_are_counted() -> None:
+    dated: Json = {"speaker": "A", "dia_id": "D1:1", "clean_text": "hi", "date_time": "29.12.2023, 16:44:55"}
+    found = read(locomo, as_json({"session_1": [dated, {"speaker": "A", "dia_id": "D1:2", "text": ""}]}))
+    (turn,) = found.kept
     assert (turn.content, turn.timestamp) == ("hi", datetime(2023, 12, 29, 16, 44, 55, tzinfo=UTC))
-
-
-def test_a_turn_that_says_nothing_is_counted() -> None:
-    talk = {
-        "session_1": [
-            {"speaker": "A", "dia_id": "D1:1", "text": "hi"},
-            {"speaker": "A", "dia_id": "D1:2", "text": ""},
-        ]
-    }
-    assert read(locomo, as_json(talk)).unknown == ["turn without text"]
+    assert found.unknown == ["turn without text"]
 
 
 def test_two_samples_are_two_conversations_with_dates_of_their_own() -> None:
-    other = {
-        **SAMPLE,
-        "sample_id": "conv-8",
-        "conversation": {**TALK, "session_1_date_time": "3:00 pm on 1 June, 2024"},
-    }
-    found = read(locomo, as_json([SAMPLE, other]))
+    talk = {**TALK, "session_1_date_time": "3:00 pm on 1 June, 2024"}
+    found = read(locomo, as_json([SAMPLE, {**SAMPLE, "sample_id": "conv-8", "conversation": talk}]))
     assert found.conversations == ["locomo:conv-7", "locomo:conv-8"]
     assert found.kept[3].timestamp == datetime(2024, 6, 1, 15, 0, tzinfo=UTC)
-
-
-def test_it_is_known_by_sessions_and_dialogue_ids() -> None:
-    for document in ([SAMPLE], SAMPLE, TALK):
-        assert confidence(locomo, as_json(document, indent=1)) > 90
-        assert confidence(role_list, as_json(document, indent=1)) == 0
-    assert confidence(locomo, as_json({"session_1": [{"user": "x"}]})) == 0
-
-
-def test_every_beginning_of_the_document_can_be_read() -> None:
-    text = as_json([TALK])
-    for part in prefixes(text, every=17):
-        ids = [turn.native_id for turn in read(locomo, part).kept]
-        assert ids == ["D1:1", "D1:2", "D2:1"][: len(ids)]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,7 @@ from tests.thorough import thorough
 ROOT = Path(__file__).parents[2]
 
 MEGABYTES = 24
-MIB_OF_IDS = (
-    14  # what a tree of 17,000 ids and offsets takes; a reader that held the texts would take twice as much
-)
+MIB_OF_IDS = 14  # of a tree of 17,000 ids and offsets; a reader that held the texts would take twice as much
 
 ONE_LONG_RECORD = """
 import json
@@ -42,6 +41,12 @@ print(json.dumps([lines, members, peak_mib()]))
 """
 
 
+def printed(*arguments: str) -> Any:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -55,29 +60,14 @@ print(json.dumps([lines, members, peak_mib()]))
     ],
 )
 def test_a_long_conversation_takes_no_more_memory_than_its_ids(name: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.history_formats",
-        "--measure",
-        name,
-        str(MEGABYTES * 1_000_000),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = printed("-m", "benchmarks.history_formats", "--measure", name, str(MEGABYTES * 1_000_000))
     assert found["issues"] == 0
     assert found["turns"] > 5_000
     assert found["peak_mib"] - found["base_mib"] < MIB_OF_IDS
 
 
 def test_one_record_of_50_mb_is_left_out_and_the_rest_is_read() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ONE_LONG_RECORD], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    lines, members, peak_mib = json.loads(done.stdout)
-    assert [one for one in lines if one == "too_large"] == ["too_large"]
-    assert [one for one in members if one == "too_large"] == ["too_large"]
+    lines, members, peak_mib = printed("-c", ONE_LONG_RECORD)
+    assert (lines.count("too_large"), members.count("too_large")) == (1, 1)
     assert (len(lines), len(members)) == (3, 4)
     assert peak_mib < 100

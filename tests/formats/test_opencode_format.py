@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.opencode import opencode
-from tests.formats.exported import claim, issues, parsed, said, tagged, turns, unknown
-from tests.read_turns import as_lines, read
+from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
+from tests.formats.large_history import lines
+from tests.read_turns import read
 
 STORE = "/home/mei/.local/share/opencode/storage"
 SESSION_PATH = f"{STORE}/session/p1/ses_1.json"
@@ -47,6 +48,7 @@ MESSAGES: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
     (info("msg_3", "assistant", 3, summary=True), [part("text", text="目前为止的总结")]),
     (info("msg_4", "user", 4, summary={"title": "t", "body": "旧版本的问题"}), []),
 ]
+SAID = [("user", "加上重试"), ("assistant", "好了"), ("summary", "目前为止的总结"), ("user", "旧版本的问题")]
 
 
 def store() -> dict[str, Any]:
@@ -58,45 +60,27 @@ def store() -> dict[str, Any]:
     return files
 
 
-SAID = [("user", "加上重试"), ("assistant", "好了"), ("summary", "目前为止的总结"), ("user", "旧版本的问题")]
-
-
 def test_a_session_is_joined_from_the_files_of_the_store() -> None:
     found = parsed(opencode, SESSION, SESSION_PATH, others=store())
     assert said(found) == SAID
-    assert tagged(found) == [
-        ("harness", "Called the Read tool"),
-        ("thinking", "想一想"),
-        ("tool_result", "5 passed"),
-    ]
-    assert unknown(found) == ["part hologram"]
-    assert issues(found) == []
+    thought, result = ("thinking", "想一想"), ("tool_result", "5 passed")
+    assert tagged(found) == [("harness", "Called the Read tool"), thought, result]
+    assert (unknown(found), issues(found)) == (["part hologram"], [])
     answer = turns(found)[1]
     assert (answer.conversation_id, answer.native_id) == ("opencode:ses_1", "msg_2")
-    assert (answer.project, answer.timestamp) == (
-        "/home/mei/app",
-        datetime(2024, 10, 27, 3, 33, 20, 2000, UTC),
-    )
-    assert answer.metadata == {
-        "title": "修复重试",
-        "cwd": "/home/mei/app",
-        "model": "claude-sonnet-4",
-        "tool_calls": [{"name": "bash", "id": "c1"}],
-    }
+    assert answer.project == "/home/mei/app"
+    assert answer.timestamp == datetime(2024, 10, 27, 3, 33, 20, 2000, UTC)
+    about = {"title": "修复重试", "cwd": "/home/mei/app", "model": "claude-sonnet-4"}
+    assert answer.metadata == {**about, "tool_calls": [{"name": "bash", "id": "c1"}]}
 
 
-def test_an_export_reads_as_the_store_does() -> None:
-    document = {
-        "info": SESSION,
-        "messages": [{"info": message, "parts": parts} for message, parts in MESSAGES],
-    }
-    assert claim(opencode, document) is not None
+def test_an_export_and_the_older_layout_read_as_the_store_does() -> None:
+    messages = [{"info": message, "parts": parts} for message, parts in MESSAGES]
+    document = {"info": SESSION, "messages": messages}
+    assert certainty(opencode, document) > 0
     found = parsed(opencode, document)
     assert said(found) == SAID
     assert turns(found)[0].conversation_id == "opencode:ses_1"
-
-
-def test_the_older_layout_is_read_too() -> None:
     old = {
         path.replace("/message/", "/session/message/").replace("/part/", "/session/part/ses_1/"): content
         for path, content in store().items()
@@ -113,55 +97,37 @@ def test_a_damaged_part_is_an_issue_and_the_rest_is_read() -> None:
     assert [code for code, _ in issues(found)] == ["malformed_record", "truncated_tail"]
 
 
-def test_an_id_that_is_a_path_leads_nowhere() -> None:
-    hostile = {**SESSION, "id": "../../secret"}
+def test_an_id_that_is_a_path_leads_nowhere_and_without_messages_there_are_no_turns() -> None:
     message = info("msg_1", "user", 1, summary={"body": "不该读到"})
     files = {"/home/mei/.local/share/opencode/secret/msg_1.json": message}
-    assert parsed(opencode, hostile, SESSION_PATH, others=files) == []
-
-
-def test_a_session_without_messages_has_no_turns() -> None:
+    assert parsed(opencode, {**SESSION, "id": "../../secret"}, SESSION_PATH, others=files) == []
     assert parsed(opencode, SESSION, SESSION_PATH) == []
 
 
 def test_messages_and_parts_are_no_transcripts_of_their_own() -> None:
-    for path, content in store().items():
-        claimed = claim(opencode, content, path)
-        assert claimed is not None
-        assert not claimed.is_transcript
-    session = claim(opencode, SESSION, "/x.json")
-    assert session is not None
-    assert session.is_transcript
+    assert [path for path, content in store().items() if not is_beside(opencode, content, path)] == []
+    assert certainty(opencode, SESSION, "/x.json") > 0
 
 
 def test_the_rows_of_the_store_say_what_the_files_did() -> None:
-    def part(message: str, role: str, **fields: object) -> dict[str, object]:
+    def row(message: str, role: str, **fields: object) -> dict[str, object]:
         info = {"role": role, "time": {"created": 1780308000000}}
         about = {"record": "part", "message_id": message, "message": info, "part_id": f"p{len(fields)}"}
         return {**about, "part": fields or None}
 
-    rows = as_lines(
-        [
-            {
-                "record": "session",
-                "id": "ses_1",
-                "directory": "/home/lin/shop",
-                "title": "t",
-                "parent_id": "ses_0",
-            },
-            part("msg_1", "user", type="text", text="Why is it slow?"),
-            part("msg_2", "assistant", type="reasoning", text="Layers?"),
-            part("msg_2", "assistant", type="text", text="The sources are copied first."),
-            part("msg_2", "assistant", type="hologram", text="?"),
-            part("msg_3", "user"),
-            {"record": "hologram"},
-        ]
+    about = {"id": "ses_1", "directory": "/home/lin/shop", "title": "t", "parent_id": "ses_0"}
+    rows = lines(
+        {"record": "session", **about},
+        row("msg_1", "user", type="text", text="Why is it slow?"),
+        row("msg_2", "assistant", type="reasoning", text="Layers?"),
+        row("msg_2", "assistant", type="text", text="The sources are copied first."),
+        row("msg_2", "assistant", type="hologram", text="?"),
+        row("msg_3", "user"),
+        {"record": "hologram"},
     )
     found = read(opencode, rows)
     assert found.said == [("user", "Why is it slow?"), ("assistant", "The sources are copied first.")]
     first = found.kept[0]
-    assert (first.conversation_id, first.native_id, first.project) == (
-        "opencode:ses_1", "msg_1", "/home/lin/shop",
-    )  # fmt: skip
-    assert first.metadata["parent_session"] == "ses_0"
+    assert (first.conversation_id, first.native_id) == ("opencode:ses_1", "msg_1")
+    assert (first.project, first.metadata["parent_session"]) == ("/home/lin/shop", "ses_0")
     assert found.unknown == ["part hologram", "hologram"]

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.web.openwebui import openwebui
-from tests.formats.exported import claim, issues, parsed, said, tagged, turns
+from tests.formats.exported import certainty, issues, parsed, said, tagged, turns
 
 
 def message(key: str, parent: str | None, role: str, content: str, **fields: Any) -> dict[str, Any]:
-    linked = {"id": key, "parentId": parent, "childrenIds": []}
+    linked: dict[str, Any] = {"id": key, "parentId": parent, "childrenIds": []}
     return {**linked, "role": role, "content": content, "timestamp": 1700000000, **fields}
 
 
@@ -19,33 +19,32 @@ def chat(*messages: dict[str, Any], current: str | None = None) -> dict[str, Any
 
 
 PAIR = (message("1", None, "user", "巴黎天气？"), message("2", "1", "assistant", "18 度", model="llama3.1"))
+SAID = [("user", "巴黎天气？"), ("assistant", "18 度")]
 
 
 def test_a_list_a_wrapped_chat_and_a_bare_one_read_the_same() -> None:
     bare = chat(*PAIR, current="2")
     wrapped = {"id": "c-1", "title": "天气", "chat": bare}
-    for document in ([wrapped], wrapped, bare, [bare]):
-        assert claim(openwebui, document) is not None
+    path = "/home/mei/x.json"
+    for document, name in (([wrapped], "c-1"), (wrapped, "c-1"), (bare, path), ([bare], f"{path}#0")):
+        assert certainty(openwebui, document) > 0
         found = parsed(openwebui, document)
-        assert said(found) == [("user", "巴黎天气？"), ("assistant", "18 度")]
-        assert issues(found) == []
-    assert turns(parsed(openwebui, [wrapped]))[1].conversation_id == "openwebui:c-1"
-    assert turns(parsed(openwebui, bare))[1].conversation_id == "openwebui:/home/mei/x.json"
-
-
-def test_a_turn_knows_its_time_its_model_and_its_title() -> None:
-    answer = turns(parsed(openwebui, chat(*PAIR, current="2")))[1]
-    assert answer.timestamp == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
-    assert answer.metadata == {"title": "天气", "model": "llama3.1"}
+        assert (said(found), issues(found)) == (SAID, [])
+        answer = turns(found)[1]
+        assert answer.conversation_id == f"openwebui:{name}"
+        assert answer.timestamp == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+        assert answer.metadata == {"title": "天气", "model": "llama3.1"}
 
 
 def test_the_path_that_ends_at_the_current_message_is_read() -> None:
     other = message("3", "1", "assistant", "别的模型", timestamp=1800000000)
-    assert said(parsed(openwebui, chat(*PAIR, other, current="2")))[1] == ("assistant", "18 度")
+    assert said(parsed(openwebui, chat(*PAIR, other, current="2"))) == SAID
     assert said(parsed(openwebui, chat(*PAIR, other)))[1] == ("assistant", "别的模型")
+    circle = chat(message("1", "2", "user", "甲"), message("2", "1", "assistant", "乙"), current="2")
+    assert said(parsed(openwebui, circle)) == [("user", "甲"), ("assistant", "乙")]
 
 
-def test_reasoning_and_tool_calls_are_taken_out_of_the_text() -> None:
+def test_reasoning_and_tool_calls_are_taken_out_of_the_text_and_other_details_stay() -> None:
     content = (
         '<details type="reasoning" done="true" duration="3">\n<summary>Thought for 3 seconds</summary>\n'
         "&gt; 先查\n&gt; 再答</details>\n"
@@ -56,12 +55,8 @@ def test_reasoning_and_tool_calls_are_taken_out_of_the_text() -> None:
     assert said(found)[1] == ("assistant", "18 度，有雨")
     assert tagged(found) == [("thinking", "先查\n再答"), ("tool_result", '"18C"')]
     assert turns(found)[1].metadata["tool_calls"] == [{"name": "get_weather", "id": "call_1"}]
-
-
-def test_other_details_stay_in_the_text() -> None:
-    content = "<details><summary>Log</summary>第 3 行</details>"
-    found = parsed(openwebui, chat(message("1", None, "user", content), current="1"))
-    assert said(found) == [("user", content)]
+    other = "<details><summary>Log</summary>第 3 行</details>"
+    assert said(parsed(openwebui, chat(message("1", None, "user", other), current="1"))) == [("user", other)]
 
 
 def test_a_chat_without_a_tree_is_its_list() -> None:
@@ -73,11 +68,6 @@ def test_a_chat_without_a_tree_is_its_list() -> None:
     assert said(found) == [("user", "你好"), ("assistant", "Hi")]
 
 
-def test_a_circle_of_parents_ends() -> None:
-    circle = chat(message("1", "2", "user", "甲"), message("2", "1", "assistant", "乙"), current="2")
-    assert said(parsed(openwebui, circle)) == [("user", "甲"), ("assistant", "乙")]
-
-
 def test_an_answer_may_stand_in_its_items_alone() -> None:
     output = [
         {"type": "reasoning", "content": [{"type": "output_text", "text": "想一想"}]},
@@ -85,8 +75,7 @@ def test_an_answer_may_stand_in_its_items_alone() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "18"}]},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "18 度"}]},
     ]
-    found = parsed(openwebui, chat(PAIR[0], message("2", "1", "assistant", "", output=output), current="2"))
-    assert said(found) == [("user", "巴黎天气？"), ("assistant", "18 度")]
-    assert tagged(found) == [("thinking", "想一想"), ("tool_result", "18")]
-    both = message("2", "1", "assistant", "18 度", output=output)
-    assert said(parsed(openwebui, chat(PAIR[0], both, current="2")))[1] == ("assistant", "18 度")
+    for content, others in (("", [("thinking", "想一想"), ("tool_result", "18")]), ("18 度", [])):
+        answer = message("2", "1", "assistant", content, output=output)
+        found = parsed(openwebui, chat(PAIR[0], answer, current="2"))
+        assert (said(found), tagged(found)) == (SAID, others)

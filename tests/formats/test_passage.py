@@ -1,11 +1,14 @@
 """The lines of one turn, and no more of them than a turn may have."""
 
-from read_turns import read
-
+from chatmemory.pastchats.formats.cursor.cursor import cursor
+from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.reading.text_lines import MAX_PASSAGE_CHARACTERS, Passage
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from chatmemory.pastchats.formats.tools.specstory import specstory
+from tests.for_each import for_each
+from tests.formats import test_aider_format, test_cursor_format, test_markdown_format, test_specstory_format
+from tests.read_turns import prefixes, read
 
 LONG = "重试" * MAX_PASSAGE_CHARACTERS
 
@@ -35,3 +38,28 @@ def test_a_turn_without_end_is_cut_off_and_says_so_and_the_next_one_is_read() ->
         assert second.content == "好"
         assert second.lossy == ()
         assert [issue.code for issue in found.issues] == ["too_large"]
+
+
+@for_each(
+    ("format_", "text"),
+    [
+        (aider, test_aider_format.HISTORY),
+        (cursor, test_cursor_format.EXPORT),
+        (cursor, test_cursor_format.TEXT),
+        (markdown, test_markdown_format.COPILOT),
+        (specstory, test_specstory_format.CLAUDE),
+        (specstory, test_specstory_format.CURSOR),
+        (specstory, test_specstory_format.OLDEST),
+    ],
+)
+def test_every_beginning_of_a_text_keeps_what_was_said_before_it_ends(
+    format_: HistoryFormat, text: str
+) -> None:
+    whole = read(format_, text).said
+    for part in prefixes(text, every=11):
+        said = read(format_, part, block_bytes=7).said
+        before = whole[: max(len(said) - 1, 0)]
+        assert [role for role, _ in said[:-1]] == [role for role, _ in before]
+        # Whoever speaks within code that is not closed yet begins a turn of Cursor, until it is.
+        assert said[:-1] == before or text is test_cursor_format.EXPORT
+        assert all(content.strip() for _, content in said)

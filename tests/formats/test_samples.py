@@ -5,58 +5,46 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
-from chatmemory.pastchats.formats.detection import detect
-from chatmemory.pastchats.formats.histories import HistoryIssue, PromptTurn
+from chatmemory.pastchats.formats.detection import Detection, detect
+from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.for_each import for_each
-from tests.formats.histories import EXPECTED, FILES, FOLDER, format_of, formats, issues_of, kept_turns, read
+from tests.formats.histories import EXPECTED, FILES, FOLDER, formats, issues_of, kept_turns, read
 
-SAMPLES = pytest.mark.parametrize("sample", EXPECTED, ids=[sample["file"] for sample in EXPECTED])
 WITH_TURNS = [sample for sample in EXPECTED if sample["conversations"]]
-CASES = [(sample, case) for sample in WITH_TURNS for case in sample["cases"]]
-EACH_CASE = pytest.mark.parametrize(
-    ("sample", "case"), CASES, ids=[f"{sample['file']}-{number}" for number, (sample, _) in enumerate(CASES)]
+EACH_CASE = for_each(
+    ("sample", "case"), [(sample, case) for sample in WITH_TURNS for case in sample["cases"]]
 )
 
 
-@SAMPLES
-def test_a_sample_is_known_by_its_content(sample: dict[str, Any]) -> None:
-    detection = detect(TextReader(sample["file"], FILES), formats().by_name.values())
+def detected(name: str, content: bytes) -> Detection:
+    files = FILES if name in FILES else {name: content}
+    return detect(TextReader(name, files), formats().by_name.values())
+
+
+@for_each("name", ["", "x.json", "x.txt", "x"])
+@for_each("sample", EXPECTED)
+def test_a_sample_is_known_by_its_content_under_any_name(sample: dict[str, Any], name: str) -> None:
+    detection = detected(name or sample["file"], FILES[sample["file"]])
     assert not detection.failures
     if sample["conversations"]:
         assert detection.format is not None, detection.issue
         assert detection.format.name == sample["format"]
     else:
+        assert detection.format is None
         assert detection.issue is not None
-        assert detection.issue.code == "not_a_transcript"
-
-
-@SAMPLES
-def test_a_sample_is_known_under_a_neutral_name(sample: dict[str, Any]) -> None:
-    for name in ("x.json", "x.txt", "x"):
-        detection = detect(TextReader(name, {name: FILES[sample["file"]]}), formats().by_name.values())
-        if sample["conversations"]:
-            assert detection.format is not None, (name, detection.issue)
-            assert detection.format.name == sample["format"]
-        else:
-            assert detection.format is None
+        assert name or detection.issue.code == "not_a_transcript"
 
 
 @for_each("sample", WITH_TURNS)
-def test_a_sample_holds_as_many_conversations_as_expected(sample: dict[str, Any]) -> None:
-    conversations = kept_turns(read(sample["file"]))
+def test_a_sample_is_whole_and_holds_as_many_conversations_as_expected(sample: dict[str, Any]) -> None:
+    parsed = read(sample["file"])
+    conversations = kept_turns(parsed)
+    assert issues_of(parsed) == []
     assert len(conversations) == sample.get("conversations_with_turns", sample["conversations"])
     if "total_turns_by_role" in sample:
         roles = Counter(turn.role for turns in conversations.values() for turn in turns)
         assert roles == sample["total_turns_by_role"]
-
-
-@SAMPLES
-def test_no_sample_is_damaged(sample: dict[str, Any]) -> None:
-    if sample["conversations"]:
-        assert issues_of(read(sample["file"])) == []
 
 
 @EACH_CASE
@@ -116,16 +104,9 @@ def instant(text: str) -> datetime:
 def test_a_part_of_a_conversation_is_no_conversation() -> None:
     parts = [path for path in FILES if "/part/" in path or "/message/" in path]
     assert parts
-    for path in parts:
-        detection = detect(TextReader(path, FILES), formats().by_name.values())
-        assert isinstance(detection.issue, HistoryIssue), path
+    assert [path for path in parts if detected(path, FILES[path]).issue is None] == []
 
 
 def test_every_sample_is_listed_with_its_source() -> None:
     sources = (FOLDER / "SOURCES.md").read_text()
     assert [path for path in FILES if path not in sources] == []
-
-
-def test_every_installed_format_loads() -> None:
-    assert formats().issues == ()
-    assert format_of(TextReader("x", {"x": FILES["claude_code/em_short.jsonl"]})).name == "claude_code"

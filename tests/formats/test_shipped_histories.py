@@ -1,14 +1,12 @@
 """The sample histories that ship with chatmemory: whole, small, and read by the formats that their folders name."""
 
-from collections.abc import Iterator
 from pathlib import Path
-
-from read_turns import Read
 
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.for_each import for_each
 from tests.formats.histories import formats
+from tests.read_turns import Read
 
 FOLDER = Path(__file__).parents[2] / "examples" / "histories"
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.name != "README.md")
@@ -22,11 +20,6 @@ def _read(path: Path) -> Read:
     return Read(tuple(found.format.parse(reader)))
 
 
-def _all_kept() -> Iterator[tuple[str, str]]:
-    for path in FILES:
-        yield from _read(path).said
-
-
 @for_each("path", FILES)
 def test_each_is_read_whole_by_the_format_of_its_folder(path: Path) -> None:
     read = _read(path)
@@ -38,20 +31,14 @@ def test_each_is_read_whole_by_the_format_of_its_folder(path: Path) -> None:
     assert path.stat().st_size < LARGEST_BYTES
 
 
-def test_they_tell_of_nine_tools_in_two_languages() -> None:
+def test_they_tell_of_nine_tools_in_two_languages_and_what_failed_before_it_worked() -> None:
     assert len({path.relative_to(FOLDER).parts[0] for path in FILES}) == 9
-    kept = list(_all_kept())
-    assert 60 <= len(kept) <= 100
-    assert sum("，" in text or "。" in text for _, text in kept) >= 12
-
-
-def test_they_tell_what_failed_before_it_worked() -> None:
-    texts = [text for _, text in _all_kept()]
+    texts = [text for path in FILES for _, text in _read(path).said]
+    assert 60 <= len(texts) <= 100
+    assert sum("，" in text or "。" in text for text in texts) >= 12
     asked = next(place for place, text in enumerate(texts) if text.startswith("build webhook retries"))
     assert "time.sleep" in texts[asked + 2] or "time.sleep" in texts[asked + 3]
     assert any("exponential backoff with full jitter" in text for text in texts[asked:])
-
-
-def test_one_holds_a_key_that_is_known_to_be_none_and_a_password_as_it_might_be() -> None:
-    assert sum("AKIAIOSFODNN7EXAMPLE" in text for _, text in _all_kept()) == 1
-    assert sum("no-real-passw0rd" in text for _, text in _all_kept()) == 1
+    # One holds a key that is known to be none, and a password as it might be.
+    assert sum("AKIAIOSFODNN7EXAMPLE" in text for text in texts) == 1
+    assert sum("no-real-passw0rd" in text for text in texts) == 1

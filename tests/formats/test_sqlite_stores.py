@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from chatmemory_layers.files import sqlite_archive
-from tests.formats.agent_histories import CLOSED, TALK, THANKED
-from tests.formats.sqlite_histories import WRITERS, connect, make_store
+from tests.formats.small_histories import CLOSED, TALK, THANKED
+from tests.formats.sqlite_histories import WRITERS, connect, make_store, put
 from tests.indexed import Indexed, open_index
 
-NAMES = sorted(WRITERS)
+EACH = pytest.mark.parametrize("name", sorted(WRITERS))
 MORE = (*TALK, ("user", "And on Windows?"), ("assistant", "The same, with another shell."))
 
 
@@ -25,12 +25,13 @@ def past(tmp_path: Path) -> Iterator[Indexed]:
         yield indexed
 
 
-def seen(folder: Path) -> dict[str, tuple[int, bytes]]:
-    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in sorted(folder.iterdir())}
+def seen(folder: Path, *, but: str = "/") -> dict[str, tuple[int, bytes]]:
+    files = [path for path in folder.iterdir() if not path.name.endswith(but)]
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
 @pytest.mark.parametrize("wal", [False, True])
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_a_store_is_read_and_left_as_it_is(past: Indexed, name: str, wal: bool) -> None:
     store = make_store(name, past.folder / "store", wal=wal)
     before = seen(store.parent)
@@ -42,7 +43,7 @@ def test_a_store_is_read_and_left_as_it_is(past: Indexed, name: str, wal: bool) 
     assert past.index().unchanged == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_a_store_is_read_while_its_tool_writes_and_what_only_the_log_holds_too(
     past: Indexed, name: str
 ) -> None:
@@ -52,18 +53,17 @@ def test_a_store_is_read_while_its_tool_writes_and_what_only_the_log_holds_too(
         write(tool, TALK)
         tool.execute("BEGIN IMMEDIATE")  # a turn that is being written is not yet there
         tool.execute("CREATE TABLE half_written (x)")
-        before = {key: value for key, value in seen(path.parent).items() if not key.endswith("-shm")}
+        before = seen(path.parent, but="-shm")
         past.index()
         assert past.rows() == list(TALK)
-        after = {key: value for key, value in seen(path.parent).items() if not key.endswith("-shm")}
-        assert after == before
+        assert seen(path.parent, but="-shm") == before
         tool.rollback()
         write(tool, MORE)
         report = past.index()
         assert (report.turns.new, past.rows()) == (2, list(MORE))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_a_log_that_a_crash_left_behind_is_read(past: Indexed, name: str, tmp_path: Path) -> None:
     file, write = WRITERS[name]
     path = tmp_path / "running" / file
@@ -77,7 +77,7 @@ def test_a_log_that_a_crash_left_behind_is_read(past: Indexed, name: str, tmp_pa
     assert seen(past.folder / "store") == before
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_a_conversation_without_news_is_not_read_again(past: Indexed, name: str) -> None:
     file, write = WRITERS[name]
     path = past.folder / "store" / file
@@ -91,7 +91,7 @@ def test_a_conversation_without_news_is_not_read_again(past: Indexed, name: str)
     assert (report.unchanged, sum(report.read.values())) == (1, 1)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_what_is_deleted_in_the_store_stays_in_the_index(past: Indexed, name: str) -> None:
     store = make_store(name, past.folder / "store")
     past.index()
@@ -108,7 +108,7 @@ def test_what_is_deleted_in_the_store_stays_in_the_index(past: Indexed, name: st
     assert past.rows() == list(TALK)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EACH
 def test_thirty_damaged_and_truncated_stores_neither_raise_nor_lose_in_silence(
     past: Indexed, name: str
 ) -> None:
@@ -142,9 +142,8 @@ def test_a_locked_store_is_named_and_read_the_next_time(
     with closing(sqlite3.connect(store)) as tool:
         tool.execute("BEGIN EXCLUSIVE")
         report = past.index()
-        assert [issue.detail for issue in report.issues] == [
-            "a SQLite store that its tool is writing to: run again"
-        ]
+        told = "a SQLite store that its tool is writing to: run again"
+        assert [issue.detail for issue in report.issues] == [told]
         tool.rollback()
     assert past.index().turns.new == len(TALK)
 
@@ -158,16 +157,17 @@ def test_a_store_of_a_known_tool_in_another_form_is_named(past: Indexed) -> None
 
 
 def test_a_conversation_that_cursor_kept_whole_and_one_without_an_order_are_read(past: Indexed) -> None:
+    said = {"bubbleId": "o1", "type": 1, "text": THANKED}
+    bubble = {"bubbleId": "n1", "type": 2, "text": CLOSED}
     with closing(connect(past.folder / "state.vscdb")) as tool:
         tool.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
-        said = {"bubbleId": "o1", "type": 1, "text": THANKED}
-        inline = json.dumps({"composerId": "old", "conversation": [said]})
-        tool.execute("INSERT INTO cursorDiskKV VALUES ('composerData:old', ?)", (inline,))
-        tool.execute("INSERT INTO cursorDiskKV VALUES ('composerData:new', '{\"composerId\": \"new\"}')")
-        tool.execute("INSERT INTO cursorDiskKV VALUES ('composerData:draft', '{\"composerId\": \"draft\"}')")
-        bubble = json.dumps({"bubbleId": "n1", "type": 2, "text": CLOSED})
-        tool.execute("INSERT INTO cursorDiskKV VALUES ('bubbleId:new:n1', ?)", (bubble.encode(),))
+        for key, value in {
+            "composerData:old": {"composerId": "old", "conversation": [said]},
+            "composerData:new": {"composerId": "new"},
+            "composerData:draft": {"composerId": "draft"},
+            "bubbleId:new:n1": json.dumps(bubble).encode(),
+        }.items():
+            put(tool, "cursorDiskKV", key=key, value=value)
         tool.commit()
-    report = past.index()
-    assert report.files == 2
+    assert past.index().files == 2
     assert sorted(past.rows()) == sorted([("user", THANKED), ("assistant", CLOSED)])

@@ -8,13 +8,10 @@ import pytest
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
+from tests.for_each import for_each
 
-EXPORT = {
-    "conversations.json": "[]",
-    "user.json": "{}",
-    "聊天/一.md": "\ufeff# 一",
-    "__MACOSX/._user.json": "x",
-}
+CHAT = "聊天/一.md"
+EXPORT = {"conversations.json": "[]", "user.json": "{}", CHAT: "\ufeff# 一", "__MACOSX/._user.json": "x"}
 
 
 def archive(path: Path, members: dict[str, str]) -> Path:
@@ -33,19 +30,16 @@ def members(found: FoundFiles) -> list[str]:
     return [file.member for file in found.files]
 
 
-def test_the_members_of_an_archive_are_files(tmp_path: Path) -> None:
+def test_the_members_of_an_archive_are_files_beside_each_other(tmp_path: Path) -> None:
     path = archive(tmp_path / "export.ZIP", EXPORT)
     found = find(tmp_path)
-    assert members(found) == ["conversations.json", "user.json", "聊天/一.md"]
+    assert members(found) == ["conversations.json", "user.json", CHAT]
     last = found.files[-1]
-    assert last.source == f"{path.resolve()}!聊天/一.md"
-    assert (last.size, last.modified_ns) == (len("\ufeff# 一".encode()), path.stat().st_mtime_ns)
-    assert b"".join(LocalFiles().reader(last).blocks()).decode() == "# 一"
-
-
-def test_a_member_sees_the_others(tmp_path: Path) -> None:
-    archive(tmp_path / "export.zip", EXPORT)
-    reader = LocalFiles().reader(find(tmp_path).files[-1])
+    assert last.source == f"{path.resolve()}!{CHAT}"
+    assert (last.size, last.modified_ns) == (len(EXPORT[CHAT].encode()), path.stat().st_mtime_ns)
+    reader = LocalFiles().reader(last)
+    assert b"".join(reader.blocks()).decode() == "# 一"
+    # A member sees the others.
     assert (reader.name, reader.entries()) == ("一.md", ["一.md"])
     assert "conversations.json" in reader.entries("..")
     sibling = reader.sibling("../user.json")
@@ -97,7 +91,7 @@ def test_an_encrypted_member_is_named(tmp_path: Path) -> None:
     assert [issue.detail for issue in found.issues] == ["it is encrypted: unpack the archive"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 no archive", b"\x00" * 100])
+@for_each("damage", [b"", b"PK\x03\x04 no archive", b"\x00" * 100])
 def test_what_is_no_archive_is_named(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "export.zip").write_bytes(damage)
     assert [issue.code for issue in find(tmp_path).issues] == ["unreadable"]

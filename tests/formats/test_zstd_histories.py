@@ -11,6 +11,7 @@ from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory_layers.files.file_reader import FileReader
 from chatmemory_layers.files.zip_archive import BOMB_BYTES
+from tests.for_each import for_each
 from tests.formats.histories import FILES
 from tests.indexed import Indexed, open_index
 
@@ -47,9 +48,8 @@ def test_a_rollout_that_codex_compressed_loses_no_turn_and_brings_none_twice(pas
 
 
 def test_a_compressed_rollout_is_read_as_it_is(past: Indexed) -> None:
-    past.write_text(
-        f"{NAME}.zst", compressed(ROLLOUT[: len(ROLLOUT) // 2]) + compressed(ROLLOUT[len(ROLLOUT) // 2 :])
-    )
+    half = len(ROLLOUT) // 2
+    past.write_text(f"{NAME}.zst", compressed(ROLLOUT[:half]) + compressed(ROLLOUT[half:]))
     report = past.index()
     assert report.read == {"codex_cli": 1}
     (tmp := past.folder / "plain").mkdir()
@@ -59,18 +59,21 @@ def test_a_compressed_rollout_is_read_as_it_is(past: Indexed) -> None:
         assert past.rows() == plain.rows()
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_a_damaged_one_is_named_and_what_was_indexed_stays(past: Indexed, seed: int) -> None:
+@for_each("seed", range(30))
+def test_a_damaged_one_is_named_and_what_was_indexed_stays(tmp_path: Path, seed: int) -> None:
     chance = Random(seed)
     whole = compressed(ROLLOUT)
-    past.write_text(f"{NAME}.zst", whole)
-    before = past.index().turns
     damaged = bytearray(whole[: chance.randrange(1, len(whole))] if seed % 2 else whole)
     if not seed % 2:
         damaged[chance.randrange(4, len(damaged))] ^= 1 << chance.randrange(8)
-    past.write_text(f"{NAME}.zst", bytes(damaged))
-    report = past.index()
-    kept = past.rows()
+    folder = tmp_path / str(seed)
+    folder.mkdir()
+    with open_index(folder) as past:
+        past.write_text(f"{NAME}.zst", whole)
+        before = past.index().turns
+        past.write_text(f"{NAME}.zst", bytes(damaged))
+        report = past.index()
+        kept = past.rows()
     assert len(kept) >= before.new - report.turns.superseded
     if report.failed:
         assert report.issues
@@ -86,17 +89,15 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
             pass
 
 
-def test_without_a_library_the_cure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_library_the_cure_is_named_and_what_is_only_called_so_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "x.jsonl.zst"
+    path.write_bytes(b"{}\n")
+    with pytest.raises(UnreadableHistoryError, match="although its name says so"):
+        next(FileReader(str(path)).blocks())
     path.write_bytes(compressed(ROLLOUT))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     with pytest.raises(UnreadableHistoryError, match=r"pip install 'chatmemory-effect\[zstd\]'"):
-        next(FileReader(str(path)).blocks())
-
-
-def test_what_is_only_called_so_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl.zst"
-    path.write_bytes(b"{}\n")
-    with pytest.raises(UnreadableHistoryError, match="although its name says so"):
         next(FileReader(str(path)).blocks())

@@ -27,9 +27,8 @@ def past(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlitePromptRepository]:
 
 
 def test_a_rare_word_is_found_behind_common_ones(past: SqlitePromptRepository) -> None:
-    found = (
-        past.candidates(search_of("retry webhook 数据库 idempotency", by_vector=False)).run_sync().unwrap()
-    )
+    asked = search_of("retry webhook 数据库 idempotency", by_vector=False)
+    found = past.candidates(asked).run_sync().unwrap()
     best = max(found.found, key=lambda one: one.lexical)
     assert best.prompt.content == OLDEST.content
 

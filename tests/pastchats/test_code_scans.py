@@ -27,25 +27,21 @@ from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName
 from tests.for_each import for_each
 from tests.searched import keep, rows_of, said, search_of
 
-WORDS = [
+LATIN = [
     "webhook",
     "retry",
     "backoff",
     "queue",
-    "数据库",
-    "锁住",
     "timeout",
     "docker",
     "cache",
-    "时区",
     "flaky",
     "test",
     "index",
-    "检索",
     "token",
 ]
+WORDS = [*LATIN, "数据库", "锁住", "时区", "检索"]
 SCANS: tuple[ScanName, ...] = ("integers", "numpy", "vec")
-QUERIES = ["webhook retry", "数据库锁住", "flaky test in docker", "zzz", "时区 timeout"]
 
 
 @frozen
@@ -70,8 +66,8 @@ def past() -> Iterator[Past]:
     repository.close()
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize(
+@for_each("query", ["webhook retry", "数据库锁住", "flaky test in docker", "zzz", "时区 timeout"])
+@for_each(
     "which", [PromptFilter(), PromptFilter(roles=["user"]), PromptFilter(conversations=["role_list:3"])]
 )
 def test_all_scans_find_the_same(past: Past, query: str, which: PromptFilter) -> None:
@@ -125,9 +121,8 @@ def test_codes_that_are_stored_stay_readable() -> None:
 
 def test_the_nearest_by_vector_are_among_the_nearest_by_code() -> None:
     chance = np.random.default_rng(1)
-    rows = quantised_rows(
-        (chance.standard_normal((3000, 768)) * (chance.random((3000, 768)) < 0.3)).astype(np.float32)
-    )
+    sparse = chance.standard_normal((3000, 768)) * (chance.random((3000, 768)) < 0.3)
+    rows = quantised_rows(sparse.astype(np.float32))
     query = rows[5].tobytes()
     codes = code_of(rows)
     own = int.from_bytes(query_code(query), "big")

@@ -1,5 +1,7 @@
 """What is about a query, and what only shares a word with it."""
 
+from typing import Any
+
 from attrs import evolve
 
 from chatmemory.pastchats.finding.evidence import is_about, is_worth_telling
@@ -11,25 +13,25 @@ from tests.pastchats.test_exchanges import prompt
 HIT = PromptHit(prompt=prompt(0, "user", "?"), score=1.0, signals=PromptSignals(lexical=0.5), similarity=0.2)
 
 
-def exchange(question: str, answer: str, *, similarity: float | None) -> Exchange:
+def exchange(question: str, answer: str, similarity: float | None = 0.2) -> Exchange:
     asked = prompt(0, "user", question)
     hit = evolve(HIT, prompt=asked, similarity=similarity)
     return Exchange(hit=hit, question=asked, worked=(prompt(1, "assistant", answer),))
 
 
-def about(query: str, question: str, answer: str, *, similarity: float | None = 0.2) -> bool:
-    return is_about(exchange(question, answer, similarity=similarity), prompt_terms(query), "hybrid")
+def about(query: str, *found: Any) -> bool:
+    return is_about(exchange(*found), prompt_terms(query), "hybrid")
 
 
-def worth_telling(query: str, question: str, answer: str, *, similarity: float | None = 0.2) -> bool:
-    return is_worth_telling(exchange(question, answer, similarity=similarity), prompt_terms(query), "hybrid")
+def worth_telling(query: str, *found: Any) -> bool:
+    return is_worth_telling(exchange(*found), prompt_terms(query), "hybrid")
 
 
 @for_each("similarity", [0.2, None])
 def test_one_word_of_three_is_not_what_was_asked(similarity: float | None) -> None:
     query = "build webhook retries"
-    assert not about(query, "the docker build is slow", "Cache the layers.", similarity=similarity)
-    assert about(query, "webhooks fail at night", "Retried with backoff.", similarity=similarity)
+    assert not about(query, "the docker build is slow", "Cache the layers.", similarity)
+    assert about(query, "webhooks fail at night", "Retried with backoff.", similarity)
 
 
 @for_each(
@@ -50,13 +52,13 @@ def test_chinese_that_shares_one_pair_of_many_is_about_something_else() -> None:
 
 
 def test_what_is_alike_is_about_it_in_any_words() -> None:
-    assert about("deliver again later", "webhook retries", "Backoff.", similarity=0.5)
+    assert about("deliver again later", "webhook retries", "Backoff.", 0.5)
+    assert about("???", "ok", "Done.", 0.5)
+    assert not about("???", "ok", "Done.")
 
 
 def test_of_a_long_query_three_words_are_enough() -> None:
-    query = (
-        "please add exponential backoff with jitter and a dead letter queue to the sender of payment events"
-    )
+    query = "add exponential backoff with jitter and a dead letter queue to the sender of payment events"
     assert about(query, "backoff?", "With jitter; then the queue.")
 
 
@@ -70,23 +72,15 @@ def test_three_words_of_a_long_prompt_are_not_told_unasked() -> None:
     theme = ("a log of the team", "5 attempts of a new theme, with a name.")
     assert about(LONG, *theme)
     assert not worth_telling(LONG, *theme)
-    assert worth_telling(
-        LONG, "the nightly export fails", "A retry around the upload, 5 attempts with a cap; each is logged."
-    )
-
-
-def test_a_long_text_that_is_alike_is_told_unasked_only_when_it_is_very_much_so() -> None:
-    assert about(LONG, "?", "Done.", similarity=0.5)
-    assert not worth_telling(LONG, "?", "Done.", similarity=0.5)
-    assert worth_telling(LONG, "?", "Done.", similarity=0.7)
+    answer = "A retry around the upload, 5 attempts with a cap; each is logged."
+    assert worth_telling(LONG, "the nightly export fails", answer)
+    # One that is alike is told unasked only when it is very much so.
+    assert about(LONG, "?", "Done.", 0.5)
+    assert not worth_telling(LONG, "?", "Done.", 0.5)
+    assert worth_telling(LONG, "?", "Done.", 0.7)
 
 
 def test_numbers_are_no_words_that_one_is_told_for() -> None:
     asked, said = "重试 3 次 500 错误", "3 个 500 强企业"
     assert about(asked, "?", said)
     assert not worth_telling(asked, "?", said)
-
-
-def test_a_query_without_a_word_is_about_nothing_that_is_not_alike() -> None:
-    assert not about("???", "ok", "Done.")
-    assert about("???", "ok", "Done.", similarity=0.5)

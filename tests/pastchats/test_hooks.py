@@ -20,11 +20,7 @@ def payload(**values: object) -> bytes:
 @for_each(
     ("read", "event", "running"),
     [
-        (
-            {"session_id": "s1", "transcript_path": "/p/s1.jsonl", "hook_event_name": "UserPromptSubmit"},
-            "UserPromptSubmit",
-            ("s1", "/p/s1.jsonl"),
-        ),
+        ({"session_id": "s1", "transcript_path": "/p/s1.jsonl"}, "UserPromptSubmit", ("s1", "/p/s1.jsonl")),
         ({"session_id": "s1", "hook_event_name": "BeforeAgent"}, "BeforeAgent", ("s1",)),
         ({"conversation_id": "c1", "hook_event_name": "beforeSubmitPrompt"}, "beforeSubmitPrompt", ("c1",)),
         ({"hook_event_name": "x\ny"}, "UserPromptSubmit", ()),
@@ -37,18 +33,20 @@ def test_a_prompt_is_read_from_what_agents_say(
     assert prompt_hook(payload(prompt=PROMPT, **read)) == PromptHook(PROMPT, event, running)
 
 
-@for_each(
-    "text", ["ok", "yes, go ahead", "/compact now and then go on", "!git status --short", "好的", "继续吧"]
-)
-def test_a_prompt_that_is_no_task_is_left_alone(text: str) -> None:
-    read = prompt_hook(payload(prompt=text))
-    assert isinstance(read, NoHook)
-    assert not read.is_problem
-
-
-@for_each("text", ["给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT])
-def test_a_task_in_any_language_is_worth_a_recall(text: str) -> None:
-    assert isinstance(prompt_hook(payload(prompt=text)), PromptHook)
+def test_a_task_in_any_language_is_worth_a_recall_and_what_is_none_is_left_alone() -> None:
+    for text in ("给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT):
+        assert isinstance(prompt_hook(payload(prompt=text)), PromptHook), text
+    for text in (
+        "ok",
+        "yes, go ahead",
+        "/compact now and then go on",
+        "!git status --short",
+        "好的",
+        "继续吧",
+    ):
+        read = prompt_hook(payload(prompt=text))
+        assert isinstance(read, NoHook), text
+        assert not read.is_problem
 
 
 @for_each(
@@ -62,9 +60,8 @@ def test_bad_input_is_a_problem_and_no_exception(read: bytes) -> None:
 
 
 def test_a_turn_that_is_over_is_found_by_its_transcript() -> None:
-    assert stop_hook(
-        payload(session_id="s", transcript_path="/p/s.jsonl", stop_hook_active=True)
-    ) == StopHook(("/p/s.jsonl",))
+    stopped = payload(session_id="s", transcript_path="/p/s.jsonl", stop_hook_active=True)
+    assert stop_hook(stopped) == StopHook(("/p/s.jsonl",))
     codex = payload(type="agent-turn-complete", **{"thread-id": "t", "input-messages": ["x"]})
     assert stop_hook(codex) == StopHook(format="codex_cli")
     assert stop_hook(payload(conversation_id="c", transcript_path=None)) == StopHook()
@@ -82,9 +79,8 @@ class Recalling:
         turn = prompt(0, "user", self.found or "")
         hit = PromptHit(prompt=turn, score=1.0, signals=PromptSignals(lexical=0.5))
         exchanges = (Exchange(hit=hit, question=turn),) if self.found else ()
-        return Effect.succeed(
-            PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
-        )
+        found = PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
+        return Effect.succeed(found)
 
 
 def answer(text: str, *, found: str | None = PROMPT) -> str:
@@ -93,20 +89,12 @@ def answer(text: str, *, found: str | None = PROMPT) -> str:
 
 
 def test_what_is_recalled_goes_before_the_model() -> None:
-    told = json.loads(answer("# Memory Recall\n记得"))
-    assert told == {
-        "hookSpecificOutput": {
-            "hookEventName": "UserPromptSubmit",
-            "additionalContext": "# Memory Recall\n记得",
-        }
-    }
+    told = {"hookEventName": "UserPromptSubmit", "additionalContext": "# Memory Recall\n记得"}
+    assert json.loads(answer("# Memory Recall\n记得")) == {"hookSpecificOutput": told}
 
 
-def test_nothing_is_said_when_nothing_was_found() -> None:
+def test_nothing_is_said_when_nothing_was_found_or_what_was_only_shares_a_word() -> None:
     assert answer("# Memory Recall\nNothing found", found=None) == ""
-
-
-def test_nothing_is_said_when_what_was_found_only_shares_a_word() -> None:
     assert answer("# Memory Recall\nDocker", found="make the docker image smaller and add a cache") == ""
 
 

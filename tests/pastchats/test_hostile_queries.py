@@ -6,6 +6,7 @@ import pytest
 
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from tests.for_each import for_each
 from tests.past_turns import open_past_chats
 from tests.searched import NoEmbedder, keep, search, talk
 
@@ -20,42 +21,33 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+EVERY = [PromptFilter(), PromptFilter(conversations=["role_list:one"]), PromptFilter(roles=["user"])]
+
+
 @pytest.fixture(scope="module")
 def past() -> Iterator[SqlitePromptRepository]:
+    said = ("retry with backoff: 100% of re_try", "好的，重试三次。 😀", "content:retry")
     with open_past_chats() as repository:
-        keep(
-            repository,
-            talk("one", "retry with backoff: 100% of re_try", "好的，重试三次。 😀", "content:retry"),
-        )
+        keep(repository, talk("one", *said))
         yield repository
 
 
-@pytest.mark.parametrize("query", HOSTILE, ids=lambda query: ascii(query[:20]))
-@pytest.mark.parametrize("embedder", [None, NoEmbedder()], ids=["hybrid", "words"])
+@for_each("embedder", [None, NoEmbedder()])
+@for_each("which", EVERY)
+@for_each("query", HOSTILE)
 def test_any_text_finds_something_or_nothing(
-    past: SqlitePromptRepository, query: str, embedder: NoEmbedder | None
+    past: SqlitePromptRepository, query: str, which: PromptFilter, embedder: NoEmbedder | None
 ) -> None:
-    for which in (
-        PromptFilter(),
-        PromptFilter(conversations=["role_list:one"]),
-        PromptFilter(roles=["user"]),
-    ):
-        found = search(past, query, which=which, embedder=embedder)
-        assert len(found.hits) <= 3
-        assert found.reason
+    found = search(past, query, which=which, embedder=embedder)
+    assert len(found.hits) <= 3
+    assert found.reason
 
 
-def test_there_are_at_least_54_of_them() -> None:
-    assert len(set(HOSTILE)) >= 54
-
-
-@pytest.mark.parametrize("query", ["100%", "re_try", "content:retry", '"retry"', "NOT retry", "retry*"])
+@for_each("query", ["100%", "re_try", "content:retry", '"retry"', "NOT retry", "retry*"])
 def test_marks_of_syntax_hinder_no_word(past: SqlitePromptRepository, query: str) -> None:
     assert any("retry" in hit.prompt.content for hit in search(past, query, embedder=NoEmbedder()).hits)
 
 
-@pytest.mark.parametrize(
-    ("query", "count"), [("%", 1), ("_", 1), ("50%", 0), ("!", 0), ("0% O", 1), ("。", 1)]
-)
+@for_each(("query", "count"), [("%", 1), ("_", 1), ("50%", 0), ("!", 0), ("0% O", 1), ("。", 1)])
 def test_wildcards_of_like_stand_for_themselves(past: SqlitePromptRepository, query: str, count: int) -> None:
     assert len(search(past, query, embedder=NoEmbedder()).hits) == count

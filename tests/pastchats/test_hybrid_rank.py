@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from attrs import evolve
 
 from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
 from chatmemory.pastchats.finding.prompt_hits import PromptHit
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
-from chatmemory.pastchats.prompt import Prompt
 from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 from tests.for_each import for_each
+from tests.pastchats.test_exchanges import prompt
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
@@ -26,23 +28,9 @@ def turn(
     speaker: str | None = None,
     at: datetime | None = NOW,
 ) -> PromptCandidate:
-    prompt = Prompt(
-        id=row,
-        source="/home/mei/one.jsonl",
-        project="shop",
-        format="role_list",
-        conversation_id=talk,
-        session=session,
-        turn_index=row,
-        role="user",
-        kind="typed",
-        speaker=speaker,
-        content=content,
-        timestamp=at,
-        text_hash=str(row),
-        metadata={},
-    )
-    return PromptCandidate(prompt, lexical, similarity)
+    said = prompt(row, "user", content)
+    where: dict[str, Any] = {"conversation_id": talk, "session": session, "speaker": speaker, "timestamp": at}
+    return PromptCandidate(evolve(said, id=row, **where), lexical, similarity)
 
 
 def ranked(query: str, candidates: Sequence[PromptCandidate]) -> list[PromptHit]:
@@ -65,8 +53,7 @@ def test_words_have_the_whole_score_without_vectors_and_half_of_it_with_them() -
 @for_each(("query", "share"), [("数据库连接池", 0.7), ("webhook", 0.5), ("连接 pool", 0.6)])
 def test_words_count_for_more_the_more_of_the_query_is_chinese(query: str, share: float) -> None:
     best = ranked(query, [turn(1, lexical=7.0, similarity=0.9), turn(2, similarity=0.1, talk="two")])[0]
-    assert best.signals.lexical == pytest.approx(share)
-    assert best.signals.semantic == pytest.approx(1 - share)
+    assert (best.signals.lexical, best.signals.semantic) == pytest.approx((share, 1 - share))
 
 
 def test_what_says_next_to_nothing_does_not_come_first() -> None:
@@ -77,11 +64,8 @@ def test_what_says_next_to_nothing_does_not_come_first() -> None:
 def test_an_answer_gains_from_the_question_beside_it_in_the_same_session() -> None:
     found = [turn(1, lexical=4.0), turn(2, lexical=1.0), turn(5, lexical=1.0, talk="two")]
     assert order("x", found) == [1, 2, 5]
-    hits = {
-        hit.prompt.id: hit
-        for hit in ranked("x", [turn(1, lexical=4.0, session="a"), turn(2, lexical=1.0, session="b")])
-    }
-    assert hits[2].signals.neighbour == 0
+    apart = ranked("x", [turn(1, lexical=4.0, session="a"), turn(2, lexical=1.0, session="b")])
+    assert [hit.signals.neighbour for hit in apart if hit.prompt.id == 2] == [0]
 
 
 def test_a_conversation_that_has_more_to_say_comes_first() -> None:
@@ -110,31 +94,18 @@ def test_the_only_person_named_comes_first(query: str, first: int) -> None:
     [("on 8 May 2023", 1), ("昨天的错误", 2), ("5月8日", 1), ("a week ago", 3), ("whenever", 4)],
 )
 def test_what_was_said_on_the_date_named_comes_first(query: str, first: int) -> None:
-    days = {
-        1: datetime(2023, 5, 8, 9, tzinfo=UTC),
-        2: NOW - timedelta(days=1),
-        3: NOW - timedelta(days=7),
-        4: None,
-    }
-    found = [turn(row, lexical=1.0, talk=str(row), at=at) for row, at in days.items() if row != 4]
+    days = [datetime(2023, 5, 8, 9, tzinfo=UTC), NOW - timedelta(days=1), NOW - timedelta(days=7)]
+    found = [turn(row, lexical=1.0, talk=str(row), at=at) for row, at in enumerate(days, start=1)]
     assert order(query, [*found, turn(4, lexical=1.01, talk="4", at=NOW - timedelta(days=200))])[0] == first
 
 
 def test_of_equal_ones_the_newer_comes_first_then_the_greater_row() -> None:
-    found = [
-        turn(1, lexical=1.0, talk="a"),
-        turn(2, lexical=1.0, talk="b"),
-        turn(3, lexical=1.0, talk="c", at=None),
-    ]
-    assert order("x", found) == [2, 1, 3]
+    old = [turn(1, lexical=1.0, talk="a"), turn(2, lexical=1.0, talk="b")]
+    assert order("x", [*old, turn(3, lexical=1.0, talk="c", at=None)]) == [2, 1, 3]
 
 
 def test_a_turn_without_a_vector_is_not_taken_for_the_least_similar() -> None:
-    found = [
-        turn(1, similarity=0.1, talk="a"),
-        turn(2, similarity=0.9, talk="b"),
-        turn(3, lexical=0.0, talk="c"),
-    ]
+    found = [turn(1, similarity=0.1, talk="a"), turn(2, similarity=0.9, talk="b"), turn(3, talk="c")]
     assert order("x", found) == [2, 3, 1]
 
 

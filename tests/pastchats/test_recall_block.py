@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from chatmemory.conversation.token_counter import estimate
 from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
-from chatmemory.pastchats.finding.recall_block import recall_block
+from chatmemory.pastchats.finding.recall_block import Block, recall_block
 from chatmemory.pastchats.finding.recall_echo import END, HEADING, without_recall_blocks
 from chatmemory.pastchats.prompt import Prompt
 from tests.for_each import for_each
@@ -22,9 +22,8 @@ def exchange(question: str, answer: str, failure: str | None = None) -> Exchange
     hit = PromptHit(prompt=asked, score=1.0, signals=PromptSignals())
     if failure is None:
         return Exchange(hit=hit, question=asked, worked=(answered,))
-    return Exchange(
-        hit=hit, question=asked, failures=(FailedAttempt((answered,), prompt(5, "user", failure)),)
-    )
+    failed = FailedAttempt((answered,), prompt(5, "user", failure))
+    return Exchange(hit=hit, question=asked, failures=(failed,))
 
 
 def block(*exchanges: Exchange, tokens: int = 2_000) -> str:
@@ -39,22 +38,23 @@ def own_lines(text: str) -> list[str]:
 def test_an_entry_tells_what_was_asked_what_worked_and_where_it_stands() -> None:
     text = block(exchange("How do we retry?", "With backoff.\n\n```python\nsleep(2 ** n)\n```"))
     assert text.startswith("# Memory Recall\n")
-    assert (
-        "## 1. How do we retry?\nWhat worked:\n> With backoff.\n>\n> ```python\n> sleep(2 ** n)\n> ```\n"
-        in text
-    )
+    answer = "> With backoff.\n>\n> ```python\n> sleep(2 ** n)\n> ```"
+    assert f"## 1. How do we retry?\nWhat worked:\n{answer}\n" in text
     assert "Source: /h/s.jsonl#3 (2026-02-17, shop)" in text
     assert text.endswith(END)
 
 
-def test_a_failure_is_told_with_what_showed_it() -> None:
+def test_a_failure_and_a_confirmation_are_told_with_what_showed_them() -> None:
     text = block(exchange("数据库被锁", "重启。", "还是报错：database is locked"))
     assert "What worked: nothing that the chat shows.\nWhat failed:\n> 重启。\nReported:\n> 还是报错" in text
-
-
-def test_what_the_person_said_of_it_confirms_it() -> None:
     one = evolve(exchange("Retry?", "Backoff."), confirmation=prompt(5, "user", "works, thanks"))
     assert "What worked:\n> Backoff.\nConfirmed:\n> works, thanks\nSource: " in block(one)
+    # The tag that a tool puts around a person's words is not shown.
+    tagged = block(
+        exchange("<user_query>\n怎么排序？\n</user_query>", "按 id。", "<user_query>还是不对</user_query>")
+    )
+    assert "## 1. 怎么排序？\n" in tagged
+    assert "Reported:\n> 还是不对\n" in tagged
 
 
 def test_of_two_turns_in_a_row_the_one_that_was_found_stands_over_its_source() -> None:
@@ -68,8 +68,7 @@ def test_of_two_turns_in_a_row_the_one_that_was_found_stands_over_its_source() -
 
 
 def test_nothing_found_is_one_line() -> None:
-    text = block()
-    assert text == '# Memory Recall\nNothing found about "retries" in earlier chats.'
+    assert block() == '# Memory Recall\nNothing found about "retries" in earlier chats.'
 
 
 HOSTILE = [
@@ -122,26 +121,24 @@ def test_a_block_keeps_within_its_budget_and_is_found_again(
         assert without_recall_blocks(f"before\n{made.text}\nafter").split() == ["before", "after"]
 
 
+def made_of(count: int, answer: str, *, tokens: int) -> Block:
+    exchanges = [exchange(f"Question {number}?", answer) for number in range(count)]
+    return recall_block(exchanges, query="", tokens=tokens, count=estimate)
+
+
 def test_all_are_told_shortly_rather_than_one_at_length() -> None:
-    exchanges = [exchange(f"Question {number}?", "Sentence after sentence. " * 200) for number in range(5)]
-    made = recall_block(exchanges, query="", tokens=1_000, count=estimate)
+    made = made_of(5, "Sentence after sentence. " * 200, tokens=1_000)
     assert made.entries == 5
     assert made.tokens > 600
 
 
-def test_what_there_is_no_room_for_is_counted() -> None:
-    exchanges = [exchange(f"Question {number}?", "Word " * 200) for number in range(20)]
-    made = recall_block(exchanges, query="", tokens=300, count=estimate)
+def test_what_there_is_no_room_for_is_counted_and_the_best_is_told_in_next_to_none() -> None:
+    made = made_of(20, "Word " * 200, tokens=300)
     assert 1 <= made.entries < 20
     assert f"Left out for want of room: {20 - made.entries} more" in made.text
-
-
-def test_the_best_is_told_in_next_to_no_room() -> None:
-    made = recall_block(
-        [exchange("How do we retry?", "With backoff.")] * 3, query="", tokens=30, count=estimate
-    )
-    assert made.entries == 1
-    assert "Source: /h/s.jsonl#3" in made.text
+    least = made_of(3, "With backoff.", tokens=30)
+    assert least.entries == 1
+    assert "Source: /h/s.jsonl#3" in least.text
 
 
 def test_a_conversation_is_named_where_its_file_holds_several() -> None:
@@ -149,11 +146,3 @@ def test_a_conversation_is_named_where_its_file_holds_several() -> None:
     moved: Prompt = evolve(one.hit.prompt, conversation_id="chatgpt:4f-1", source="/h/conversations.json")
     text = block(evolve(one, hit=evolve(one.hit, prompt=moved, also_in=("chatgpt:2", "aider:3"))))
     assert "#3 (2026-02-17, shop, conversation chatgpt:4f-1, also in 2 other conversations)" in text
-
-
-def test_the_tag_that_a_tool_puts_around_a_persons_words_is_not_shown() -> None:
-    text = block(
-        exchange("<user_query>\n怎么排序？\n</user_query>", "按 id。", "<user_query>还是不对</user_query>")
-    )
-    assert "## 1. 怎么排序？\n" in text
-    assert "Reported:\n> 还是不对\n" in text

@@ -17,21 +17,14 @@ def test_what_was_only_announced_is_left_out() -> None:
     )
     assert telling(turns, 1_000) == FIX + BETWEEN + DONE
 
-
-def test_chinese_announcements_are_left_out() -> None:
-    turns = chat(
-        "a: 我先看一下连接的代码。", "a: 事务改成 BEGIN IMMEDIATE。", "a: 接下来我来跑测试", "a: 零个错误。"
-    )
-    assert telling(turns, 1_000) == "事务改成 BEGIN IMMEDIATE。" + BETWEEN + "零个错误。"
+    fixed, tested = "事务改成 BEGIN IMMEDIATE。", "零个错误。"
+    chinese = chat("a: 我先看一下连接的代码。", f"a: {fixed}", "a: 接下来我来跑测试", f"a: {tested}")
+    assert telling(chinese, 1_000) == fixed + BETWEEN + tested
 
 
-def test_announcements_are_told_where_there_is_nothing_else() -> None:
-    assert (
-        telling(chat("a: Let me look.", "a: I'll read the tests now."), 1_000) == "I'll read the tests now."
-    )
-
-
-def test_what_begins_like_an_announcement_and_goes_on_is_told() -> None:
+def test_announcements_are_told_where_there_is_nothing_else_or_where_they_go_on() -> None:
+    last = "I'll read the tests now."
+    assert telling(chat("a: Let me look.", f"a: {last}"), 1_000) == last
     text = "Let me sum up.\n- BEGIN IMMEDIATE\n- WAL"
     assert telling(chat(f"a: {text}", f"a: {DONE}"), 1_000) == text + BETWEEN + DONE
 
