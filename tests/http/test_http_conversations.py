@@ -30,27 +30,27 @@ async def add(client: httpx.AsyncClient, conversation_id: str, *texts: str) -> A
 
 @pytest.mark.parametrize("conversation_id", IDS)
 async def test_a_conversation_comes_into_being_with_its_first_message(
-    every_client: httpx.AsyncClient, conversation_id: str
+    client: httpx.AsyncClient, conversation_id: str
 ) -> None:
-    unknown = await every_client.get(at(conversation_id))
+    unknown = await client.get(at(conversation_id))
     assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
-    report = await add(every_client, conversation_id, "你好", "hello")
+    report = await add(client, conversation_id, "你好", "hello")
     assert (len(report["stored"]), report["duplicates"], report["history"]["status"]) == (2, [], "idle")
-    found = await every_client.get(at(conversation_id))
+    found = await client.get(at(conversation_id))
     assert found.headers["etag"] == f'"{report["version"]}"'
     assert (found.json()["conversationId"], found.json()["messageCount"]) == (conversation_id, 2)
-    page = (await every_client.get(at(conversation_id, "messages"))).json()
+    page = (await client.get(at(conversation_id, "messages"))).json()
     assert [message["content"] for message in page["messages"]] == ["你好", "hello"]
 
 
-async def test_what_changed_last_is_listed_first_with_its_opening(every_client: httpx.AsyncClient) -> None:
+async def test_what_changed_last_is_listed_first_with_its_opening(client: httpx.AsyncClient) -> None:
     opening = {
         "messages": [{"role": "system", "content": "be kind"}, {"role": "user", "content": "早\n上好"}]
     }
-    await every_client.post(at("一", "messages"), json=opening)
-    await add(every_client, "二", "x" * 500)
-    await add(every_client, "三")
-    listed = (await every_client.get("/conversations")).json()
+    await client.post(at("一", "messages"), json=opening)
+    await add(client, "二", "x" * 500)
+    await add(client, "三")
+    listed = (await client.get("/conversations")).json()
     openings = {one["conversation"]["conversationId"]: one["opening"] for one in listed["conversations"]}
     assert openings["一"] == "早 上好"
     assert len(openings["二"]) <= 121
@@ -58,72 +58,72 @@ async def test_what_changed_last_is_listed_first_with_its_opening(every_client: 
     assert listed["next"] is None
 
 
-async def test_a_walk_through_the_list_meets_each_conversation_once(every_client: httpx.AsyncClient) -> None:
+async def test_a_walk_through_the_list_meets_each_conversation_once(client: httpx.AsyncClient) -> None:
     for number in range(5):
-        await add(every_client, f"会{number}", "hello")
+        await add(client, f"会{number}", "hello")
     met: list[str] = []
     after: str | None = ""
     while after is not None:
         query = {"limit": 2, **({"after": after} if after else {})}
-        page = (await every_client.get("/conversations", params=query)).json()
+        page = (await client.get("/conversations", params=query)).json()
         met += [one["conversation"]["conversationId"] for one in page["conversations"]]
         after = page["next"]
     assert sorted(met) == [f"会{number}" for number in range(5)]
 
 
-async def test_a_long_conversation_is_read_page_by_page_both_ways(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "长", *map(str, range(10)))
-    newest = (await every_client.get(at("长", "messages"), params={"limit": 4})).json()
+async def test_a_long_conversation_is_read_page_by_page_both_ways(client: httpx.AsyncClient) -> None:
+    await add(client, "长", *map(str, range(10)))
+    newest = (await client.get(at("长", "messages"), params={"limit": 4})).json()
     assert [message["content"] for message in newest["messages"]] == ["6", "7", "8", "9"]
     before = {"limit": 4, "olderThan": newest["older"]}
-    older = (await every_client.get(at("长", "messages"), params=before)).json()
+    older = (await client.get(at("长", "messages"), params=before)).json()
     assert [message["content"] for message in older["messages"]] == ["2", "3", "4", "5"]
-    await add(every_client, "长", "10")
+    await add(client, "长", "10")
     behind = {"newerThan": newest["newer"]}
-    newer = (await every_client.get(at("长", "messages"), params=behind)).json()
+    newer = (await client.get(at("长", "messages"), params=behind)).json()
     assert [message["content"] for message in newer["messages"]] == ["10"]
 
 
-async def test_a_conversation_is_read_as_of_a_version_or_a_time(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "past", "一")
-    await add(every_client, "past", "二", "三")
+async def test_a_conversation_is_read_as_of_a_version_or_a_time(client: httpx.AsyncClient) -> None:
+    await add(client, "past", "一")
+    await add(client, "past", "二", "三")
     for as_of, texts in ((0, []), (1, ["一"]), (2, ["一", "二", "三"]), ("2001-02-03T04:05:06Z", [])):
-        page = (await every_client.get(at("past", "messages"), params={"asOf": as_of})).json()
+        page = (await client.get(at("past", "messages"), params={"asOf": as_of})).json()
         assert ([message["content"] for message in page["messages"]], page["isWhole"]) == (texts, True)
     for wrong, words in ((3, "the conversation is at version 2"), ("noon", "no ISO 8601 instant"), (-1, "0")):
-        answer = await every_client.get(at("past", "messages"), params={"asOf": wrong})
+        answer = await client.get(at("past", "messages"), params={"asOf": wrong})
         assert answer.status_code == 422
         assert words in answer.text
 
 
-async def test_a_branch_goes_its_own_way(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "trip", "一", "二", "三")
-    answer = await every_client.post(at("trip", "fork"), json={"newId": "by rail", "version": 1})
+async def test_a_branch_goes_its_own_way(client: httpx.AsyncClient) -> None:
+    await add(client, "trip", "一", "二", "三")
+    answer = await client.post(at("trip", "fork"), json={"newId": "by rail", "version": 1})
     assert answer.status_code == 201
     assert answer.json()["isNew"] is True
-    await add(every_client, "by rail", "火车")
-    found = (await every_client.get(at("by rail"))).json()
+    await add(client, "by rail", "火车")
+    found = (await client.get(at("by rail"))).json()
     assert (found["messageCount"], found["forkedFrom"]) == (
         4,
         {"conversationId": "trip", "version": 1, "seq": 3},
     )
-    assert (await every_client.get(at("trip"))).json()["messageCount"] == 3
+    assert (await client.get(at("trip"))).json()["messageCount"] == 3
     for body, status in (
         ({"newId": "by rail", "version": 1}, 201),
         ({"newId": "trip"}, 412),
         ({"newId": "by air", "at": "no such message"}, 422),
         ({"newId": "by air", "at": "a", "version": 1}, 422),
     ):
-        assert (await every_client.post(at("trip", "fork"), json=body)).status_code == status
-    assert (await every_client.post(at("nowhere", "fork"), json={"newId": "x"})).status_code == 404
+        assert (await client.post(at("trip", "fork"), json=body)).status_code == status
+    assert (await client.post(at("nowhere", "fork"), json={"newId": "x"})).status_code == 404
 
 
-async def test_the_newest_change_is_taken_back(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "trip", "一")
-    await add(every_client, "trip", "二", "三")
-    stale = await every_client.post(at("trip", "undo"), json={"expectedVersion": 1})
+async def test_the_newest_change_is_taken_back(client: httpx.AsyncClient) -> None:
+    await add(client, "trip", "一")
+    await add(client, "trip", "二", "三")
+    stale = await client.post(at("trip", "undo"), json={"expectedVersion": 1})
     assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
-    undone = await every_client.post(at("trip", "undo"), json={})
+    undone = await client.post(at("trip", "undo"), json={})
     assert undone.json() == {
         "action": "added",
         "version": 3,
@@ -131,59 +131,59 @@ async def test_the_newest_change_is_taken_back(every_client: httpx.AsyncClient) 
         "restored": 0,
         "heldBy": None,
     }
-    again = await every_client.post(at("trip", "undo"), json={})
+    again = await client.post(at("trip", "undo"), json={})
     assert (again.status_code, again.json()["tag"]) == (409, "NotUndoableError")
 
 
-async def test_clearing_names_the_branches_that_hold_it_still(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "trip", "一", "二")
+async def test_clearing_names_the_branches_that_hold_it_still(client: httpx.AsyncClient) -> None:
+    await add(client, "trip", "一", "二")
     for branch in ("by rail", "by air"):
-        await every_client.post(at("trip", "fork"), json={"newId": branch})
-    cleared = (await every_client.delete(at("by air", "messages"))).json()
+        await client.post(at("trip", "fork"), json={"newId": branch})
+    cleared = (await client.delete(at("by air", "messages"))).json()
     assert (cleared["clearedToo"], cleared["stillSharedBy"]) == ([], [])
-    cleared = (await every_client.delete(at("trip", "messages"))).json()
+    cleared = (await client.delete(at("trip", "messages"))).json()
     assert (cleared["clearedToo"], cleared["stillSharedBy"]) == ([], ["by rail"])
-    undone = (await every_client.post(at("trip", "undo"), json={})).json()
+    undone = (await client.post(at("trip", "undo"), json={})).json()
     assert (undone["action"], undone["restored"], undone["heldBy"]) == ("cleared", 2, "by rail")
-    both = (await every_client.delete(at("trip", "messages"), params={"withBranches": True})).json()
+    both = (await client.delete(at("trip", "messages"), params={"withBranches": True})).json()
     assert (both["clearedToo"], both["stillSharedBy"]) == (["by rail"], [])
-    assert (await every_client.get(at("by rail"))).status_code == 404
+    assert (await client.get(at("by rail"))).status_code == 404
 
 
-async def test_a_stale_writer_is_told_so(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "c", "one")
-    etag = (await every_client.get(at("c"))).headers["etag"]
-    await add(every_client, "c", "two")
-    stale = await every_client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
+async def test_a_stale_writer_is_told_so(client: httpx.AsyncClient) -> None:
+    await add(client, "c", "one")
+    etag = (await client.get(at("c"))).headers["etag"]
+    await add(client, "c", "two")
+    stale = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
     assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
-    etag = (await every_client.get(at("c", "messages"))).headers["etag"]
-    fresh = await every_client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
+    etag = (await client.get(at("c", "messages"))).headers["etag"]
+    fresh = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
     assert fresh.status_code == 201
 
 
-async def test_what_has_not_changed_is_not_sent_again(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "c", "one")
+async def test_what_has_not_changed_is_not_sent_again(client: httpx.AsyncClient) -> None:
+    await add(client, "c", "one")
     for path in (at("c"), at("c", "messages")):
-        read = await every_client.get(path)
+        read = await client.get(path)
         known = {"If-None-Match": read.headers["etag"]}
-        unchanged = await every_client.get(path, headers=known)
+        unchanged = await client.get(path, headers=known)
         assert (unchanged.status_code, unchanged.content) == (304, b"")
-    await add(every_client, "c", "two")
-    assert (await every_client.get(at("c"), headers=known)).status_code == 200
+    await add(client, "c", "two")
+    assert (await client.get(at("c"), headers=known)).status_code == 200
 
 
-async def test_a_cleared_conversation_is_gone(every_client: httpx.AsyncClient) -> None:
-    await add(every_client, "c", "one", "two")
-    cleared = (await every_client.delete(at("c", "messages"))).json()
+async def test_a_cleared_conversation_is_gone(client: httpx.AsyncClient) -> None:
+    await add(client, "c", "one", "two")
+    cleared = (await client.delete(at("c", "messages"))).json()
     assert (cleared["messages"], cleared["summaries"]) == (2, 0)
-    assert (await every_client.get(at("c", "messages"))).status_code == 404
-    assert (await every_client.delete(at("c", "messages"))).json()["tag"] == "ConversationNotFoundError"
+    assert (await client.get(at("c", "messages"))).status_code == 404
+    assert (await client.delete(at("c", "messages"))).json()["tag"] == "ConversationNotFoundError"
 
 
-async def test_a_message_of_another_content_keeps_its_id_to_itself(every_client: httpx.AsyncClient) -> None:
+async def test_a_message_of_another_content_keeps_its_id_to_itself(client: httpx.AsyncClient) -> None:
     async def write(content: str) -> httpx.Response:
         message = {"role": "user", "content": content, "id": "m1"}
-        return await every_client.post(at("c", "messages"), json={"messages": [message]})
+        return await client.post(at("c", "messages"), json={"messages": [message]})
 
     assert (await write("one")).json()["stored"] == ["m1"]
     assert (await write("one")).json()["duplicates"] == ["m1"]
@@ -191,9 +191,9 @@ async def test_a_message_of_another_content_keeps_its_id_to_itself(every_client:
     assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
 
 
-async def test_a_message_that_is_no_summary_has_no_origin(every_client: httpx.AsyncClient) -> None:
-    (message_id,) = (await add(every_client, "c", "one"))["stored"]
-    nothing = await every_client.get(at("c", "summaries", message_id))
+async def test_a_message_that_is_no_summary_has_no_origin(client: httpx.AsyncClient) -> None:
+    (message_id,) = (await add(client, "c", "one"))["stored"]
+    nothing = await client.get(at("c", "summaries", message_id))
     assert (nothing.status_code, nothing.json()["tag"]) == (404, "SummaryNotFoundError")
 
 

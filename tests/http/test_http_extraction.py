@@ -23,8 +23,8 @@ async def extracted(client: httpx.AsyncClient, **message: str) -> Any:
     return answer.json()
 
 
-async def test_extract_memory_from_user_preference_message(every_client: httpx.AsyncClient) -> None:
-    found = await extracted(every_client, content=PREFERENCE)
+async def test_extract_memory_from_user_preference_message(client: httpx.AsyncClient) -> None:
+    found = await extracted(client, content=PREFERENCE)
     assert (found["key"], found["value"], found["category"]) == ("编程语言偏好", "Python", "preference")
     assert found["confidence"] >= 0.8
 
@@ -38,8 +38,8 @@ async def test_a_role_that_is_null_is_an_absent_role(client: httpx.AsyncClient) 
     assert answers[0].json() == answers[1].json() == answers[2].json()
 
 
-async def test_extract_memory_from_fact_message(every_client: httpx.AsyncClient) -> None:
-    found = await extracted(every_client, content=FACT)
+async def test_extract_memory_from_fact_message(client: httpx.AsyncClient) -> None:
+    found = await extracted(client, content=FACT)
     assert found["key"] in {"用户职业", "工作地点"}
     assert found["category"] == "fact"
     assert {one["key"]: one["value"] for one in found["proposals"]} == {
@@ -48,8 +48,8 @@ async def test_extract_memory_from_fact_message(every_client: httpx.AsyncClient)
     }
 
 
-async def test_extract_from_ai_response(every_client: httpx.AsyncClient) -> None:
-    found = await extracted(every_client, content=ADVICE, role="assistant")
+async def test_extract_from_ai_response(client: httpx.AsyncClient) -> None:
+    found = await extracted(client, content=ADVICE, role="assistant")
     assert found["key"] == "开发工具推荐"
     assert "VS Code" in found["value"]
 

@@ -37,9 +37,9 @@ async def some(client: httpx.AsyncClient) -> None:
     )
 
 
-async def test_memories_are_counted_by_what_they_are(every_client: httpx.AsyncClient) -> None:
-    await some(every_client)
-    assert await facets(every_client) == {
+async def test_memories_are_counted_by_what_they_are(client: httpx.AsyncClient) -> None:
+    await some(client)
+    assert await facets(client) == {
         "total": 4,
         "categories": {"fact": 2, None: 1, "preference": 1},
         "memoryTypes": {"long_term": 2, "short_term": 2},
@@ -53,17 +53,17 @@ async def test_the_most_frequent_value_comes_first(client: httpx.AsyncClient) ->
     assert [one["value"] for one in told] == ["fact", None, "preference"]
 
 
-async def test_a_field_is_counted_under_the_filters_of_the_others(every_client: httpx.AsyncClient) -> None:
-    await some(every_client)
-    assert await facets(every_client, category="fact", source="inferred") == {
+async def test_a_field_is_counted_under_the_filters_of_the_others(client: httpx.AsyncClient) -> None:
+    await some(client)
+    assert await facets(client, category="fact", source="inferred") == {
         "total": 1,
         "categories": {"fact": 1},
         "memoryTypes": {"short_term": 1},
         "sources": {"user_stated": 1, "inferred": 1},
     }
-    assert (await facets(every_client, tag="food"))["total"] == 1
-    assert (await facets(every_client, sessionId="talk"))["memoryTypes"] == {"short_term": 1}
-    assert await facets(every_client, sessionId="nowhere") == {
+    assert (await facets(client, tag="food"))["total"] == 1
+    assert (await facets(client, sessionId="talk"))["memoryTypes"] == {"short_term": 1}
+    assert await facets(client, sessionId="nowhere") == {
         "total": 0,
         "categories": {},
         "memoryTypes": {},
@@ -71,24 +71,24 @@ async def test_a_field_is_counted_under_the_filters_of_the_others(every_client: 
     }
 
 
-async def test_the_total_is_the_length_of_the_list(every_client: httpx.AsyncClient) -> None:
-    await some(every_client)
+async def test_the_total_is_the_length_of_the_list(client: httpx.AsyncClient) -> None:
+    await some(client)
     for filters in ({}, {"category": "fact"}, {"source": "inferred"}, {"superseded": "true"}):
-        listed = (await every_client.get("/memories", params=filters)).json()["memories"]
-        assert (await facets(every_client, **filters))["total"] == len(listed), filters
+        listed = (await client.get("/memories", params=filters)).json()["memories"]
+        assert (await facets(client, **filters))["total"] == len(listed), filters
 
 
 async def test_what_is_true_no_longer_is_listed_and_counted_when_it_is_asked_for(
-    every_client: httpx.AsyncClient,
+    client: httpx.AsyncClient,
 ) -> None:
-    await some(every_client)
-    answer = await every_client.post("/memories/a/supersede", json={"memory": {"content": "Drinks oolong"}})
+    await some(client)
+    answer = await client.post("/memories/a/supersede", json={"memory": {"content": "Drinks oolong"}})
     assert answer.status_code == 201
-    ended = (await every_client.get("/memories", params={"superseded": "true"})).json()["memories"]
+    ended = (await client.get("/memories", params={"superseded": "true"})).json()["memories"]
     assert [memory["id"] for memory in ended] == ["a"]
-    assert (await facets(every_client, superseded="true"))["categories"] == {"preference": 1}
-    assert (await facets(every_client))["total"] == 4
-    of_source = (await every_client.get("/memories", params={"source": "inferred"})).json()["memories"]
+    assert (await facets(client, superseded="true"))["categories"] == {"preference": 1}
+    assert (await facets(client))["total"] == 4
+    of_source = (await client.get("/memories", params={"source": "inferred"})).json()["memories"]
     assert [memory["id"] for memory in of_source] == ["c"]
 
 

@@ -1,5 +1,6 @@
 """A write that is repeated with its ``Idempotency-Key`` happens once, on every stack, and by whatever process."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from chatmemory.longterm.memories import NewMemory
 from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
+from tests.empty_store import empty_store
 from tests.for_each import for_each
 from tests.http_api import api
 
@@ -31,6 +33,21 @@ TURN = {
 }
 FACTS = {"content": "我喜欢绿茶"}
 SAVED: dict[str, Any] = {"memories": [{"content": "我喜欢绿茶"}, {"content": "I work in Berlin"}]}
+
+
+@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
+async def every_client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of the API over each stack."""
+    match request.param:
+        case "in_memory":
+            async with api(stacks.testing()) as client:
+                yield client
+        case "sqlite":
+            async with api(stacks.embedded(tmp_path / "记忆.db")) as client:
+                yield client
+        case _:
+            async with empty_store() as dsn, api(stacks.postgres(dsn)) as client:
+                yield client
 
 
 async def write(client: httpx.AsyncClient, path: str, value: Any, headers: dict[str, str]) -> Any:

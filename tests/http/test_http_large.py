@@ -47,25 +47,25 @@ async def walk(client: httpx.AsyncClient, path: str, kind: str, cursor: str, aft
         parameters = {after: page[cursor]}
 
 
-async def test_a_page_of_large_memories_ends_earlier_and_leads_on(every_client: httpx.AsyncClient) -> None:
+async def test_a_page_of_large_memories_ends_earlier_and_leads_on(client: httpx.AsyncClient) -> None:
     for number in range(COUNT):
         saved = {"memories": [{"content": f"{number} {LARGE}", "memoryType": "short_term"}]}
-        await every_client.post("/memories", content=body(saved), headers=JSON)
-    pages = await walk(every_client, "/memories", "memories", "next", "after")
+        await client.post("/memories", content=body(saved), headers=JSON)
+    pages = await walk(client, "/memories", "memories", "next", "after")
     assert [len(page) for page in pages] == [4, 4, 2]
     assert sorted(text for page in pages for text in page) == [f"{number} " for number in range(COUNT)]
 
 
-async def test_a_page_of_large_messages_ends_earlier_and_leads_on(every_client: httpx.AsyncClient) -> None:
+async def test_a_page_of_large_messages_ends_earlier_and_leads_on(client: httpx.AsyncClient) -> None:
     for number in range(COUNT):
         said = {"messages": [{"role": "user", "content": f"{number} {LARGE}"}]}
-        await every_client.post("/conversations/c/messages", content=body(said), headers=JSON)
-    newest = (await every_client.get("/conversations/c/messages")).json()
+        await client.post("/conversations/c/messages", content=body(said), headers=JSON)
+    newest = (await client.get("/conversations/c/messages")).json()
     assert [one["content"][:2] for one in newest["messages"]] == ["6 ", "7 ", "8 ", "9 "]
     older = {"olderThan": newest["older"]}
-    before = (await every_client.get("/conversations/c/messages", params=older)).json()
+    before = (await client.get("/conversations/c/messages", params=older)).json()
     assert [one["content"][:2] for one in before["messages"]] == ["2 ", "3 ", "4 ", "5 "]
-    pages = await walk(every_client, "/conversations/c/messages", "messages", "newer", "newerThan")
+    pages = await walk(client, "/conversations/c/messages", "messages", "newer", "newerThan")
     assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
 
 

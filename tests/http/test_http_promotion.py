@@ -1,8 +1,6 @@
-"""What contexts use again and again becomes long-term, whoever asks for them, on every stack."""
+"""What contexts use again and again becomes long-term, whoever asks for them."""
 
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,32 +8,24 @@ import pytest
 
 from chatmemory.settings.memory_settings import (
     MemorySettings,
-    PostgresSettings,
     PromotionSettings,
     Settings,
-    SqliteSettings,
     StoreSettings,
 )
 from chatmemory_layers import stacks
-from tests.empty_store import empty_store
 from tests.http_api import api
 
 SAID = "I never eat peanuts."
 QUESTION = "A snack without peanuts, please?"
 
 
-@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
-async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+@pytest.fixture
+async def client() -> AsyncGenerator[httpx.AsyncClient]:
     """A client of a server that promotes what is used in three sessions."""
-    async with AsyncExitStack() as opened:
-        dsn = await opened.enter_async_context(empty_store()) if request.param == "postgres" else ""
-        store = StoreSettings(
-            backend=request.param,
-            sqlite=SqliteSettings(path=str(tmp_path / "a.db")),
-            postgres=PostgresSettings(dsn=dsn),
-        )
-        memory = MemorySettings(store=store, promotion=PromotionSettings(after_sessions=3))
-        yield await opened.enter_async_context(api(stacks.configured(Settings(memory=memory))))
+    store = StoreSettings(backend="in_memory")
+    memory = MemorySettings(store=store, promotion=PromotionSettings(after_sessions=3))
+    async with api(stacks.configured(Settings(memory=memory))) as client:
+        yield client
 
 
 async def turn(client: httpx.AsyncClient, session: str) -> str:

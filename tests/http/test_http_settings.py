@@ -294,8 +294,8 @@ async def test_a_server_that_runs_is_healthy(client: httpx.AsyncClient) -> None:
     assert answer.json()["version"]
 
 
-async def test_a_server_is_ready_when_its_store_answers(every_client: httpx.AsyncClient) -> None:
-    assert (await every_client.get("/readiness")).json() == {"status": "ok"}
+async def test_a_server_is_ready_when_its_store_answers(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/readiness")).json() == {"status": "ok"}
 
 
 async def test_a_server_whose_store_was_deleted_is_not_ready(

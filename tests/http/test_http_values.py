@@ -39,18 +39,18 @@ async def contents(client: httpx.AsyncClient) -> set[str]:
     return {memory["content"] for memory in (await client.get("/memories")).json()["memories"]}
 
 
-async def test_a_value_is_set_read_replaced_and_deleted(every_client: httpx.AsyncClient) -> None:
-    first = await put(every_client, "城市%2F1", {"name": "杭州"})
-    again = await put(every_client, "城市%2F1", {"name": "杭州"})
-    second = await put(every_client, "城市%2F1", ["上海", None])
+async def test_a_value_is_set_read_replaced_and_deleted(client: httpx.AsyncClient) -> None:
+    first = await put(client, "城市%2F1", {"name": "杭州"})
+    again = await put(client, "城市%2F1", {"name": "杭州"})
+    second = await put(client, "城市%2F1", ["上海", None])
     assert (first["outcome"], again["outcome"]) == ("stored", "duplicate")
     assert second["superseded"] == [first["id"]]
-    assert await value(every_client, "城市%2F1") == ["上海", None]
-    deleted = await every_client.delete("/values/城市%2F1")
+    assert await value(client, "城市%2F1") == ["上海", None]
+    deleted = await client.delete("/values/城市%2F1")
     assert deleted.json() == {"deleted": True}
-    gone = await every_client.get("/values/城市%2F1")
+    gone = await client.get("/values/城市%2F1")
     assert (gone.status_code, gone.json()["tag"]) == (404, "ValueNotFoundError")
-    assert (await every_client.delete("/values/城市%2F1")).json() == {"deleted": False}
+    assert (await client.delete("/values/城市%2F1")).json() == {"deleted": False}
 
 
 async def test_an_earlier_value_is_read_as_of_its_time(tmp_path: Path) -> None:
@@ -65,29 +65,29 @@ async def test_an_earlier_value_is_read_as_of_its_time(tmp_path: Path) -> None:
         assert await keys(client, asOf=then) == ["city"]
 
 
-async def test_a_null_is_a_value(every_client: httpx.AsyncClient) -> None:
-    await put(every_client, "none", None)
-    assert await value(every_client, "none") is None
-    assert await keys(every_client) == ["none"]
+async def test_a_null_is_a_value(client: httpx.AsyncClient) -> None:
+    await put(client, "none", None)
+    assert await value(client, "none") is None
+    assert await keys(client) == ["none"]
 
 
-async def test_values_are_listed_by_how_their_keys_begin(every_client: httpx.AsyncClient) -> None:
+async def test_values_are_listed_by_how_their_keys_begin(client: httpx.AsyncClient) -> None:
     for key in ("tea.green", "tea.black", "coffee"):
-        await put(every_client, key, 1)
-    await said_in(every_client, "s", "no value")
-    assert await keys(every_client) == ["coffee", "tea.black", "tea.green"]
-    assert await keys(every_client, prefix="tea.") == ["tea.black", "tea.green"]
-    page = (await every_client.get("/values", params={"limit": 2})).json()
-    rest = (await every_client.get("/values", params={"limit": 2, "after": page["next"]})).json()
+        await put(client, key, 1)
+    await said_in(client, "s", "no value")
+    assert await keys(client) == ["coffee", "tea.black", "tea.green"]
+    assert await keys(client, prefix="tea.") == ["tea.black", "tea.green"]
+    page = (await client.get("/values", params={"limit": 2})).json()
+    rest = (await client.get("/values", params={"limit": 2, "after": page["next"]})).json()
     assert (len(page["memories"]), len(rest["memories"]), rest["next"]) == (2, 1, None)
 
 
-async def test_each_app_has_values_of_its_own(every_client: httpx.AsyncClient) -> None:
-    await put(every_client, "theme", "dark", app="editor")
-    await put(every_client, "theme", "light")
-    assert await value(every_client, "theme", app="editor") == "dark"
-    assert await value(every_client, "theme") == "light"
-    assert (await every_client.get("/values/theme", params={"app": "other"})).status_code == 404
+async def test_each_app_has_values_of_its_own(client: httpx.AsyncClient) -> None:
+    await put(client, "theme", "dark", app="editor")
+    await put(client, "theme", "light")
+    assert await value(client, "theme", app="editor") == "dark"
+    assert await value(client, "theme") == "light"
+    assert (await client.get("/values/theme", params={"app": "other"})).status_code == 404
 
 
 @pytest.mark.parametrize(
