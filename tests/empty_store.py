@@ -1,7 +1,7 @@
 """``empty_store``: an empty store of ours on PostgreSQL, emptied for the next test rather than dropped.
 
-Making a database and its tables takes most of the time of a short test.  What alters tables, or makes a store by itself,
-takes a ``fresh_database``.  With ``ROW_LOCKS=1`` the stores pass for distributed ones, whose writers lock rows.
+Making a database and its tables takes most of the time of a short test.  What alters tables takes a ``copied_store``, which
+is a tenth of that work, and what makes a store by itself a ``fresh_database``.  With ``ROW_LOCKS=1`` the stores pass for distributed ones, whose writers lock rows.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ $$
 """
 
 _free: list[str] = []
+_templates: list[str] = []
 
 
 @asynccontextmanager
@@ -45,6 +46,19 @@ async def empty_store() -> AsyncGenerator[str]:
     yield postgres_dsn(name)
     await empty(name)
     _free.append(name)
+
+
+@asynccontextmanager
+async def copied_store() -> AsyncGenerator[str]:
+    """Lend the address of an empty store that nobody else has, and drop it afterwards."""
+    if not _templates:
+        _templates.append(await _made())
+    name = f"chatmemory_copy_{uuid4().hex[:12]}"
+    await run_on_server(f"CREATE DATABASE {name} TEMPLATE {_templates[0]}")
+    try:
+        yield postgres_dsn(name)
+    finally:
+        await run_on_server(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def empty(database: str) -> None:

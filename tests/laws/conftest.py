@@ -5,14 +5,14 @@ from collections.abc import Generator
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import copied_store
 from tests.guarded_store import guarded_store
 
 
 @pytest.fixture(scope="module")
 def dsn() -> Generator[str]:
-    """Lend the address of an empty database."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fresh_database()) as address:
+    """Lend the address of an empty store."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(copied_store()) as address:
         yield address
 
 

@@ -9,12 +9,19 @@ from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from tests.empty_store import empty_store
+from tests.empty_store import copied_store, empty_store
 
 
 @pytest.fixture
 async def dsn() -> AsyncGenerator[str]:
     async with empty_store() as address:
+        yield address
+
+
+@pytest.fixture
+async def own_dsn() -> AsyncGenerator[str]:
+    """A store that nobody else has, whose tables or settings may be altered."""
+    async with copied_store() as address:
         yield address
 
 

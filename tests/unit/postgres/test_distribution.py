@@ -7,21 +7,17 @@ import pytest
 
 from chatmemory.effect import Failure, Success
 from chatmemory.errors import RepositoryError
-from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.distribute import EXIT_UNREACHABLE, asked, main
-from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.distribution import NO_CITUS, DistributionRefusedError
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import copied_store
 from tests.fake_citus import calls_of, fake_citus, run_in
 
 
 @pytest.fixture
 async def plain() -> AsyncGenerator[str]:
     """The address of a store on a PostgreSQL without Citus."""
-    async with fresh_database() as dsn:
-        async with open_database(PostgresSettings(dsn=dsn)):
-            pass
+    async with copied_store() as dsn:
         yield dsn
 
 

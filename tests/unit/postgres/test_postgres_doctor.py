@@ -15,6 +15,7 @@ from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS
 from chatmemory_layers.postgres.engine.store_checks import TABLES, store_checks
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
 from tests.unit.postgres.said import batch
 
@@ -42,7 +43,7 @@ SELECT pg_stat_force_next_flush()
 @pytest.fixture
 async def place() -> AsyncGenerator[str]:
     """A store of its own, with a message that waits for its strategy."""
-    async with fresh_database() as dsn:
+    async with copied_store() as dsn:
         async with open_database(PostgresSettings(dsn=dsn)) as database:
             await PostgresMessageRepository(database).append(batch("c", "1", is_due=True)).or_raise()
         yield dsn

@@ -22,9 +22,9 @@ PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
 
 
 @pytest.fixture
-def dsn(fresh_dsn: str) -> str:
+def dsn(own_dsn: str) -> str:
     """These tests alter what is in a database beside rows."""
-    return fresh_dsn
+    return own_dsn
 
 
 async def test_what_has_no_event_is_not_stored(dsn: str, database: Database) -> None:

@@ -99,11 +99,11 @@ async def test_a_server_that_falls_silent_while_the_store_is_made_is_unavailable
         pass
 
 
-async def test_a_read_only_server_is_read_and_refuses_writes(fresh_dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=fresh_dsn)) as database:
+async def test_a_read_only_server_is_read_and_refuses_writes(own_dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=own_dsn)) as database:
         await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
-    await run_on_server(f"ALTER DATABASE {name_of(fresh_dsn)} SET default_transaction_read_only = on")
-    async with open_database(PostgresSettings(dsn=fresh_dsn)) as database:
+    await run_on_server(f"ALTER DATABASE {name_of(own_dsn)} SET default_transaction_read_only = on")
+    async with open_database(PostgresSettings(dsn=own_dsn)) as database:
         repository = PostgresMessageRepository(database)
         assert await stored_ids(repository, "c") == ["1"]
         assert problem_of(await repository.append(batch("c", "2"))) == "read_only"
@@ -219,11 +219,9 @@ async def test_a_lock_that_is_not_given_in_time_is_busy_and_who_stands_still_los
         outcome = await PostgresMessageRepository(impatient).append(batch("c", "1"))
         assert problem_of(outcome) == "busy"
         await other.execute("ROLLBACK")
-        still = await impatient._primary.acquire()
-        await still.execute(impatient._begin(C))
+        await other.execute(impatient._begin(C))
         assert (await repository.append(batch("c", "1")).or_raise()).stored == ("1",)
-        still.terminate()  # as the server has done, whose word of it may still be on its way
-        await impatient._primary.release(still)
+        other.terminate()  # as the server has done, whose word of it may still be on its way
 
 
 async def test_a_pool_without_a_free_connection_is_busy(dsn: str) -> None:

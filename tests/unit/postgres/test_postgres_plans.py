@@ -12,8 +12,6 @@ from anyio.from_thread import start_blocking_portal
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.settings.memory_settings import PostgresSettings
-from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.row_security import acting
 from chatmemory_layers.postgres.events import event_log
 from chatmemory_layers.postgres.memories import (
@@ -25,7 +23,7 @@ from chatmemory_layers.postgres.memories import (
     memory_writes,
 )
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import copied_store
 from tests.guarded_store import guarded_store
 from tests.unit.postgres.beside import connected
 from tests.unit.sql_statements import statements_of
@@ -129,8 +127,8 @@ async def plan_of(connection: Any, statement: str, arguments: str | None = None)
 @asynccontextmanager
 async def filled_database() -> AsyncGenerator[str]:
     """Lend the address of a store in which there is much."""
-    async with fresh_database() as dsn:
-        async with open_database(PostgresSettings(dsn=dsn)), connected(dsn) as connection:
+    async with copied_store() as dsn:
+        async with connected(dsn) as connection:
             await connection.execute(FILL)
         yield dsn
 

@@ -11,7 +11,8 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
-from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
+from chatmemory_layers.postgres.throwaway_server import run_on_server
+from tests.empty_store import copied_store
 from tests.unit.postgres.beside import name_of
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
 
@@ -25,13 +26,13 @@ async def write(repository: MessageRepository, writer: int) -> None:
 
 
 async def test_many_writers_of_one_conversation_stand_in_line_whatever_isolation_the_database_prefers(
-    fresh_dsn: str,
+    own_dsn: str,
 ) -> None:
     """And two stores, so that the lock is the server's, not the process's."""
     await run_on_server(
-        f"ALTER DATABASE {name_of(fresh_dsn)} SET default_transaction_isolation = 'serializable'"
+        f"ALTER DATABASE {name_of(own_dsn)} SET default_transaction_isolation = 'serializable'"
     )
-    settings = PostgresSettings(dsn=fresh_dsn)
+    settings = PostgresSettings(dsn=own_dsn)
     async with open_database(settings) as one, open_database(settings) as other:
         stores = [PostgresMessageRepository(database) for database in (one, other)]
         await asyncio.gather(*(write(stores[writer % 2], writer) for writer in range(WRITERS)))
@@ -132,8 +133,7 @@ async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:
 async def test_reads_go_to_the_reader_and_work_is_sought_where_it_is_written(dsn: str) -> None:
     """Another store stands in for a replica that lags as far behind as one can."""
     async with (
-        fresh_database() as replica,
-        open_database(PostgresSettings(dsn=replica)),
+        copied_store() as replica,
         open_database(PostgresSettings(dsn=dsn, reader_dsn=replica)) as database,
     ):
         repository = PostgresMessageRepository(database)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -31,9 +32,9 @@ MANY, FEW, NEAREST = 2_000, 500, 10
 
 
 @pytest.fixture
-def dsn(fresh_dsn: str) -> str:
+def dsn(own_dsn: str) -> str:
     """These tests alter what is in a database beside rows."""
-    return fresh_dsn
+    return own_dsn
 
 
 def draft(id_: str, space: EmbeddingSpace, vector: Vector, **changes: Any) -> MemoryDraft:
@@ -47,14 +48,20 @@ def similarities(found: Candidates) -> dict[str, float | None]:
 # --- Without pgvector --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-async def poor(dsn: str) -> AsyncGenerator[str]:
-    """The address of an empty database for a role that may not make extensions."""
+@asynccontextmanager
+async def poor_role(dsn: str) -> AsyncGenerator[str]:
+    """Lend the address of that database for a role that may not make extensions."""
     await run_on_server("CREATE ROLE poor LOGIN")
     await run_on_server("GRANT CREATE ON SCHEMA public TO poor", database=name_of(dsn))
     yield dsn.replace("postgres:@", "poor:@")
     await run_on_server("DROP OWNED BY poor", database=name_of(dsn))
     await run_on_server("DROP ROLE poor")
+
+
+@pytest.fixture
+async def poor(fresh_dsn: str) -> AsyncGenerator[str]:
+    async with poor_role(fresh_dsn) as address:
+        yield address
 
 
 async def test_without_pgvector_memories_are_found_by_their_words(
@@ -78,13 +85,13 @@ async def test_without_pgvector_memories_are_found_by_their_words(
 
 
 async def test_vectors_that_were_kept_without_pgvector_are_compared_once_it_is_there(
-    dsn: str, poor: str, caplog: pytest.LogCaptureFixture
+    fresh_dsn: str, poor: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_database(PostgresSettings(dsn=poor)) as database:
         memories = PostgresMemoryRepository(database)
         await memories.store((draft("1", SPACE, unit(1, 0, 0)),)).or_raise()
         assert await memories.unembedded(MING, SPACE, limit=9).or_raise() == ((), 0)
-    await run_on_server("CREATE EXTENSION vector", database=name_of(dsn))
+    await run_on_server("CREATE EXTENSION vector", database=name_of(fresh_dsn))
     caplog.clear()
     async with open_database(PostgresSettings(dsn=poor)) as database:
         memories = PostgresMemoryRepository(database)
@@ -95,10 +102,10 @@ async def test_vectors_that_were_kept_without_pgvector_are_compared_once_it_is_t
 
 
 async def test_pgvector_beside_the_search_path_is_as_good_as_none(
-    dsn: str, caplog: pytest.LogCaptureFixture
+    fresh_dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await run_on_server("CREATE SCHEMA memory; CREATE EXTENSION vector", database=name_of(dsn))
-    async with open_database(PostgresSettings(dsn=f"{dsn}&search_path=memory")) as database:
+    await run_on_server("CREATE SCHEMA memory; CREATE EXTENSION vector", database=name_of(fresh_dsn))
+    async with open_database(PostgresSettings(dsn=f"{fresh_dsn}&search_path=memory")) as database:
         memories = PostgresMemoryRepository(database)
         await memories.store((draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),)).or_raise()
         found = await memories.search(MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
@@ -232,15 +239,16 @@ async def test_an_index_that_somebody_left_half_made_is_made_anew(
 
 
 async def test_an_index_that_may_not_be_made_is_logged_once_and_searches_go_on(
-    dsn: str, poor: str, crowded: PostgresMemoryRepository, caplog: pytest.LogCaptureFixture
+    dsn: str, crowded: PostgresMemoryRepository, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await run_on_server("GRANT ALL ON ALL TABLES IN SCHEMA public TO poor", database=name_of(dsn))
-    async with open_database(PostgresSettings(dsn=poor)) as database:
-        memories = PostgresMemoryRepository(database)
-        found = [await nearest(memories, MING, directions(1)[0])]
-        assert database.vector_indexes is not None
-        await asyncio.wait(database.vector_indexes._making.values(), timeout=PATIENCE_SECONDS)
-        found += [await nearest(memories, MING, directions(1)[0])]
+    async with poor_role(dsn) as poor:
+        await run_on_server("GRANT ALL ON ALL TABLES IN SCHEMA public TO poor", database=name_of(dsn))
+        async with open_database(PostgresSettings(dsn=poor)) as database:
+            memories = PostgresMemoryRepository(database)
+            found = [await nearest(memories, MING, directions(1)[0])]
+            assert database.vector_indexes is not None
+            await asyncio.wait(database.vector_indexes._making.values(), timeout=PATIENCE_SECONDS)
+            found += [await nearest(memories, MING, directions(1)[0])]
     assert found[0] == found[1]
     (record,) = caplog.records
     assert "must be owner" in record.getMessage()

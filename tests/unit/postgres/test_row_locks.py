@@ -19,7 +19,7 @@ from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row,
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
-from chatmemory_layers.postgres.throwaway_server import fresh_database
+from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
 from tests.guarded_store import guarded_store
 from tests.unit.postgres.said import NOW, batch, stored_ids
@@ -33,9 +33,7 @@ WHERE locktype = 'advisory' AND datname = current_database()
 
 @pytest.fixture
 async def dsn() -> AsyncGenerator[str]:
-    async with fresh_database() as address:
-        async with open_database(PostgresSettings(dsn=address)):
-            pass
+    async with copied_store() as address:
         await spread_in_name(address)
         yield address
 
