@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 
+from chatmemory import ManagedRuntime, StrategySettings, ThreadRuntime
 from chatmemory_layers import stacks
-from chatmemory_layers.stacks import Stack
+from chatmemory_layers.stacks import MemoryTags, Stack
 from tests.empty_store import empty_store
 from tests.thorough import IS_THOROUGH
 
@@ -31,20 +31,23 @@ async def every_stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGe
                 yield stacks.postgres(dsn)
 
 
-@pytest.fixture(params=KINDS, scope="module")
-def every_shared_stack(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Generator[Stack]:
-    """The same for all tests of a module, which keep out of each other's way, and need no event loop."""
-    match request.param:
-        case "in_memory":
-            yield stacks.testing()
-        case "sqlite":
-            path = tmp_path_factory.mktemp("stack") / "记忆.db"
-            yield stacks.embedded(path, durability="process")
-        case _:
-            with (
-                start_blocking_portal() as portal,
-                portal.wrap_async_context_manager(empty_store()) as dsn,
-            ):
-                yield stacks.postgres(dsn)
+@pytest.fixture
+async def runtime(every_stack: Stack) -> AsyncGenerator[ManagedRuntime[MemoryTags]]:
+    """What most adapters run on."""
+    async with ManagedRuntime(every_stack) as opened:
+        yield opened
+
+
+@pytest.fixture
+def threads(every_stack: Stack) -> Generator[ThreadRuntime[MemoryTags]]:
+    """The same for calls that block."""
+    with ThreadRuntime(every_stack) as opened:
+        yield opened
+
+
+@pytest.fixture
+def summarizing(tmp_path: Path) -> Generator[ThreadRuntime[MemoryTags]]:
+    """Summarize as soon as six messages have gathered, and keep the last two."""
+    strategy = StrategySettings(type="summarize", summarize_every_n=6, keep_last=2)
+    with ThreadRuntime(stacks.embedded(tmp_path / "agent.db", strategy=strategy)) as opened:
+        yield opened

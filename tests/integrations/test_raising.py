@@ -7,6 +7,7 @@ from chatmemory.effect import EffectFailed, EffectInterrupted, Layer
 from chatmemory.errors import DataValidationError, Problem, RepositoryError
 from chatmemory.integrations.raising import Raising
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 
 
 class RefusedError(Exception):
@@ -26,7 +27,7 @@ DAMAGED = RepositoryError("read", "damaged")
 BROKEN = DataValidationError((Problem("$.limit", "至少 1"),))
 
 
-@pytest.mark.parametrize(("error", "kind"), [(BROKEN, RefusedError), (DAMAGED, FailedError)])
+@for_each(("error", "kind"), [(BROKEN, RefusedError), (DAMAGED, FailedError)])
 async def test_a_failure_is_raised_in_its_own_words_and_stays_a_value(
     error: DataValidationError | RepositoryError, kind: type[Exception]
 ) -> None:

@@ -74,10 +74,7 @@ def pydantic_ai(runtime: Runtime) -> tuple[Ask, End]:
 
     memories: LongTermMemories[None] = LongTermMemories(MEI, runtime, saves=False)
     agent = agents.Agent(models.TestModel(), capabilities=[memories])
-    return (
-        lambda session_id, message: agent.run(message, conversation_id=session_id),
-        memories.end_session,
-    )
+    return (lambda session_id, message: agent.run(message, conversation_id=session_id), memories.end_session)
 
 
 adapters = pytest.mark.parametrize("adapter", [agent_framework, llama_index, pydantic_ai])

@@ -13,7 +13,7 @@ pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemor
 from agent_framework import Agent, AgentSession, InMemoryHistoryProvider, Message
 from scripted_client import ScriptedClient
 
-from chatmemory import ManagedRuntime, NewMessage, StrategySettings
+from chatmemory import ManagedRuntime, StrategySettings
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.integrations.agent_framework import ChatMemoryHistoryProvider
 from chatmemory_layers import stacks
@@ -88,26 +88,6 @@ async def test_a_turn_that_says_what_the_last_one_said_is_a_turn(runtime: Runtim
     for _ in range(3):
         await agent.run("继续", session=AgentSession(session_id="lunch"))
     assert await texts(history) == ["继续", "好的"] * 3
-
-
-async def test_a_client_may_hand_in_the_whole_conversation_each_time(runtime: Runtime) -> None:
-    history = ChatMemoryHistoryProvider(runtime, load_messages=False)
-    client = ScriptedClient("好的")
-    agent = Agent(client, context_providers=[history, InMemoryHistoryProvider("unused")])
-    said = says("一", "好的", "二", "好的", "三")
-    for end in (1, 3, 5):
-        await agent.run(said[:end], session=AgentSession(session_id="lunch"))
-    assert await texts(history) == ["一", "好的", "二", "好的", "三", "好的"]
-
-
-async def test_what_came_another_way_is_handed_in_again(runtime: Runtime) -> None:
-    memory = await runtime.service(ChatMemoryService)
-    given = [NewMessage("user", "一"), NewMessage("assistant", "二")]
-    await memory.add_messages("lunch", given).or_raise()
-    history = ChatMemoryHistoryProvider(runtime)
-    loaded = await history.get_messages("lunch")
-    await history.save_messages("lunch", [*loaded, *says("三")])
-    assert await texts(history) == ["一", "二", "三"]
 
 
 async def test_a_summary_stands_in_the_place_of_what_it_covers(summarizing: Runtime) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import unicodedata
-from collections.abc import AsyncGenerator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,10 @@ import pytest
 pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropic]'")
 
 import anyio
+import httpx2
+from anthropic import Anthropic, AsyncAnthropic, DefaultAsyncHttpxClient, DefaultHttpxClient
 from anthropic.lib.tools import ToolError
+from anthropic.types.beta import BetaMessageParam
 
 from chatmemory import ManagedRuntime, Namespace, ThreadRuntime
 from chatmemory.effect import EffectFailed
@@ -23,18 +26,13 @@ from chatmemory.errors import RepositoryError
 from chatmemory.integrations.anthropic import BlockingChatMemoryTool, ChatMemoryTool, FileBounds
 from chatmemory.integrations.anthropic.memory_files import MemoryFiles
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
-from chatmemory_layers.stacks import MemoryTags, Stack, embedded, testing as stack_in_memory
+from chatmemory_layers.stacks import MemoryTags, embedded, testing as stack_in_memory
+from tests.for_each import for_each
 
 Runtime = ManagedRuntime[MemoryTags]
 Tool = ChatMemoryTool | BlockingChatMemoryTool
 MEI = Namespace("mei", "harbor")
 SMALL = FileBounds(file_bytes=20, total_bytes=50, entries=4)
-
-
-@pytest.fixture
-async def runtime(every_stack: Stack) -> AsyncGenerator[Runtime]:
-    async with ManagedRuntime(every_stack) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -82,46 +80,18 @@ async def test_what_one_tool_writes_another_reads(runtime: Runtime) -> None:
     assert await paths_in(tuesday) == []
 
 
+OWNERS = [("a.b", "c"), ("a", "b.c"), ("a", ""), ("a%2Eb", "c"), ("A", ""), ("a/b", "c"), ("用户.1", "")]
+
+
 async def test_users_and_apps_have_files_of_their_own(runtime: Runtime) -> None:
-    owners = [
-        Namespace(*names)
-        for names in [
-            ("a.b", "c"),
-            ("a", "b.c"),
-            ("a", ""),
-            ("a%2Eb", "c"),
-            ("A", ""),
-            ("a/b", "c"),
-            ("用户.1", ""),
-        ]
-    ]
-    tools = [ChatMemoryTool(owner, runtime) for owner in owners]
+    tools = [ChatMemoryTool(Namespace(*owner), runtime) for owner in OWNERS]
     for number, tool in enumerate(tools):
         assert await paths_in(tool) == []
         await told(tool, "create", "/memories/mine", file_text=str(number))
     await tools[0].clear_all_memory()
-    assert [await paths_in(tool) for tool in tools] == [[], *[["/memories/mine"]] * (len(tools) - 1)]
-    assert [await lines_of(tool, "/memories/mine") for tool in tools[1:]] == [
-        ["1"],
-        ["2"],
-        ["3"],
-        ["4"],
-        ["5"],
-        ["6"],
-    ]
-
-
-async def test_agents_that_edit_one_file_at_once_lose_nothing(runtime: Runtime) -> None:
-    tools = [ChatMemoryTool(MEI, runtime) for _ in range(2)]
-    await told(tools[0], "create", "/memories/log", file_text="")
-    await asyncio.gather(
-        *(
-            told(tools[number % 2], "insert", "/memories/log", insert_line=0, insert_text=f"第{number}行")
-            for number in range(40)
-        )
-    )
-    lines = await lines_of(tools[0], "/memories/log")
-    assert sorted(lines) == sorted(["", *(f"第{number}行" for number in range(40))])
+    assert await paths_in(tools[0]) == []
+    for number, tool in enumerate(tools[1:], start=1):
+        assert await lines_of(tool, "/memories/mine") == [str(number)]
 
 
 async def test_files_made_at_once_all_stand_in_the_listing(runtime: Runtime) -> None:
@@ -137,50 +107,39 @@ async def test_files_made_at_once_all_stand_in_the_listing(runtime: Runtime) -> 
 
 
 async def test_a_directory_moves_with_all_its_files_or_not_at_all(runtime: Runtime) -> None:
-    tool = ChatMemoryTool(MEI, runtime)
-    for number in range(60):
-        await told(
-            tool, "create", f"/memories/old/{number % 3}/{number:02}{'x' * 200}", file_text=f"{number}"
-        )
+    tool, names = ChatMemoryTool(MEI, runtime), [f"{n % 3}/{n:02}{'x' * 200}" for n in range(60)]
+    for number, name in enumerate(names):
+        await told(tool, "create", f"/memories/old/{name}", file_text=f"{number}")
     deep = "/memories/" + "/".join(["d" * 220] * 4)
-    said = "too long: a name has at most 255 bytes, a path 1024"
-    with pytest.raises(ToolError, match=said):
+    with pytest.raises(ToolError, match="too long: a name has at most 255 bytes, a path 1024"):
         await renamed(tool, "/memories/old", deep)
-    assert await paths_in(tool) == [
-        "/memories/old/",
-        "/memories/old/0/",
-        "/memories/old/1/",
-        "/memories/old/2/",
-    ]
+    assert await paths_in(tool) == ["/memories/old/", *(f"/memories/old/{number}/" for number in range(3))]
     await renamed(tool, "/memories/old", "/memories/new/place")
     assert await paths_in(tool, "/memories/old/..") == [
-        "/memories/old/../new/",
-        "/memories/old/../new/place/",
+        f"/memories/old/../new/{end}" for end in ("", "place/")
     ]
-    for number in range(60):
-        path = f"/memories/new/place/{number % 3}/{number:02}{'x' * 200}"
-        assert await lines_of(tool, path) == [f"{number}"]
+    for number, name in enumerate(names):
+        assert await lines_of(tool, f"/memories/new/place/{name}") == [f"{number}"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "windows\r\nlines\r\n",
-        "NUL \0 and \x1b[31mescapes\x7f",
-        "\ufeffBOM, \u2028 separators, e\u0301 as two",
-        "🙂" * 1000,
-        '{"text": "\\u0000 as JSON"}',
-        "x" * 1024 * 1024,
-        "",
-    ],
-    ids=["crlf", "nul", "bom", "emoji", "json", "megabyte", "empty"],
-)
-async def test_every_text_comes_back_as_it_was(runtime: Runtime, text: str) -> None:
+TEXTS = {
+    "crlf": "windows\r\nlines\r\n",
+    "control": "NUL \0 and \x1b[31mescapes\x7f",
+    "unicode": "\ufeffBOM, \u2028 separators, e\u0301 as two",
+    "emoji": "🙂" * 1000,
+    "json": '{"text": "\\u0000 as JSON"}',
+    "megabyte": "x" * 1024 * 1024,
+    "empty": "",
+}
+
+
+async def test_every_text_comes_back_as_it_was(runtime: Runtime) -> None:
     tool = ChatMemoryTool(MEI, runtime)
-    await told(tool, "create", "/memories/a", file_text=text)
-    assert "\n".join(await lines_of(tool, "/memories/a")) == text
-    await renamed(tool, "/memories/a", "/memories/b/c")
-    assert "\n".join(await lines_of(tool, "/memories/b/c")) == text
+    for name, text in TEXTS.items():
+        await told(tool, "create", f"/memories/{name}", file_text=text)
+        assert "\n".join(await lines_of(tool, f"/memories/{name}")) == text, name
+        await renamed(tool, f"/memories/{name}", f"/memories/moved/{name}")
+        assert "\n".join(await lines_of(tool, f"/memories/moved/{name}")) == text, name
 
 
 async def test_one_name_written_in_two_ways_is_one_file(runtime: Runtime) -> None:
@@ -192,7 +151,7 @@ async def test_one_name_written_in_two_ways_is_one_file(runtime: Runtime) -> Non
     assert await refused(tool, "create", composed, file_text="") == f"File {composed} already exists"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "said"),
     [
         ("/etc/passwd", "Path must start with /memories, got: /etc/passwd"),
@@ -323,10 +282,8 @@ async def test_a_closed_runtime_and_a_store_that_cannot_be_opened_are_errors_of_
 ) -> None:
     runtime = ThreadRuntime(stack_in_memory())
     runtime.close()
-    assert (
-        await refused(ChatMemoryTool(MEI, runtime), "view", "/memories")
-        == "the runtime of this memory is closed"
-    )
+    said = await refused(ChatMemoryTool(MEI, runtime), "view", "/memories")
+    assert said == "the runtime of this memory is closed"
     (tmp_path / "notes.txt").write_text("no store", "utf-8")
     unopened = ThreadRuntime(embedded(tmp_path / "notes.txt"))
     with pytest.raises(ToolError, match="not a store") as caught:
@@ -337,32 +294,14 @@ async def test_a_closed_runtime_and_a_store_that_cannot_be_opened_are_errors_of_
     unopened.close()
 
 
-def test_a_tool_belongs_to_somebody() -> None:
+async def test_how_a_tool_is_made_and_told_to_the_api(in_memory: Runtime) -> None:
     with pytest.raises(ValueError, match=r"an id needs at least one character @ \$.namespace.user"):
-        ChatMemoryTool(Namespace(""), ThreadRuntime(stack_in_memory()))
-
-
-async def test_a_blocking_tool_needs_a_thread_of_its_own(in_memory: Runtime) -> None:
-    with pytest.raises(
-        TypeError, match="a ManagedRuntime can only be awaited: give a ThreadRuntime for calls that block"
-    ):
+        ChatMemoryTool(Namespace(""), in_memory)
+    with pytest.raises(TypeError, match="can only be awaited: give a ThreadRuntime for calls that block"):
         BlockingChatMemoryTool(MEI, in_memory)
-
-
-def test_threads_share_a_blocking_tool(tmp_path: Path) -> None:
-    with ThreadRuntime(embedded(tmp_path / "a.db", durability="process")) as runtime:
-        tool = BlockingChatMemoryTool(MEI, runtime)
-        tool.call({"command": "create", "path": "/memories/log", "file_text": ""})
-
-        def log(number: int) -> None:
-            tool.call(
-                {"command": "insert", "path": "/memories/log", "insert_line": 0, "insert_text": f"{number}"}
-            )
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(log, range(40)))
-        content = str(tool.call({"command": "view", "path": "/memories/log"}))
-        assert sorted(int(line.split("\t")[1]) for line in content.split("\n")[1:-1]) == list(range(40))
+    tool = ChatMemoryTool(MEI, in_memory, cache_control={"type": "ephemeral"})
+    told_ = {"type": "memory_20250818", "name": "memory", "cache_control": {"type": "ephemeral"}}
+    assert (tool.name, tool.to_dict()) == ("memory", told_)
 
 
 def test_a_tool_serves_an_agent_on_trio() -> None:
@@ -375,7 +314,80 @@ def test_a_tool_serves_an_agent_on_trio() -> None:
         assert anyio.run(use, backend="trio") == ["三重奏"]
 
 
-def test_the_api_is_told_of_the_tool_as_it_expects() -> None:
-    tool = ChatMemoryTool(MEI, ThreadRuntime(stack_in_memory()), cache_control={"type": "ephemeral"})
-    told_ = {"type": "memory_20250818", "name": "memory", "cache_control": {"type": "ephemeral"}}
-    assert (tool.name, tool.to_dict()) == ("memory", told_)
+QUESTION: list[BetaMessageParam] = [{"role": "user", "content": "记住：我对花生过敏。"}]
+
+
+class Claude:
+    """Calls the memory tool as it is told, then says what it was answered; *read* are the results of its calls."""
+
+    def __init__(self, calls: Sequence[dict[str, Any]]) -> None:
+        self.calls = calls
+        self.tools: Any = None
+        self.read: list[dict[str, Any]] = []
+
+    def answer(self, request: httpx2.Request) -> httpx2.Response:
+        asked = json.loads(request.content)
+        self.tools = asked.get("tools", self.tools)
+        said = asked["messages"][-1]["content"]
+        if isinstance(said, list):
+            self.read = said
+            content: list[dict[str, Any]] = [{"type": "text", "text": "好的"}]
+        else:
+            content = [
+                {"type": "tool_use", "id": f"toolu_{number}", "name": "memory", "input": call}
+                for number, call in enumerate(self.calls)
+            ]
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude",
+            "content": content,
+            "stop_reason": "end_turn" if self.read else "tool_use",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return httpx2.Response(200, json=message)
+
+    @property
+    def results(self) -> list[tuple[str, bool]]:
+        """What each call was answered, and whether as an error."""
+        return [(result["content"], result.get("is_error", False)) for result in self.read]
+
+
+CALLS = [
+    {"command": "create", "path": "/memories/过敏.md", "file_text": "花生"},
+    {"command": "create", "path": "/memories/过敏.md", "file_text": "牛奶"},
+    {"command": "view", "path": "/memories/过敏.md"},
+    {"command": "view", "path": "/memories/../etc"},
+    {"command": "fly", "path": "/memories"},
+]
+ANSWERS = [
+    ("File created successfully at: /memories/过敏.md", False),
+    ("File /memories/过敏.md already exists", True),
+    ("Here's the content of /memories/过敏.md with line numbers:\n     1\t花生", False),
+    ("Path /memories/../etc would escape /memories directory", True),
+]
+
+
+OPTIONS: Any = {"model": "claude", "max_tokens": 99, "messages": QUESTION}
+
+
+async def test_both_runners_of_the_sdk_hand_the_model_our_answers(threads: ThreadRuntime[MemoryTags]) -> None:
+    claude = Claude(CALLS)
+    transport = httpx2.MockTransport(claude.answer)
+    async with AsyncAnthropic(
+        api_key="none", http_client=DefaultAsyncHttpxClient(transport=transport)
+    ) as client:
+        tool = ChatMemoryTool(MEI, threads)
+        await client.beta.messages.tool_runner(**OPTIONS, tools=[tool]).until_done()
+    assert claude.tools == [{"type": "memory_20250818", "name": "memory"}]
+    assert claude.results[:4] == ANSWERS
+    assert claude.results[4][1], "a command that nobody knows is an error as well"
+
+    claude = Claude(CALLS)
+    transport = httpx2.MockTransport(claude.answer)
+    with Anthropic(api_key="none", http_client=DefaultHttpxClient(transport=transport)) as blocking:
+        other = BlockingChatMemoryTool(Namespace("li"), threads)
+        blocking.beta.messages.tool_runner(**OPTIONS, tools=[other]).until_done()
+    assert claude.results[:4] == ANSWERS

@@ -60,40 +60,39 @@ async def test_all_contracts_of_the_sdk_hold(
         assert made == 15, "one for each of the 14 contracts, and one to see which methods there are"
 
 
-async def test_entries_come_back_in_order_once_and_exactly(every_stack: Stack) -> None:
+async def test_entries_come_back_in_order_once_and_exactly(runtime: ManagedRuntime[Any]) -> None:
     odd = {"\0": "\ud800", "n": [1, 1.0, None, True], "梅": "花生"}
-    async with ManagedRuntime(every_stack) as runtime:
-        store = ChatMemorySessionStore(runtime)
-        first = [entry("b", **odd), entry("a"), entry(None, tag="x")]
-        await store.append(MAIN, first)
-        await store.append(MAIN, [*first[:2], entry("c"), entry("c"), entry(None, tag="x")])
-        loaded = await store.load(MAIN)
-        assert loaded == [*first, entry("c"), entry(None, tag="x")]
-        assert isinstance(loaded[0]["n"][1], float)
+    store = ChatMemorySessionStore(runtime)
+    first = [entry("b", **odd), entry("a"), entry(None, tag="x")]
+    await store.append(MAIN, first)
+    await store.append(MAIN, [*first[:2], entry("c"), entry("c"), entry(None, tag="x")])
+    loaded = await store.load(MAIN)
+    assert loaded == [*first, entry("c"), entry(None, tag="x")]
+    assert isinstance(loaded[0]["n"][1], float)
 
 
-async def test_a_batch_that_comes_again_leaves_the_summary_as_it_is(every_stack: Stack) -> None:
-    async with ManagedRuntime(every_stack) as runtime:
-        store = ChatMemorySessionStore(runtime)
-        early = [entry("a", customTitle="early", timestamp="2026-11-23T09:00:00Z")]
-        await store.append(MAIN, early)
-        await store.append(MAIN, [entry("b", customTitle="late", timestamp="2026-11-23T09:01:00Z")])
-        before = await store.list_session_summaries(MAIN["project_key"])
-        await store.append(MAIN, early)
-        assert await store.list_session_summaries(MAIN["project_key"]) == before
-        assert "late" in str(before)
+async def test_a_batch_that_comes_again_leaves_the_summary_as_it_is(runtime: ManagedRuntime[Any]) -> None:
+    store = ChatMemorySessionStore(runtime)
+    early = [entry("a", customTitle="early", timestamp="2026-11-23T09:00:00Z")]
+    await store.append(MAIN, early)
+    await store.append(MAIN, [entry("b", customTitle="late", timestamp="2026-11-23T09:01:00Z")])
+    before = await store.list_session_summaries(MAIN["project_key"])
+    await store.append(MAIN, early)
+    assert await store.list_session_summaries(MAIN["project_key"]) == before
+    assert "late" in str(before)
 
 
-async def test_to_delete_a_session_takes_its_subagents_along_and_leaves_nothing(every_stack: Stack) -> None:
-    async with ManagedRuntime(every_stack) as runtime:
-        store = ChatMemorySessionStore(runtime)
-        await store.append(MAIN, [entry("a"), entry(None)])
-        await store.append(AGENT, [entry("a")])
-        assert await store.list_subkeys({"project_key": "项目.1", "session_id": "周一"}) == [
-            "subagents/agent-1.x"
-        ]
-        await store.delete(MAIN)
-        assert await forget_all(runtime) == 0
+async def test_to_delete_a_session_takes_its_subagents_along_and_leaves_nothing(
+    runtime: ManagedRuntime[Any],
+) -> None:
+    store = ChatMemorySessionStore(runtime)
+    await store.append(MAIN, [entry("a"), entry(None)])
+    await store.append(AGENT, [entry("a")])
+    assert await store.list_subkeys({"project_key": "项目.1", "session_id": "周一"}) == [
+        "subagents/agent-1.x"
+    ]
+    await store.delete(MAIN)
+    assert await forget_all(runtime) == 0
 
 
 async def test_what_two_processes_append_at_once_is_all_there(tmp_path: Path) -> None:

@@ -23,22 +23,6 @@ def key_of(name: str) -> SessionKey:
 class TestEndurance(AdapterEndurance):
     """A batch is three entries."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from chatmemory import ThreadRuntime
-from chatmemory.integrations.claude_agent_sdk import ChatMemorySessionStore
-from chatmemory_layers.stacks import embedded
-
-async def main():
-    store = ChatMemorySessionStore(ThreadRuntime(embedded(sys.argv[1])))
-    name, many = sys.argv[2], int(sys.argv[3])
-    for number in range(many):
-        entries = [{"type": "user", "uuid": f"{number} {part}", "n": number} for part in "甲乙丙"]
-        await store.append({"project_key": "项目", "session_id": name}, entries)
-        print(number, flush=True)
-
-asyncio.run(main())
-"""
     failure: ClassVar[type[Exception]] = ClaudeSDKError
 
     def adapter(self, runtime: Runtime) -> ChatMemorySessionStore:

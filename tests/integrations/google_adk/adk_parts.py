@@ -13,6 +13,7 @@ from google.genai import types
 
 APP = "harbor"
 USER = "mei"
+WHOSE: dict[str, Any] = {"app_name": APP, "user_id": USER}
 NOON = 1_780_000_000.25
 """A time with a fraction, 28 May 2026."""
 

@@ -1,4 +1,4 @@
-"""What the memory service survives: what every adapter does, and replacements and removals that are cancelled."""
+"""What the memory service and the session service survive: what every adapter does, and replacements and removals that are cancelled."""
 
 from __future__ import annotations
 
@@ -12,11 +12,18 @@ import pytest
 
 pytest.importorskip("google.adk.memory", reason="pip install 'chatmemory-effect[google-adk]'")
 
-from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace
-from chatmemory.integrations.google_adk import ChatMemoryMemoryService
+from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.sessions.session import Session
+
+from chatmemory import ManagedRuntime, Namespace
+from chatmemory.integrations.google_adk import ChatMemoryMemoryService, ChatMemorySessionService
 from chatmemory_layers.stacks import embedded
 from tests.integrations.adapter_endurance import PATIENCE_SECONDS, AdapterEndurance, Runtime
 from tests.integrations.google_adk.adk_parts import APP, USER, said, session, texts
+from tests.integrations.long_term import all_kept
+
+PARTS = ("app:last", "user:last", "last")
 
 
 class Adapter(NamedTuple):
@@ -26,31 +33,9 @@ class Adapter(NamedTuple):
     runtime: Runtime
 
 
-class TestEndurance(AdapterEndurance):
+class TestMemory(AdapterEndurance):
     """A batch is a delta of three events."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from google.adk.events.event import Event
-from google.genai import types
-from chatmemory import ThreadRuntime
-from chatmemory.integrations.google_adk import ChatMemoryMemoryService
-from chatmemory_layers.stacks import embedded
-
-service = ChatMemoryMemoryService(ThreadRuntime(embedded(sys.argv[1])))
-name, many = sys.argv[2], int(sys.argv[3])
-
-def said(text):
-    return Event(author="user", content=types.Content(role="user", parts=[types.Part(text=text)]))
-
-async def talk():
-    for number in range(many):
-        events = [said(f"茶 {number} {part}") for part in "abc"]
-        await service.add_events_to_memory(app_name="harbor", user_id="mei", session_id=name, events=events)
-        print(number, flush=True)
-
-asyncio.run(talk())
-"""
     failure: ClassVar[type[Exception]] = RuntimeError
 
     def adapter(self, runtime: Runtime) -> Adapter:
@@ -63,16 +48,42 @@ asyncio.run(talk())
 
     async def numbers(self, adapter: Adapter, name: str) -> list[int]:
         assert await texts(adapter.service, "茶")
-        listing = LongTermMemoryService.use(
-            lambda memory: memory.list(Namespace(USER, APP), session_id=name, limit=10_000)
-        )
-        page = (await adapter.runtime.run(listing)).unwrap()
         parts: dict[int, set[str]] = {}
-        for memory in reversed(page.memories):
+        for memory in reversed(await all_kept(adapter.runtime, Namespace(USER, APP), session_id=name)):
             _, number, part = memory.content.split()
             parts.setdefault(int(number), set()).add(part)
         assert all(each == set("abc") for each in parts.values()), "no batch is torn"
         return list(parts)
+
+
+class TestSessions(AdapterEndurance):
+    """A batch is an event with what it changes of the state, in a session of its writer."""
+
+    failure: ClassVar[type[Exception]] = RuntimeError
+
+    def adapter(self, runtime: Runtime) -> ChatMemorySessionService:
+        return ChatMemorySessionService(runtime)
+
+    async def write(self, adapter: ChatMemorySessionService, name: str, number: int) -> None:
+        session = await self.session(adapter, name)
+        event = said("x", at=number)
+        event.actions = EventActions(state_delta=dict.fromkeys(PARTS, number))
+        await adapter.append_event(session, event)
+
+    async def session(self, adapter: ChatMemorySessionService, name: str) -> Session:
+        known = {"app_name": name, "user_id": USER, "session_id": name}
+        return await adapter.get_session(**known) or await adapter.create_session(**known)
+
+    async def numbers(self, adapter: ChatMemorySessionService, name: str) -> list[int]:
+        session = await self.session(adapter, name)
+        numbers = [number_of(event) for event in session.events]
+        state = dict.fromkeys(PARTS, numbers[-1]) if numbers else {}
+        assert session.state == state, "an event and its state are stored together"
+        return numbers
+
+
+def number_of(event: Event) -> int:
+    return int(event.actions.state_delta["last"])
 
 
 BOTH = [said("green tea", "kept"), said("black tea", "gone")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,24 +30,15 @@ from google.genai import types
 
 from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory.integrations.google_adk import ChatMemorySessionService
-from chatmemory_layers import stacks
-from chatmemory_layers.stacks import Stack, embedded
+from chatmemory_layers.stacks import MemoryTags, embedded
 from tests.integrations.google_adk.adk_parts import APP, NOON, USER, said
 
 Steps: TypeAlias = Callable[[BaseSessionService], Any]
 
 
 @pytest.fixture
-async def ours(every_stack: Stack) -> AsyncGenerator[ChatMemorySessionService]:
-    async with ManagedRuntime(every_stack) as runtime:
-        yield ChatMemorySessionService(runtime)
-
-
-@asynccontextmanager
-async def databases(path: Path) -> AsyncGenerator[BaseSessionService]:
-    sessions: Any = pytest.importorskip("google.adk.sessions.database_session_service")
-    async with sessions.DatabaseSessionService(f"sqlite+aiosqlite:///{path}") as service:
-        yield service
+def ours(runtime: ManagedRuntime[MemoryTags]) -> ChatMemorySessionService:
+    return ChatMemorySessionService(runtime)
 
 
 def happened(text: str, at: float, delta: dict[str, Any] | None = None, **fields: Any) -> Event:
@@ -95,16 +85,17 @@ async def scopes(service: BaseSessionService) -> list[Any]:
 async def events(service: BaseSessionService) -> list[Any]:
     """All kinds of events, whole, the last ones, and those since a time."""
     begun = await begin(service)
-    call = types.Part(
-        function_call=types.FunctionCall(id="c", name="weather", args={"city": "杭州", "n": 1.5})
-    )
-    answer = types.Part(
-        function_response=types.FunctionResponse(id="c", name="weather", response={"r": "\0"})
-    )
-    image = types.Part(inline_data=types.Blob(mime_type="image/png", data=b"\x89PNG"))
-    for number, part in enumerate(
-        [types.Part(text="你好"), call, answer, image, types.Part(text="", thought=True)]
-    ):
+    call = types.FunctionCall(id="c", name="weather", args={"city": "杭州", "n": 1.5})
+    answer = types.FunctionResponse(id="c", name="weather", response={"r": "\0"})
+    image = types.Blob(mime_type="image/png", data=b"\x89PNG")
+    parts = [
+        types.Part(text="你好"),
+        types.Part(function_call=call),
+        types.Part(function_response=answer),
+        types.Part(inline_data=image),
+        types.Part(text="", thought=True),
+    ]
+    for number, part in enumerate(parts):
         event = Event(
             id=f"e{number}",
             invocation_id=f"i{number // 2}",
@@ -115,7 +106,8 @@ async def events(service: BaseSessionService) -> list[Any]:
             custom_metadata={"n": number},
         )
         await service.append_event(begun, event)
-    await service.append_event(begun, _partial())
+    partial = types.Content(parts=[types.Part(text="你")])
+    await service.append_event(begun, Event(author="harbor", partial=True, content=partial))
     wanted = [
         None,
         GetSessionConfig(),
@@ -127,10 +119,6 @@ async def events(service: BaseSessionService) -> list[Any]:
         GetSessionConfig(after_timestamp=NOON + 99),
     ]
     return [shown(begun), *[shown(await again(service, config=config)) for config in wanted]]
-
-
-def _partial() -> Event:
-    return Event(author="harbor", partial=True, content=types.Content(parts=[types.Part(text="你")]))
 
 
 async def life(service: BaseSessionService) -> list[Any]:
@@ -200,12 +188,6 @@ async def test_the_same_steps_have_the_same_answers_as_on_the_services_of_adk(
     assert answer == await steps(InMemorySessionService())
 
 
-@pytest.mark.parametrize("steps", [scopes, events, rewound])
-async def test_they_have_the_same_answers_as_on_the_database_of_adk(steps: Steps, tmp_path: Path) -> None:
-    async with databases(tmp_path / "adk.db") as theirs, ManagedRuntime(stacks.testing()) as runtime:
-        assert await steps(ChatMemorySessionService(runtime)) == await steps(theirs)
-
-
 async def test_who_writes_after_somebody_else_is_told_that_the_session_is_stale(
     ours: ChatMemorySessionService,
 ) -> None:
@@ -235,24 +217,17 @@ async def test_an_event_that_comes_again_is_stored_once_and_another_with_its_id_
 ) -> None:
     begun = await begin(ours)
     event = happened("一", 1, {"n": 1}, event_id="e")
-    for _ in range(2):
-        await ours.append_event(begun, event)
-    await ours.append_event(begun, happened("二", 2, event_id="e"))
+    for each in (event, event, happened("二", 2, event_id="e")):
+        await ours.append_event(begun, each)
     read = await again(ours)
     assert read is not None
     assert shown(read) == shown(begun)
-    assert [part.text for one in read.events if one.content for part in one.content.parts or ()] == [
-        "一",
-        "二",
-    ]
-
-
-async def test_agents_in_parallel_append_to_one_session_object(ours: ChatMemorySessionService) -> None:
-    begun = await begin(ours)
-    await asyncio.gather(*[ours.append_event(begun, happened(str(n), n, {f"k{n}": n})) for n in range(20)])
-    read = await again(ours)
-    assert shown(read) == shown(begun)
-    assert len(begun.events) == 20
+    contents = [one.content for one in read.events]
+    assert [part.text for one in contents if one for part in one.parts or ()] == ["一", "二"]
+    parallel = [happened(str(n), 3 + n, {f"k{n}": n}) for n in range(20)]
+    await asyncio.gather(*[ours.append_event(begun, each) for each in parallel])
+    assert shown(await again(ours)) == shown(begun), "agents in parallel share one session object"
+    assert len(begun.events) == 22
 
 
 async def test_a_user_is_deleted_with_all_sessions_and_no_other_one(ours: ChatMemorySessionService) -> None:
@@ -268,12 +243,10 @@ async def test_a_user_is_deleted_with_all_sessions_and_no_other_one(ours: ChatMe
     assert (anew.state, anew.events) == ({"app:a": 1}, [])
 
 
-@pytest.mark.parametrize("state", [{"f": print}, {"o": object()}])
-async def test_what_is_no_json_is_refused_and_nothing_is_stored(
-    ours: ChatMemorySessionService, state: dict[str, Any]
-) -> None:
-    with pytest.raises(InputValidationError, match="no JSON"):
-        await begin(ours, state=state)
+async def test_what_is_no_json_is_refused_and_nothing_is_stored(ours: ChatMemorySessionService) -> None:
+    for state in ({"f": print}, {"o": object()}):
+        with pytest.raises(InputValidationError, match="no JSON"):
+            await begin(ours, state=state)
     assert await again(ours) is None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -57,9 +56,8 @@ def asking_graph(**parts: Any) -> Any:
 
 
 @pytest.fixture
-def saver(every_stack: Stack) -> Generator[ChatMemorySaver]:
-    with ThreadRuntime(every_stack) as runtime:
-        yield ChatMemorySaver(runtime)
+def saver(threads: ThreadRuntime[Any]) -> ChatMemorySaver:
+    return ChatMemorySaver(threads)
 
 
 def items_of(runtime: ThreadRuntime[Any]) -> list[StoredItem]:
@@ -125,19 +123,16 @@ async def test_going_back_in_time_makes_a_branch_that_leaves_the_other_one_as_it
         assert (await graph.aget_state(ended.config)).values["said"] == ["问", "答：不", "2"]
 
 
-def test_a_value_that_stays_is_stored_once(every_stack: Stack) -> None:
-    with ThreadRuntime(every_stack) as runtime:
-        saver = ChatMemorySaver(runtime)
-        config = THREAD
-        for number in range(5):
-            config = put(saver, config, still="甲", step=f"{number}")
-        values = [
-            text_of(item.name.namespace[5])
-            for item in items_of(runtime)
-            if item.name.namespace[4] == "channel"
-        ]
-        assert sorted(values) == ["step"] * 5 + ["still"]
-        assert [each.checkpoint["channel_values"]["step"] for each in saver.list(THREAD)] == list("43210")
+def test_a_value_that_stays_is_stored_once(threads: ThreadRuntime[Any]) -> None:
+    saver = ChatMemorySaver(threads)
+    config = THREAD
+    for number in range(5):
+        config = put(saver, config, still="甲", step=f"{number}")
+    values = [
+        text_of(item.name.namespace[5]) for item in items_of(threads) if item.name.namespace[4] == "channel"
+    ]
+    assert sorted(values) == ["step"] * 5 + ["still"]
+    assert [each.checkpoint["channel_values"]["step"] for each in saver.list(THREAD)] == list("43210")
 
 
 def test_a_checkpoint_is_whole_even_if_the_one_before_it_was_removed_meanwhile(
@@ -153,33 +148,31 @@ def test_a_checkpoint_is_whole_even_if_the_one_before_it_was_removed_meanwhile(
     assert saver.get(later) == checkpoint
 
 
-def test_a_thread_is_copied_and_deleted_whole(every_stack: Stack) -> None:
-    with ThreadRuntime(every_stack) as runtime:
-        saver = ChatMemorySaver(runtime)
-        graph = asking_graph(checkpointer=saver)
-        graph.invoke({"said": ["问"], "still": "甲"}, THREAD)
-        saver.copy_thread("线程 1.5", "副本")
-        saver.delete_thread("线程 1.5")
-        assert graph.get_state(THREAD).values == {}
-        copy: Any = {"configurable": {"thread_id": "副本"}}
-        assert graph.invoke(Command(resume="不"), copy)["said"] == ["问", "答：不", "2"]
-        saver.delete_thread("副本")
-        assert items_of(runtime) == []
+def test_a_thread_is_copied_and_deleted_whole(threads: ThreadRuntime[Any]) -> None:
+    saver = ChatMemorySaver(threads)
+    graph = asking_graph(checkpointer=saver)
+    graph.invoke({"said": ["问"], "still": "甲"}, THREAD)
+    saver.copy_thread("线程 1.5", "副本")
+    saver.delete_thread("线程 1.5")
+    assert graph.get_state(THREAD).values == {}
+    copy: Any = {"configurable": {"thread_id": "副本"}}
+    assert graph.invoke(Command(resume="不"), copy)["said"] == ["问", "答：不", "2"]
+    saver.delete_thread("副本")
+    assert items_of(threads) == []
 
 
-def test_the_checkpoints_of_a_run_go_and_what_others_need_stays(every_stack: Stack) -> None:
-    with ThreadRuntime(every_stack) as runtime:
-        saver = ChatMemorySaver(runtime)
-        runs: Any = [{**THREAD, "metadata": {"run_id": run}} for run in ("早", "晚")]
-        first = put(saver, runs[0], still="甲", step="0")
-        second = put(saver, {**first, "metadata": runs[1]["metadata"]}, still="甲", step="1")
-        saver.delete_for_runs(["早"])
-        assert ids(saver) == [id_of(second)]
-        left = saver.get(THREAD)
-        assert left is not None
-        assert left["channel_values"] == {"still": "甲", "step": "1"}
-        saver.delete_for_runs(["晚"])
-        assert items_of(runtime) == []
+def test_the_checkpoints_of_a_run_go_and_what_others_need_stays(threads: ThreadRuntime[Any]) -> None:
+    saver = ChatMemorySaver(threads)
+    runs: Any = [{**THREAD, "metadata": {"run_id": run}} for run in ("早", "晚")]
+    first = put(saver, runs[0], still="甲", step="0")
+    second = put(saver, {**first, "metadata": runs[1]["metadata"]}, still="甲", step="1")
+    saver.delete_for_runs(["早"])
+    assert ids(saver) == [id_of(second)]
+    left = saver.get(THREAD)
+    assert left is not None
+    assert left["channel_values"] == {"still": "甲", "step": "1"}
+    saver.delete_for_runs(["晚"])
+    assert items_of(threads) == []
 
 
 async def test_what_retention_lets_go_is_gone_with_its_values_and_the_newest_stays(tmp_path: Path) -> None:
@@ -236,7 +229,7 @@ def test_a_retention_that_keeps_nothing_is_refused(wrong: Any) -> None:
         Retention(**wrong)
 
 
-def test_a_serializer_that_encrypts_leaves_nothing_to_read(every_stack: Stack) -> None:
+def test_a_serializer_that_encrypts_leaves_nothing_to_read(threads: ThreadRuntime[Any]) -> None:
     class Turned:
         def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
             return "turned", bytes(255 - each for each in plaintext)
@@ -244,18 +237,17 @@ def test_a_serializer_that_encrypts_leaves_nothing_to_read(every_stack: Stack) -
         def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
             return bytes(255 - each for each in ciphertext)
 
-    with ThreadRuntime(every_stack) as runtime:
-        saver = ChatMemorySaver(runtime, serde=EncryptedSerializer(Turned()))
-        config = put(saver, still="secret")
-        saver.put_writes(config, [("still", "secret")], "task")
-        found = saver.get_tuple(THREAD)
-        assert found is not None
-        assert found.pending_writes == [("task", "still", "secret")]
-        kept = [KeptCheckpoint.of(item.value) for item in items_of(runtime) if item.name.key == "checkpoint"]
-        assert kept[0].checkpoint[0] == kept[0].metadata[0] == "msgpack+turned"
-        plain = ChatMemorySaver(runtime)
-        with pytest.raises(Exception, match=r"."):
-            plain.get_tuple(THREAD)
+    saver = ChatMemorySaver(threads, serde=EncryptedSerializer(Turned()))
+    config = put(saver, still="secret")
+    saver.put_writes(config, [("still", "secret")], "task")
+    found = saver.get_tuple(THREAD)
+    assert found is not None
+    assert found.pending_writes == [("task", "still", "secret")]
+    kept = [KeptCheckpoint.of(item.value) for item in items_of(threads) if item.name.key == "checkpoint"]
+    assert kept[0].checkpoint[0] == kept[0].metadata[0] == "msgpack+turned"
+    plain = ChatMemorySaver(threads)
+    with pytest.raises(Exception, match=r"."):
+        plain.get_tuple(THREAD)
 
 
 @pytest.mark.parametrize("name", ["", ".", "%", "%2E", "a.b\0c", "梅|child:1"])
@@ -290,21 +282,10 @@ def test_a_config_without_a_thread_is_refused(saver: ChatMemorySaver) -> None:
         saver.get_tuple({"configurable": {}})
 
 
-async def test_twenty_graphs_at_once_end_as_one_after_the_other(every_stack: Stack) -> None:
-    async with ManagedRuntime(every_stack) as runtime:
-        graph = asking_graph(checkpointer=ChatMemorySaver(runtime))
-        configs: list[Any] = [{"configurable": {"thread_id": f"{number}"}} for number in range(20)]
-        await asyncio.gather(*(graph.ainvoke({"said": ["问"], "still": "甲"}, config) for config in configs))
-        ends = await asyncio.gather(
-            *(graph.ainvoke(Command(resume=f"{n}"), c) for n, c in enumerate(configs))
-        )
-        assert [end["said"] for end in ends] == [["问", f"答：{number}", "2"] for number in range(20)]
-
-
-async def test_a_closed_runtime_is_told(tmp_path: Path) -> None:
-    runtime = ThreadRuntime(embedded(tmp_path / "a.db"))
-    saver = ChatMemorySaver(runtime)
-    await saver.aget_tuple(THREAD)
-    await asyncio.to_thread(runtime.close)
-    with pytest.raises(RuntimeError, match="the runtime of this memory is closed"):
-        await saver.aget_tuple(THREAD)
+async def test_twenty_graphs_at_once_end_as_one_after_the_other(runtime: ManagedRuntime[Any]) -> None:
+    graph = asking_graph(checkpointer=ChatMemorySaver(runtime))
+    configs: list[Any] = [{"configurable": {"thread_id": f"{number}"}} for number in range(20)]
+    await asyncio.gather(*(graph.ainvoke({"said": ["问"], "still": "甲"}, config) for config in configs))
+    answers = [Command(resume=f"{number}") for number in range(20)]
+    ends = await asyncio.gather(*map(graph.ainvoke, answers, configs))
+    assert [end["said"] for end in ends] == [["问", f"答：{number}", "2"] for number in range(20)]

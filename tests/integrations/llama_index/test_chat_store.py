@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -32,33 +30,23 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from pydantic import BaseModel
 
-from chatmemory import (
-    ChatMemoryService,
-    ChatMessage as Stored,
-    DataValidationError,
-    ManagedRuntime,
-    NewMessage,
-    ThreadRuntime,
-)
+from chatmemory import ChatMemoryService, ChatMessage as Stored, ManagedRuntime, NewMessage, ThreadRuntime
 from chatmemory.effect import Runner
 from chatmemory.integrations.llama_index import ChatMemoryChatStore
 from chatmemory.integrations.llama_index.messages import RAISING
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
-from chatmemory_layers.stacks import MemoryTags, Stack
-
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def runtime(every_stack: Stack) -> Iterator[ThreadRuntime[MemoryTags]]:
-    with ThreadRuntime(every_stack) as runtime:
-        yield runtime
+from chatmemory_layers.stacks import MemoryTags
+from tests.for_each import for_each
 
 
 @pytest.fixture
-def store(runtime: ThreadRuntime[MemoryTags]) -> ChatMemoryChatStore:
-    return ChatMemoryChatStore(runtime=runtime)
+def store(threads: ThreadRuntime[MemoryTags]) -> ChatMemoryChatStore:
+    return ChatMemoryChatStore(runtime=threads)
+
+
+@pytest.fixture
+def summarized(summarizing: ThreadRuntime[MemoryTags]) -> ChatMemoryChatStore:
+    return ChatMemoryChatStore(runtime=summarizing)
 
 
 async def conversation(runtime: Runner[ChatMemoryService], key: str) -> Sequence[Stored]:
@@ -141,20 +129,6 @@ async def test_the_awaited_methods_do_the_same(store: ChatMemoryChatStore) -> No
     assert await store.adelete_last_message("甲") is None
 
 
-async def test_a_key_that_was_emptied_can_be_written_in_every_way(store: ChatMemoryChatStore) -> None:
-    for write in ("set", "insert", "add"):
-        await store.aset_messages("甲", talk("a"))
-        await store.adelete_messages("甲")
-        match write:
-            case "set":
-                await store.aset_messages("甲", talk("b"))
-            case "insert":
-                await store.async_add_message("甲", says("b"), 0)
-            case _:
-                await store.async_add_message("甲", says("b"))
-        assert await store.aget_messages("甲") == talk("b")
-
-
 class FunctionCall(BaseModel):
     name: str
 
@@ -172,26 +146,16 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("role", list(MessageRole))
-async def test_blocks_calls_and_additional_values_come_back_equal(
-    store: ChatMemoryChatStore, role: MessageRole
-) -> None:
-    given_ = ChatMessage(
-        role=role,
-        blocks=list(BLOCKS),
-        additional_kwargs={"tool_call_id": "c1", "nested": {"deep": [1, 1.0, True, None, "\0"]}},
-    )
-    await store.async_add_message("甲", given_)
-    (back,) = await store.aget_messages("甲")
+async def test_blocks_calls_and_additional_values_come_back_equal(store: ChatMemoryChatStore) -> None:
+    deep = [1, 1.0, True, None, "\0"]
+    kwargs = {"tool_call_id": "c1", "nested": {"deep": deep}}
+    given_ = [ChatMessage(role=role, blocks=list(BLOCKS), additional_kwargs=kwargs) for role in MessageRole]
+    await store.aset_messages("甲", given_)
+    back = await store.aget_messages("甲")
     assert back == given_
-    assert [type(one) for one in back.additional_kwargs["nested"]["deep"]] == [
-        int,
-        float,
-        bool,
-        type(None),
-        str,
-    ]
-    assert [type(block) for block in back.blocks] == [type(block) for block in BLOCKS]
+    for one in back:
+        assert [type(value) for value in one.additional_kwargs["nested"]["deep"]] == list(map(type, deep))
+        assert [type(block) for block in one.blocks] == [type(block) for block in BLOCKS]
 
 
 async def test_a_person_can_read_and_find_what_was_said_and_called(store: ChatMemoryChatStore) -> None:
@@ -226,29 +190,25 @@ async def test_models_of_pydantic_come_back_as_dicts_as_in_the_stores_of_the_fra
     assert back.additional_kwargs == {"call": {"name": "f"}, "pair": [1, 2]}
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "place"),
+@for_each(
+    ("message", "place"),
     [
-        ({"x": object()}, "no JSON"),
-        ({"x": float("nan")}, r"additional_kwargs\.x"),
-        ({"x": b"bytes"}, r"additional_kwargs\.x"),
-        ({"x": {"y": {1, 2}}}, r"additional_kwargs\.x\.y"),
-        ({"x": {1: "one"}}, r"additional_kwargs\.x"),
+        (ChatMessage("b", additional_kwargs={"x": object()}), "no JSON"),
+        (ChatMessage("b", additional_kwargs={"x": float("nan")}), r"additional_kwargs\.x"),
+        (ChatMessage("b", additional_kwargs={"x": b"bytes"}), r"additional_kwargs\.x"),
+        (ChatMessage("b", additional_kwargs={"x": {"y": {1, 2}}}), r"additional_kwargs\.x\.y"),
+        (ChatMessage("b", additional_kwargs={"x": {1: "one"}}), r"additional_kwargs\.x"),
+        (ChatMessage(blocks=[ImageBlock(image=BytesIO(b"abc"))]), r"blocks\[0\]\.image|no JSON"),
     ],
 )
 async def test_what_would_not_come_back_is_refused_and_nothing_is_stored(
-    store: ChatMemoryChatStore, kwargs: dict[str, Any], place: str
+    store: ChatMemoryChatStore, message: ChatMessage, place: str
 ) -> None:
     with pytest.raises(ValueError, match=place):
-        await store.aset_messages("甲", [says("a"), ChatMessage("b", additional_kwargs=kwargs)])
+        await store.aset_messages("甲", [says("a"), message])
     with pytest.raises(ValueError, match=place):
-        store.add_message("甲", ChatMessage("b", additional_kwargs=kwargs))
+        store.add_message("甲", message)
     assert await store.aget_keys() == []
-
-
-async def test_an_open_file_is_refused_because_bytes_would_come_back(store: ChatMemoryChatStore) -> None:
-    with pytest.raises(ValueError, match=r"blocks\[0\]\.image|no JSON"):
-        await store.async_add_message("甲", ChatMessage(blocks=[ImageBlock(image=BytesIO(b"abc"))]))
 
 
 async def test_a_message_with_the_path_of_a_file_that_is_gone_can_be_read(
@@ -265,24 +225,15 @@ async def test_a_message_with_the_path_of_a_file_that_is_gone_can_be_read(
     assert back.model_dump() == said.model_dump()
 
 
-async def test_a_key_that_no_conversation_can_have_is_a_clear_error(store: ChatMemoryChatStore) -> None:
-    with pytest.raises(ValueError, match="conversation_id") as raised:
-        await store.async_add_message("", says("a"))
-    assert isinstance(getattr(raised.value.__cause__, "error", None), DataValidationError)
-
-
-async def test_a_message_that_another_release_has_written_is_a_clear_error(
+async def test_messages_of_others_are_shown_with_their_text_and_those_of_another_release_are_a_clear_error(
     store: ChatMemoryChatStore,
 ) -> None:
+    await add(store.runtime, "甲", NewMessage("user", "你好"), NewMessage("assistant", "Hi"))
+    assert await store.aget_messages("甲") == [says("你好"), says("Hi", "assistant")]
     odd = NewMessage("user", "a", id="m1", metadata={"asGiven": {"llamaIndex": ['{"role": "oracle"}']}})
     await add(store.runtime, "甲", odd)
     with pytest.raises(RuntimeError, match="'m1' is none of LlamaIndex"):
         await store.aget_messages("甲")
-
-
-async def test_messages_of_other_clients_are_shown_with_their_text(store: ChatMemoryChatStore) -> None:
-    await add(store.runtime, "甲", NewMessage("user", "你好"), NewMessage("assistant", "Hi"))
-    assert await store.aget_messages("甲") == [says("你好"), says("Hi", "assistant")]
 
 
 async def test_setting_keeps_the_beginning_as_it_is(store: ChatMemoryChatStore) -> None:
@@ -298,24 +249,19 @@ async def test_setting_keeps_the_beginning_as_it_is(store: ChatMemoryChatStore) 
     assert [one.id for one in after][:2] == [one.id for one in before][:2]
     assert before[2].id not in {one.id for one in after}
 
+    assert await store.adelete_message("甲", 1) == says("b")
+    left = await conversation(store.runtime, "甲")
+    kept = [(one.timestamp, one.content) for one in (after[0], *after[2:])]
+    assert [(one.timestamp, one.content) for one in left] == kept, "what stays behind it keeps its time"
+    assert left[0].id == after[0].id
+
     await store.aset_messages("甲", [])
     assert await store.aget_keys() == []
 
 
-async def test_what_stays_behind_a_deleted_message_keeps_its_time(store: ChatMemoryChatStore) -> None:
-    await store.aset_messages("甲", talk("a", "b", "c", "d"))
-    before = await conversation(store.runtime, "甲")
-    assert await store.adelete_message("甲", 1) == says("b")
-    after = await conversation(store.runtime, "甲")
-    assert [(one.timestamp, one.content) for one in after] == [
-        (one.timestamp, one.content) for one in (before[0], *before[2:])
-    ]
-    assert after[0].id == before[0].id
-
-
-async def test_keys_of_another_prefix_are_not_touched(runtime: ThreadRuntime[MemoryTags]) -> None:
-    ours = ChatMemoryChatStore(runtime=runtime, prefix="chat/")
-    others = ChatMemoryChatStore(runtime=runtime, prefix="audit/")
+async def test_keys_of_another_prefix_are_not_touched(threads: ThreadRuntime[MemoryTags]) -> None:
+    ours = ChatMemoryChatStore(runtime=threads, prefix="chat/")
+    others = ChatMemoryChatStore(runtime=threads, prefix="audit/")
     await ours.async_add_message("甲", says("a"))
     await others.async_add_message("甲", says("b"))
     assert await ours.aget_keys() == await others.aget_keys() == ["甲"]
@@ -342,30 +288,20 @@ async def test_writers_that_meet_lose_no_message_of_each_other(store: ChatMemory
     await asyncio.gather(*(work for number in range(10) for work in (delete_first(), insert(number))))
     kept = contents(await store.aget_messages("甲"))
     assert kept[0] == "stays"
-    assert len(kept) == 11
-    assert len(set(kept)) == 11
+    assert len(kept) == len(set(kept)) == 11
+    gone = await asyncio.gather(*(store.adelete_last_message("甲") for _ in range(13)))
+    assert sorted(one.content or "" for one in gone if one is not None) == sorted(map(str, kept))
 
 
-async def test_deleting_the_last_messages_together_returns_each_once(store: ChatMemoryChatStore) -> None:
-    await store.aset_messages("甲", talk(*"0123456789"))
-    gone = await asyncio.gather(*(store.adelete_last_message("甲") for _ in range(12)))
-    assert sorted(one.content or "" for one in gone if one is not None) == list("0123456789")
-
-
-@pytest.fixture
-def summarized(tmp_path: Path) -> Iterator[ChatMemoryChatStore]:
-    """Six messages are summarized but for the last two."""
-    strategy = StrategySettings(type="summarize", summarize_every_n=6, keep_last=2)
-    with ThreadRuntime(stacks.embedded(tmp_path / "a.db", strategy=strategy)) as runtime:
-        yield ChatMemoryChatStore(runtime=runtime)
+SAID = talk(*(f"第{number}句：我们在杭州见面。" for number in range(6)))
 
 
 async def test_a_summary_stands_for_what_it_covers_and_stays_when_the_end_is_set(
     summarized: ChatMemoryChatStore,
 ) -> None:
-    await summarized.aset_messages("甲", talk(*(f"第{number}句：我们在杭州见面。" for number in range(6))))
+    await summarized.aset_messages("甲", SAID)
     summary, *kept = await summarized.aget_messages("甲")
-    assert contents(kept) == ["第4句：我们在杭州见面。", "第5句：我们在杭州见面。"]
+    assert kept == SAID[4:]
     assert "sums up earlier messages" in (summary.content or "")
 
     await summarized.aset_messages("甲", [summary, kept[0], says("new")])
@@ -378,8 +314,7 @@ async def test_a_summary_stands_for_what_it_covers_and_stays_when_the_end_is_set
 async def test_nothing_is_put_or_deleted_before_a_summary_which_would_lose_what_it_covers(
     summarized: ChatMemoryChatStore,
 ) -> None:
-    said = talk(*(f"第{number}句：我们在杭州见面。" for number in range(6)))
-    await summarized.aset_messages("甲", [says("Be brief.", "system"), *said])
+    await summarized.aset_messages("甲", [says("Be brief.", "system"), *SAID])
     before = await summarized.aget_messages("甲")
     place = next(at for at, one in enumerate(before) if "sums up" in (one.content or ""))
     assert place == 1, "the system prompt stays before the summary"
@@ -390,13 +325,6 @@ async def test_nothing_is_put_or_deleted_before_a_summary_which_would_lose_what_
     assert await summarized.aget_messages("甲") == before
 
 
-async def test_sync_calls_work_inside_a_running_loop_and_on_either_runtime(every_stack: Stack) -> None:
-    with ThreadRuntime(every_stack) as threads:
-        store = ChatMemoryChatStore(runtime=threads)
-        store.set_messages("甲", talk("a"))
-        assert store.get_messages("甲") == talk("a")
-
-
 async def test_a_managed_runtime_serves_other_threads_and_refuses_its_own_before_anything_is_made() -> None:
     async with ManagedRuntime(stacks.testing()) as runtime:
         store = ChatMemoryChatStore(runtime=runtime)
@@ -404,15 +332,6 @@ async def test_a_managed_runtime_serves_other_threads_and_refuses_its_own_before
         assert await store.aget_messages("甲") == talk("a")
         with pytest.raises(TypeError, match="can only be awaited: give a ThreadRuntime"):
             store.get_messages("甲")
-
-
-async def test_a_closed_runtime_is_said() -> None:
-    runtime = ThreadRuntime(stacks.testing())
-    store = ChatMemoryChatStore(runtime=runtime)
-    await store.async_add_message("甲", says("a"))
-    await asyncio.to_thread(runtime.close)
-    with pytest.raises(RuntimeError, match="closed"):
-        await store.aget_messages("甲")
 
 
 async def test_a_buffer_of_the_framework_talks_through_the_store(store: ChatMemoryChatStore) -> None:
@@ -426,23 +345,3 @@ async def test_a_buffer_of_the_framework_talks_through_the_store(store: ChatMemo
     assert isinstance(store, BaseChatStore)
     assert store.to_dict()["class_name"] == "ChatMemoryChatStore"
     assert "runtime" not in store.to_dict()
-
-
-def test_the_example_goes_on_in_another_program(tmp_path: Path) -> None:
-    command = [sys.executable, "-X", "utf8", str(ROOT / "examples/llama_index_chat.py")]
-    ran = subprocess.run(
-        [*command, str(tmp_path / "agent.db")],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines() == [
-        "monday: 我住在杭州，对花生过敏。",
-        "  -> I will remember that.",
-        "  2 messages are kept of ['mei']",
-        "tuesday: 我对什么过敏？",
-        "  -> You told me: 我住在杭州，对花生过敏。",
-        "  4 messages are kept of ['mei']",
-    ]

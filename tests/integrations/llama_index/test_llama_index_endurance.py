@@ -1,4 +1,4 @@
-"""What a memory block of LlamaIndex survives."""
+"""What a memory block and a chat store of LlamaIndex survive."""
 
 from typing import ClassVar
 
@@ -8,37 +8,14 @@ pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: the
 
 from llama_index.core.base.llms.types import ChatMessage
 
-from chatmemory import LongTermMemoryService, Memory, Namespace
-from chatmemory.integrations.llama_index import ChatMemoryBlock
-from chatmemory.integrations.llama_index.messages import RAISING
+from chatmemory.integrations.llama_index import ChatMemoryBlock, ChatMemoryChatStore
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
+from tests.integrations.long_term import MEI, all_kept
 
-MEI = Namespace("mei")
 
-
-class TestEndurance(AdapterEndurance):
+class TestBlock(AdapterEndurance):
     """Each writer is a session.  A turn is a fact and two sides; whoever dies in between keeps them when it is shown again."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from chatmemory import Namespace, ThreadRuntime
-from chatmemory.integrations.llama_index import ChatMemoryBlock
-from chatmemory_layers.stacks import embedded
-from llama_index.core.base.llms.types import ChatMessage
-
-block = ChatMemoryBlock(namespace=Namespace("mei"), runtime=ThreadRuntime(embedded(sys.argv[1])))
-name, many = sys.argv[2], int(sys.argv[3])
-session = {"session_id": name}
-
-async def talk():
-    for number in range(many):
-        said = ChatMessage(f"我喜欢喝{name}的{number}号茶。", additional_kwargs=session)
-        answer = ChatMessage(f"好的 {number}", role="assistant", additional_kwargs=session)
-        await block.aput([said, answer])
-        print(number, flush=True)
-
-asyncio.run(talk())
-"""
     failure: ClassVar[type[Exception]] = RuntimeError
 
     def adapter(self, runtime: Runtime) -> ChatMemoryBlock:
@@ -50,7 +27,7 @@ asyncio.run(talk())
         await adapter.aput([said, answer])
 
     async def numbers(self, adapter: ChatMemoryBlock, name: str) -> list[int]:
-        kept = await all_kept(adapter, name)
+        kept = await all_kept(adapter.runtime, session_id=name)
         facts = {f"{one.content}。" for one in kept if one.memory_type == "long_term"}
         questions = {one.content for one in kept if one.memory_type == "short_term" and one.role == "user"}
         answers = [one.content for one in reversed(kept) if one.role == "assistant"]
@@ -61,18 +38,25 @@ asyncio.run(talk())
         return numbers
 
 
-async def all_kept(block: ChatMemoryBlock, session_id: str) -> list[Memory]:
-    """Return all that is kept of a session, newest first."""
-    kept: list[Memory] = []
-    after: str | None = None
-    while True:
-        page = await RAISING.run(
-            block.runtime,
-            LongTermMemoryService.use(
-                lambda memory, after=after: memory.list(MEI, limit=500, session_id=session_id, after=after)
-            ),
-        )
-        kept += page.memories
-        if page.next is None:
-            return kept
-        after = page.next
+def batch(name: str, number: int) -> list[ChatMessage]:
+    return [ChatMessage(f"{name} {number} {part}") for part in "abc"]
+
+
+class TestChatStore(AdapterEndurance):
+    """Each writer has a key, and sets its messages anew, three more each time."""
+
+    failure: ClassVar[type[Exception]] = RuntimeError
+
+    def adapter(self, runtime: Runtime) -> ChatMemoryChatStore:
+        return ChatMemoryChatStore(runtime=runtime)
+
+    async def write(self, adapter: ChatMemoryChatStore, name: str, number: int) -> None:
+        known = await adapter.aget_messages(name)
+        await adapter.aset_messages(name, [*known, *batch(name, number)])
+
+    async def numbers(self, adapter: ChatMemoryChatStore, name: str) -> list[int]:
+        messages = await adapter.aget_messages(name)
+        assert len(messages) % 3 == 0
+        numbers = [int((one.content or "").split()[1]) for one in messages[::3]]
+        assert messages == [one for number in numbers for one in batch(name, number)], "no batch is torn"
+        return numbers

@@ -30,6 +30,7 @@ from chatmemory_layers.server.mcp_stack import mcp_stack
 
 COMMAND: Final = Path(sys.executable).with_name("pastchats-memory")
 PROBLEM: Final = "chatmemory/problem"
+OWNER: Final = Grant(name="owner", user="default")
 
 
 def command(folder: Path, *options: str) -> list[str]:
@@ -62,7 +63,7 @@ async def over_stdio(
 
 @asynccontextmanager
 async def in_process(
-    folder: Path, grant: Grant, *, folders: Sequence[str] = (), expiry: ExpirySettings | None = None
+    folder: Path, grant: Grant = OWNER, *, folders: Sequence[str] = (), expiry: ExpirySettings | None = None
 ) -> AsyncGenerator[Client]:
     """Ask the server in this process, with the rights of *grant*, over the memory in *folder*."""
     store = StoreSettings(sqlite=SqliteSettings(path=str(folder / "memory.db")))
@@ -109,6 +110,18 @@ def text_of(result: CallToolResult) -> str:
 async def remember_all(client: Client, facts: Sequence[str]) -> list[str]:
     """Remember *facts* and return their ids."""
     return [(await told(client, "remember", content=fact))["outcomes"][0]["id"] for fact in facts]
+
+
+async def store_turn(
+    client: Client, conversation: str, user: str, assistant: str = "好的", event: str = "1"
+) -> Any:
+    turn = {
+        "eventId": event,
+        "conversationId": conversation,
+        "userContent": user,
+        "assistantContent": assistant,
+    }
+    return await told(client, "store_turn", **turn)
 
 
 def write_histories(folder: Path, many: int) -> Path:

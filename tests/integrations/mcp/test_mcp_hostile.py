@@ -9,13 +9,11 @@ import pytest
 
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
-from chatmemory.programs.operations.grant import Grant
 from chatmemory_layers.files.file_reader import FileReader
 from chatmemory_layers.files.paths import Confinement
 from tests.injections import injections
-from tests.integrations.mcp.mcp_clients import in_process, refused, told
+from tests.integrations.mcp.mcp_clients import in_process, refused, store_turn, told
 
-OWNER = Grant(name="owner", user="default")
 MARK = re.compile(r"^<(/?)recalled-data ([0-9a-f]{16})>$")
 TURN = {"type": "user", "sessionId": "s", "uuid": "u", "timestamp": "2026-03-01T10:00:00Z"}
 
@@ -38,54 +36,35 @@ def outside_of_fences(text: str) -> list[str]:
     return outside
 
 
-async def test_no_memory_breaks_out_of_the_fence(tmp_path: Path) -> None:
-    corpus = [text for text in injections(fence="0123456789abcdef").values() if text.strip()]
-    async with in_process(tmp_path, OWNER) as client:
-        for number, text in enumerate(corpus):
-            await told(client, "remember", content=f"约定 {number}: {text[:3000]}", key="约定")
-        found = await told(client, "search", query="约定", where="memories", limit=50)
-    assert len(found["memories"]) >= 40
-    outside = [line for line in outside_of_fences(found["text"]) if line]
-    assert outside == found["notes"]
-    structured = json.dumps({**found, "text": ""}, ensure_ascii=False)
-    assert "约定" not in structured
-
-
-async def test_no_message_of_a_conversation_breaks_out_of_the_fence(tmp_path: Path) -> None:
-    corpus = [text for text in injections(fence="0123456789abcdef").values() if text.strip()][:30]
-    async with in_process(tmp_path, OWNER) as client:
-        for number, text in enumerate(corpus):
-            await told(
-                client,
-                "store_turn",
-                eventId=str(number),
-                conversationId="c",
-                userContent=text[:2000],
-                assistantContent=text[:2000],
-            )
-        context = await told(client, "get_context", conversationId="c", userMessage="and now?")
-        (contents,) = (await client.read_resource("chatmemory://conversations/c")).contents
-    for text in (context["text"], contents.text):
-        assert [line for line in outside_of_fences(text) if line] == []
-        assert "<system" not in text
-
-
-async def test_no_turn_of_past_chats_breaks_out_of_the_fence(tmp_path: Path) -> None:
-    folder = tmp_path / "chats"
-    folder.mkdir()
+async def test_no_memory_message_or_past_turn_breaks_out_of_the_fence(tmp_path: Path) -> None:
     corpus = [text for text in injections(fence="0123456789abcdef").values() if text.strip()]
     turns = [
         {**TURN, "uuid": str(number), "message": {"role": "user", "content": f"webhook {text[:2000]}"}}
         for number, text in enumerate(corpus)
     ]
+    folder = tmp_path / "chats"
+    folder.mkdir()
     lines = [json.dumps(turn, ensure_ascii=False) for turn in turns]
     (folder / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    async with in_process(tmp_path, OWNER, folders=[str(folder)]) as client:
+    async with in_process(tmp_path, folders=[str(folder)]) as client:
+        for number, text in enumerate(corpus):
+            await told(client, "remember", content=f"约定 {number}: {text[:3000]}", key="约定")
+        memories = await told(client, "search", query="约定", where="memories", limit=50)
+        for number, text in enumerate(corpus[:30]):
+            await store_turn(client, "c", text[:2000], text[:2000], event=str(number))
+        context = await told(client, "get_context", conversationId="c", userMessage="and now?")
+        (contents,) = (await client.read_resource("chatmemory://conversations/c")).contents
         indexed = await told(client, "index_paths", paths=[str(folder)], format="claude_code")
-        assert indexed["turns"]["new"] > 40
-        found = await told(client, "search", query="webhook", where="past_chats", limit=50)
-    assert [line for line in outside_of_fences(found["text"]) if line] == found["notes"]
-    assert len(found["pastChats"]) == 50
+        past = await told(client, "search", query="webhook", where="past_chats", limit=50)
+    assert len(memories["memories"]) >= 40
+    assert indexed["turns"]["new"] > 40
+    assert len(past["pastChats"]) == 50
+    for found in (memories, past):
+        assert [line for line in outside_of_fences(found["text"]) if line] == found["notes"]
+    assert "约定" not in json.dumps({**memories, "text": ""}, ensure_ascii=False)
+    for text in (context["text"], contents.text):
+        assert [line for line in outside_of_fences(text) if line] == []
+        assert "<system" not in text
 
 
 async def test_folders_that_nobody_has_allowed_are_not_read(tmp_path: Path) -> None:
@@ -105,7 +84,7 @@ async def test_folders_that_nobody_has_allowed_are_not_read(tmp_path: Path) -> N
         "~",
         "\0",
     ]
-    async with in_process(tmp_path, OWNER, folders=[str(allowed)]) as client:
+    async with in_process(tmp_path, folders=[str(allowed)]) as client:
         for path in ways_out:
             problem = await refused(client, "index_paths", paths=[str(allowed), path], format="claude_code")
             assert [one["path"] for one in problem["problems"]] == ["$.paths[1]"]

@@ -17,8 +17,18 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from chatmemory.settings.token_hash import token_hash
+from chatmemory_layers.server.mcp_stack import mcp_stack
 from tests.http.served import Server, started
-from tests.integrations.mcp.mcp_clients import command, environment, over_stdio, refused, remember_all, told
+from tests.http.test_http_audit import expect_pruning
+from tests.integrations.mcp.mcp_clients import (
+    command,
+    environment,
+    over_stdio,
+    refused,
+    remember_all,
+    store_turn,
+    told,
+)
 
 TOKENS = f"""
 [server.tokens.ada]
@@ -69,14 +79,7 @@ async def test_the_tools_are_the_same_over_http(tmp_path: Path, mode: str) -> No
         async with Client(server.url, mode=mode) as client:
             (memory_id,) = await remember_all(client, ["他喜欢喝龙井茶"])
             found = await told(client, "recall", query="龙井茶")
-            await told(
-                client,
-                "store_turn",
-                eventId="1",
-                conversationId="c",
-                userContent="嗨",
-                assistantContent="你好",
-            )
+            await store_turn(client, "c", "嗨", "你好")
             listed = (await client.list_resources()).resources
             (contents,) = (await client.read_resource(listed[0].uri)).contents
             offered = {prompt.name for prompt in (await client.list_prompts()).prompts}
@@ -159,3 +162,10 @@ def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
     assert ended.returncode == 7
     assert "token" in ended.stderr
     assert not (tmp_path / "memory.db").exists()
+
+
+@pytest.mark.parametrize(("days", "kept"), [(90, False), (0, True)])
+async def test_what_is_too_old_goes_when_a_server_starts_and_day_by_day(
+    tmp_path: Path, days: int, *, kept: bool
+) -> None:
+    await expect_pruning(mcp_stack, tmp_path / "a.db", days, kept=kept)

@@ -1,6 +1,7 @@
 """A call that takes long: its client is told how far it is, may give it up, and gets an answer before hosts lose patience."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,24 +14,18 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp
 
 from mcp import Client
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
 from chatmemory.programs.mcp.indexing import LONGEST_SECONDS
 from chatmemory.programs.mcp.server import memory_server
-from chatmemory.programs.operations.grant import Grant
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.server.served_index import ServedIndex
+from chatmemory_layers.stacks.past_chats import OFFLINE
 from tests.http.served import started
-from tests.integrations.mcp.mcp_clients import (
-    command,
-    environment,
-    in_process,
-    over_stdio,
-    told,
-    write_histories,
-)
+from tests.integrations.mcp.mcp_clients import OWNER, command, environment, over_stdio, told, write_histories
 
-OWNER = Grant(name="owner", user="default")
 FILES = 40
 PATIENCE_SECONDS = 60
 
@@ -61,10 +56,7 @@ class Endless:
 @asynccontextmanager
 async def endless_server(index: Endless, clock: TestClock) -> AsyncGenerator[Client]:
     layer: Any = Layer.mock(PastChatsIndexService, index=index.index) | Layer.succeed(ClockTag, clock)
-    async with (
-        ManagedRuntime(layer) as runtime,
-        Client(memory_server(runtime, lambda _: OWNER)) as client,
-    ):
+    async with ManagedRuntime(layer) as runtime, Client(memory_server(runtime, lambda _: OWNER)) as client:
         yield client
 
 
@@ -89,13 +81,6 @@ async def test_a_client_is_told_how_far_the_indexing_is(tmp_path: Path) -> None:
     assert not result.is_error
     assert done == sorted(set(done)), "the protocol wants numbers that grow"
     assert heard.all[-1] == (FILES, FILES, f"{FILES} of {FILES} files are done, {FILES} turns")
-
-
-async def test_a_client_that_does_not_ask_is_told_nothing_but_the_answer(tmp_path: Path) -> None:
-    folder = write_histories(tmp_path / "chats", FILES)
-    async with in_process(tmp_path, OWNER, folders=[str(folder)]) as client:
-        indexed = await told(client, "index_paths", paths=[str(folder)], format="claude_code")
-    assert indexed["turns"]["new"] == FILES
 
 
 async def test_who_asks_over_http_gets_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,20 +140,28 @@ async def test_what_a_client_gives_up_ends_and_others_are_answered(caplog: pytes
     assert "index_paths: cancelled" in caplog.text
 
 
-async def test_what_was_read_before_a_client_gave_up_is_kept(tmp_path: Path) -> None:
-    folder, heard = write_histories(tmp_path / "对话", 200), Heard()
-    asked = {"paths": [str(folder)], "format": "claude_code"}
-    async with over_stdio(tmp_path, "--allow-index", str(folder)) as client:
-        async with anyio.create_task_group() as group:
+async def test_a_run_that_is_cancelled_has_kept_what_it_had_finished(tmp_path: Path) -> None:
+    folder = write_histories(tmp_path / "chats", FILES)
+    settings = PastChatsSettings(path=str(tmp_path / "pastchats.db"))
+    index = ServedIndex(settings, OFFLINE, [str(folder)])
+    request = IndexRequest(inputs=(str(folder),), format="claude_code")
+    loop, seen, is_cancelled = asyncio.get_running_loop(), [0], threading.Event()
 
-            async def give_up() -> None:
-                await client.call_tool("index_paths", asked, progress_callback=heard.note)
+    def give_up(progress: IndexProgress) -> None:
+        seen[0] = progress.files_done
+        if progress.files_done == FILES // 2 and not is_cancelled.is_set():
+            loop.call_soon_threadsafe(run.cancel)
+            loop.call_soon_threadsafe(loop.call_later, 0.1, is_cancelled.set)
+            assert is_cancelled.wait(30)
 
-            group.start_soon(give_up)
-            await heard.first.wait()
-            group.cancel_scope.cancel()
-        rest = await told(client, "index_paths", **asked)
-        again = await told(client, "index_paths", **asked)
-    assert rest["isComplete"]
-    assert 0 < rest["turns"]["new"] < 200
-    assert again["turns"]["new"] == 0
+    async def indexed() -> object:
+        return await index.index(request, on_progress=give_up)
+
+    run = asyncio.ensure_future(indexed())
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert seen == [FILES // 2]
+    again = await index.index(request)
+    assert isinstance(again, Success)
+    assert again.unwrap().turns.new == FILES - FILES // 2
+    assert again.unwrap().unchanged == FILES // 2

@@ -1,5 +1,7 @@
 """Who may do what over MCP: the owner, a second user and a reader, every tool, and what belongs to the first of them."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +12,19 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp
 from mcp import Client, MCPError
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import READ, Granted
+from chatmemory.access.principal import READ, Granted, Principal
+from chatmemory.effect import ManagedRuntime
 from chatmemory.input.json_value import JsonObject
-from chatmemory.programs.mcp.server import TOOLS
+from chatmemory.programs.mcp.server import TOOLS, memory_server
+from chatmemory.programs.mcp.tool import Asked
 from chatmemory.programs.operations.grant import Grant
-from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, text_of, told
+from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
+from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.postgres.messages import message_reads
+from chatmemory_layers.server.mcp_stack import mcp_stack
+from tests.for_each import for_each
+from tests.guarded_store import guarded_store
+from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, store_turn, text_of, told
 
 SECRET: Final = "zanzibar"
 ADA: Final = Grant(name="ada", user="ada", past_chats=False)
@@ -60,25 +70,22 @@ async def what_is_there(client: Client) -> tuple[str, str]:
     return contents.text.split("\n", 1)[1], str((await told(client, "search", query=SECRET))["memories"])
 
 
-def test_every_tool_is_asked() -> None:
-    assert set(ASKED) == set(TOOLS)
-
-
-@pytest.mark.parametrize("tool", sorted(TOOLS))
+@for_each("tool", sorted(TOOLS))
 async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: str) -> None:
-    async with in_process(tmp_path, ADA) as ada:
+    folder = tmp_path / tool
+    folder.mkdir()
+    async with in_process(folder, ADA) as ada:
         (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
-        said = {"eventId": "1", "conversationId": "trip"}
-        await told(ada, "store_turn", **said, userContent=f"{SECRET}?", assistantContent=SECRET)
+        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
     arguments = {name: memory_id if value == "MEMORY" else value for name, value in ASKED[tool].items()}
     for grant in (BOB, RAE, ADA):
-        async with in_process(tmp_path, grant) as client:
+        async with in_process(folder, grant) as client:
             answer = await called(client, tool, **arguments)
         assert answer.is_error is (grant.user in REFUSED.get(tool, ())), text_of(answer)
         is_shown = SECRET in text_of(answer) or SECRET in str(answer.structured_content)
         assert is_shown is (grant.user in SHOWN.get(tool, ())), (grant.user, text_of(answer))
         if grant is not ADA:
-            async with in_process(tmp_path, ADA) as ada:
+            async with in_process(folder, ADA) as ada:
                 messages, memories = await what_is_there(ada)
             assert messages.count(SECRET) == 2
             assert memory_id in memories
@@ -86,8 +93,7 @@ async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: st
 
 async def test_a_conversation_is_a_resource_of_who_may_read_it(tmp_path: Path) -> None:
     async with in_process(tmp_path, ADA) as ada:
-        said = {"eventId": "1", "conversationId": "trip"}
-        await told(ada, "store_turn", **said, userContent=f"{SECRET}?", assistantContent=SECRET)
+        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
     for grant, is_readable in ((ADA, True), (RAE, True), (BOB, False)):
         async with in_process(tmp_path, grant) as client:
             uris = [str(one.uri) for one in (await client.list_resources()).resources]
@@ -99,3 +105,50 @@ async def test_a_conversation_is_a_resource_of_who_may_read_it(tmp_path: Path) -
             else:
                 with pytest.raises(MCPError, match="ConversationNotFoundError"):
                     await client.read_resource(TALK)
+
+
+@pytest.fixture
+def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every client do everything with every conversation, and ask for the memories of Ada."""
+    monkeypatch.setattr(Principal, "may", lambda *_: True)
+    monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
+    monkeypatch.setattr(Asked, "namespace", property(lambda _: Namespace("ada")))
+
+
+@asynccontextmanager
+async def client_of(folder: Path, dsn: str, grant: Grant) -> AsyncGenerator[Client]:
+    guarded = PostgresSettings(dsn=dsn, row_security=True)
+    kept = MemorySettings(
+        store=StoreSettings(backend="postgres", postgres=guarded),
+        past_chats=PastChatsSettings(path=str(folder / "pastchats.db")),
+    )
+    async with (
+        ManagedRuntime(mcp_stack(Settings(memory=kept), folders=())) as runtime,
+        Client(memory_server(runtime, lambda _: grant)) as client,
+    ):
+        yield client
+
+
+@pytest.mark.usefixtures("first_wall_is_down")
+async def test_only_what_is_granted_is_seen_or_changed(tmp_path: Path) -> None:
+    async with (
+        guarded_store() as store,
+        client_of(tmp_path, store.serving, ADA) as ada,
+        client_of(tmp_path, store.serving, BOB) as bob,
+        client_of(tmp_path, store.serving, RAE) as rae,
+    ):
+        (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
+        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
+        for tool, asked in ASKED.items():
+            arguments = {name: memory_id if value == "MEMORY" else value for name, value in asked.items()}
+            for grant, client in ((BOB, bob), (RAE, rae)):
+                answer = await called(client, tool, **arguments)
+                is_shown = SECRET in text_of(answer) or SECRET in str(answer.structured_content)
+                assert is_shown <= (grant.user in SHOWN.get(tool, ())), (tool, grant.user)
+                assert answer.is_error >= (grant.user in REFUSED.get(tool, ())), (tool, grant.user)
+                messages, memories = await what_is_there(ada)
+                assert messages.count(SECRET) == 2, (tool, grant.user)
+                assert memory_id in memories, (tool, grant.user)
+        assert SECRET in str((await rae.read_resource(TALK)).contents)
+        with pytest.raises(MCPError, match="ConversationNotFoundError"):
+            await bob.read_resource(TALK)

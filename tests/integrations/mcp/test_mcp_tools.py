@@ -1,5 +1,7 @@
 """Every tool of the MCP server, as an agent calls it over standard input and output."""
 
+from __future__ import annotations
+
 import json
 import re
 import shutil
@@ -11,7 +13,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
 from jsonschema import Draft202012Validator
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult
 
 from chatmemory.access.namespace import Namespace
@@ -26,12 +28,13 @@ from tests.integrations.mcp.mcp_clients import (
     over_stdio,
     refused,
     remember_all,
+    store_turn,
     text_of,
     told,
 )
 
-OWNER = Grant(name="owner", user="default")
-HISTORIES = Path(__file__).parents[3] / "examples/histories"
+ROOT = Path(__file__).parents[3]
+HISTORIES = ROOT / "examples/histories"
 
 HINTS = {
     # name: (reads only, destructive, idempotent); the protocol gives the other two no meaning where a tool only reads
@@ -49,45 +52,29 @@ MOST_CHARACTERS = 8_000
 """Of ``tools/list``, all of which a host puts before its model in every session."""
 
 
-async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
+async def test_every_tool_and_prompt_is_listed_briefly_and_spelled_alike(tmp_path: Path) -> None:
     async with over_stdio(tmp_path) as client:
-        tools = (await client.list_tools()).tools
+        listed = await client.list_tools()
+        prompts = (await client.list_prompts()).prompts
     hints = {
         tool.name: (a.read_only_hint, a.destructive_hint, a.idempotent_hint)
-        for tool in tools
+        for tool in listed.tools
         if (a := tool.annotations) is not None
     }
     assert hints == HINTS
-    for tool in tools:
+    for tool in listed.tools:
         assert tool.title
         assert tool.description
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(dict(TOOLS[tool.name].output_schema))
-
-
-async def test_the_list_of_tools_is_short(tmp_path: Path) -> None:
-    async with over_stdio(tmp_path) as client:
-        listed = await client.list_tools()
-    text = listed.model_dump_json(by_alias=True, exclude_none=True)
-    assert len(text) < MOST_CHARACTERS, len(text)
-
-
-async def test_tools_are_spelled_with_underscores_and_all_that_they_take_in_camel_case(
-    tmp_path: Path,
-) -> None:
-    async with over_stdio(tmp_path) as client:
-        tools = (await client.list_tools()).tools
-        prompts = (await client.list_prompts()).prompts
-    for name in [*[tool.name for tool in tools], *[prompt.name for prompt in prompts]]:
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_CHARACTERS
+    for name in [*hints, *[prompt.name for prompt in prompts]]:
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", name)
-    taken = [name for tool in tools for name in tool.input_schema["properties"]]
+    taken = [name for tool in listed.tools for name in tool.input_schema["properties"]]
     taken += [argument.name for prompt in prompts for argument in prompt.arguments or ()]
     assert [name for name in taken if not re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name)] == []
-
-
-def test_the_readme_lists_every_tool() -> None:
-    readme = (Path(__file__).parents[3] / "docs/guides/mcp.md").read_text(encoding="utf-8")
-    (line,) = [line for line in readme.splitlines() if line.startswith("Tools: ")]
+    guide = (ROOT / "docs/guides/mcp.md").read_text(encoding="utf-8")
+    (line,) = [line for line in guide.splitlines() if line.startswith("Tools: ")]
     assert set(re.findall(r"`(\w+)`", line)) == set(HINTS)
 
 
@@ -101,34 +88,28 @@ async def test_what_one_session_remembers_the_next_recalls(tmp_path: Path, mode:
     assert "用户喜欢用 Rust 编程" in found["text"]
 
 
-async def test_the_same_fact_is_remembered_once(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
-        first = await told(client, "remember", content="He lives in Shanghai", eventId="turn-7")
-        same = await told(client, "remember", content="He lives in Shanghai")
-        again = await told(client, "remember", content="He lives in Shanghai", eventId="turn-7")
-    assert first["outcomes"][0]["outcome"] == "stored"
-    assert {one["outcomes"][0]["outcome"] for one in (same, again)} == {"duplicate"}
-
-
-async def test_a_changed_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
-        (old,) = await remember_all(client, ["他住在上海"])
+async def test_a_fact_is_remembered_once_replaced_and_forgotten(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as client:
+        fact = {"content": "他住在上海", "eventId": "turn-7"}
+        first = await told(client, "remember", **fact)
+        same = await told(client, "remember", content=fact["content"])
+        again = await told(client, "remember", **fact)
+        assert {one["outcomes"][0]["outcome"] for one in (same, again)} == {"duplicate"}
+        old = first["outcomes"][0]["id"]
+        assert first["outcomes"][0]["outcome"] == "stored"
         report = await told(client, "remember", content="他住在北京", replaces=old)
+        assert report["outcomes"][0]["superseded"] == [old]
         found = await told(client, "search", query="他住在哪里", where="memories")
-    assert report["outcomes"][0]["superseded"] == [old]
-    assert "北京" in found["text"]
-    assert "上海" not in found["text"]
+        assert "北京" in found["text"]
+        assert "上海" not in found["text"]
 
 
 async def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
+    async with in_process(tmp_path) as client:
         (memory_id,) = await remember_all(client, ["my cat is called 咪咪"])
-        receipt = await told(client, "forget", memoryId=memory_id)
-        found = await told(client, "recall", query="cat 咪咪")
-        problem = await refused(client, "forget", memoryId=memory_id)
-    assert receipt["memories"] == 1
-    assert found["memories"] == []
-    assert problem["tag"] == "MemoryNotFoundError"
+        assert (await told(client, "forget", memoryId=memory_id))["memories"] == 1
+        assert (await told(client, "recall", query="cat 咪咪"))["memories"] == []
+        assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "MemoryNotFoundError"
     assert "咪咪".encode() not in bytes_of(tmp_path)
 
 
@@ -138,23 +119,21 @@ def bytes_of(folder: Path) -> bytes:
 
 
 async def test_a_turn_that_is_sent_twice_is_stored_once(tmp_path: Path) -> None:
-    turn = {
-        "eventId": "e-1",
-        "conversationId": "项目/一",
-        "userContent": "我用 Python",
-        "assistantContent": "好的",
-    }
-    async with in_process(tmp_path, OWNER) as client:
-        first = await told(client, "store_turn", **turn)
-        again = await told(client, "store_turn", **turn)
-        conflict = await refused(client, "store_turn", **{**turn, "userContent": "我用 Go"})
+    async with in_process(tmp_path) as client:
+        first = await store_turn(client, "项目/一", "我用 Python")
+        again = await store_turn(client, "项目/一", "我用 Python")
+        changed = {"conversationId": "项目/一", "userContent": "我用 Go", "assistantContent": "好的"}
+        conflict = await refused(client, "store_turn", eventId="1", **changed)
         context = await told(client, "get_context", conversationId="项目/一", userMessage="我用什么？")
+        asked = {"conversationId": "项目/一", "userMessage": "我用 Python"}
+        known = await told(client, "get_context", **asked, messageId=first["conversation"]["stored"][0])
     assert len(first["conversation"]["stored"]) == len(first["memory"]["outcomes"]) == 2
     assert again["conversation"]["duplicates"] == first["conversation"]["stored"]
     assert {one["outcome"] for one in again["memory"]["outcomes"]} == {"duplicate"}
     assert conflict["tag"] == "MessageConflictError"
     assert context["text"].count("我用 Python") == 1
     assert "我用什么" not in context["text"]
+    assert "Python" not in known["text"], "a message that is stored does not stand in its own context"
 
 
 @pytest.mark.parametrize(("at_session_end", "removed"), [(True, 2), (False, 0)])
@@ -162,20 +141,17 @@ async def test_the_end_of_a_conversation_removes_what_the_configuration_says(
     tmp_path: Path, *, at_session_end: bool, removed: int
 ) -> None:
     expiry = ExpirySettings(at_session_end=at_session_end)
-    async with in_process(tmp_path, OWNER, expiry=expiry) as client:
-        turn = {"eventId": "1", "userContent": "上线了吗？", "assistantContent": "上线了。"}
-        await told(client, "store_turn", **turn, conversationId="s")
+    async with in_process(tmp_path, expiry=expiry) as client:
+        await store_turn(client, "s", "上线了吗？", "上线了。")
         await told(client, "remember", content="The site is online.", sessionId="s")
         assert await told(client, "end_session", conversationId="s") == {"removed": removed}
         assert len((await told(client, "search", query="online"))["memories"]) == 1
 
 
 async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
+    async with in_process(tmp_path) as client:
         (memory_id,) = await remember_all(client, ["The user prefers tabs over spaces"])
-        await told(
-            client, "store_turn", eventId="1", conversationId="c", userContent="hello", assistantContent="hi"
-        )
+        await store_turn(client, "c", "hello")
         context = await told(client, "get_context", conversationId="c", userMessage="tabs or spaces?")
         nothing = await told(client, "get_context", conversationId="d", userMessage="彗星")
     assert context["memoryIds"] == [memory_id]
@@ -184,7 +160,7 @@ async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> Non
 
 
 async def test_indexed_histories_are_recalled_and_searched(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER, folders=[str(HISTORIES)]) as client:
+    async with in_process(tmp_path, folders=[str(HISTORIES)]) as client:
         rehearsed = await told(client, "index_paths", paths=[str(HISTORIES)], dryRun=True)
         before = await told(client, "recall", query="webhook")
         alone = await refused(client, "recall", query="webhook", where="past_chats")
@@ -230,47 +206,29 @@ BAD: Sequence[tuple[str, dict[str, object], str]] = (
 
 
 async def test_bad_arguments_are_told_by_tag_and_place(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
+    async with in_process(tmp_path) as client:
         for tool, arguments, path in BAD:
             problem = await refused(client, tool, **arguments)
             assert problem["tag"] == "DataValidationError"
             assert path in {one["path"] for one in problem["problems"]}
-
-
-async def test_the_cure_of_a_text_that_cannot_be_stored_needs_no_python(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
         failed = await called(client, "remember", content="a\0b")
-    assert "NUL at character 1: leave it out, or put U+FFFD in its place @" in text_of(failed)
-
-
-async def test_a_tool_that_is_not_there_is_named(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
+        assert "NUL at character 1: leave it out, or put U+FFFD in its place @" in text_of(failed)
         with pytest.raises(MCPError, match="there are recall, search"):
             await client.call_tool("delete_everything", {})
 
 
 async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
-        await told(
-            client, "store_turn", eventId="1", conversationId="a/1", userContent="A", assistantContent="B"
-        )
-        await told(
-            client, "store_turn", eventId="1", conversationId="b/1", userContent="C", assistantContent="D"
-        )
+    async with in_process(tmp_path) as client:
+        await store_turn(client, "a/1", "A")
+        await store_turn(client, "b/1", "C")
         (memory_id,) = await remember_all(client, ["tea, not coffee"])
     begins_so = (Granted(Namespace("default"), "a/", READ),)
     reader = Grant(name="reader", user="default", conversations=begins_so, past_chats=False, read_only=True)
     async with in_process(tmp_path, reader) as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == {
-            "recall",
-            "search",
-            "list_memories",
-            "get_context",
-        }
-        assert {one.name for one in (await client.list_prompts()).prompts} == {
-            "recall_before_task",
-            "what_do_you_know",
-        }
+        reading = {"recall", "search", "list_memories", "get_context"}
+        assert {tool.name for tool in (await client.list_tools()).tools} == reading
+        offered = {one.name for one in (await client.list_prompts()).prompts}
+        assert offered == {"recall_before_task", "what_do_you_know"}
         with pytest.raises(MCPError, match="no prompt of this name"):
             await client.get_prompt("save_this", {"fact": "tea"})
         assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "ForbiddenError"
@@ -287,10 +245,8 @@ async def test_a_client_that_may_only_look_is_offered_no_more(tmp_path: Path) ->
 
 
 async def test_a_resource_that_is_no_utf_8_names_no_other_conversation(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
-        await told(
-            client, "store_turn", eventId="1", conversationId="\ufffd", userContent="A", assistantContent="B"
-        )
+    async with in_process(tmp_path) as client:
+        await store_turn(client, "\ufffd", "A")
         (contents,) = (await client.read_resource("chatmemory://conversations/%EF%BF%BD")).contents
         assert '"A"' in contents.text
         for spelling in ("%FF", "%C0%80", "%ED%A0%80"):
@@ -300,16 +256,9 @@ async def test_a_resource_that_is_no_utf_8_names_no_other_conversation(tmp_path:
 
 async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -> None:
     ids = [f"team/第 {number}/?#" for number in range(MOST_LISTED * 2 + 5)]
-    async with in_process(tmp_path, OWNER) as client:
+    async with in_process(tmp_path) as client:
         for name in ["other", *ids]:
-            await told(
-                client,
-                "store_turn",
-                eventId="1",
-                conversationId=name,
-                userContent=name,
-                assistantContent="好",
-            )
+            await store_turn(client, name, name)
     team = (Granted(Namespace("default"), "team/"),)
     async with in_process(tmp_path, Grant(name="team", user="default", conversations=team)) as client:
         pages = [await client.list_resources()]
@@ -340,27 +289,102 @@ async def test_a_client_reads_nothing_of_another_user_or_app(tmp_path: Path) -> 
         assert problem["tag"] == stolen["tag"] == "MemoryNotFoundError"
 
 
-async def test_a_message_that_is_stored_already_does_not_stand_in_its_own_context(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
-        turn = {
-            "eventId": "1",
-            "conversationId": "c",
-            "userContent": "苹果还是梨？",
-            "assistantContent": "苹果",
-        }
-        message_id = (await told(client, "store_turn", **turn))["conversation"]["stored"][0]
-        asked = {"conversationId": "c", "userMessage": "苹果还是梨？"}
-        context = await told(client, "get_context", **asked)
-        known = await told(client, "get_context", **asked, messageId=message_id)
-    assert "苹果还是梨" in context["text"]
-    assert "苹果还是梨" not in known["text"]
-
-
 async def test_programs_get_the_same_as_models(tmp_path: Path) -> None:
-    async with in_process(tmp_path, OWNER) as client:
+    async with in_process(tmp_path) as client:
         await remember_all(client, ["the deployment runs on Fridays"])
         result = await called(client, "search", query="deployment")
     assert isinstance(result, CallToolResult)
     assert isinstance(result.structured_content, dict)
     assert result.structured_content["text"] == text_of(result)
     assert json.dumps(result.structured_content["memories"]).count("Fridays") == 0
+
+
+EVE = Grant(name="eve", user="eve")
+FACTS = ["用户喜欢用 Rust 编程", "The tests need Redis on port 6380.", "Mei is allergic to peanuts."]
+
+
+async def chosen(client: Client, prompt: str, **arguments: str) -> str:
+    """Return what the host puts before its model."""
+    (message,) = (await client.get_prompt(prompt, arguments)).messages
+    assert message.role == "user"
+    assert message.content.type == "text"
+    return message.content.text
+
+
+async def test_a_task_comes_with_what_is_known(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path) as client:
+        await remember_all(client, FACTS)
+        offered = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        text = await chosen(client, "recall_before_task", task="make the tests use Redis")
+    assert set(offered) == {"recall_before_task", "what_do_you_know", "save_this"}
+    assert [(one.name, one.required) for one in offered["recall_before_task"].arguments or ()] == [
+        ("task", True)
+    ]
+    assert text.startswith("Task: make the tests use Redis")
+    assert text.index("<recalled-data") < text.index("port 6380") < text.index("</recalled-data")
+
+
+async def test_what_is_known_is_told_whole_or_about_a_topic(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as client:
+        assert "nothing is remembered" in await chosen(client, "what_do_you_know")
+        ids = await remember_all(client, FACTS)
+        everything = await chosen(client, "what_do_you_know")
+        topic = await chosen(client, "what_do_you_know", topic="编程语言")
+    assert all(text in everything for text in (*FACTS, *ids))
+    assert FACTS[0] in topic
+    assert FACTS[2] not in topic
+    async with in_process(tmp_path, EVE) as client:
+        assert FACTS[0] not in await chosen(client, "what_do_you_know")
+
+
+WRONG: list[tuple[str, dict[str, str], str]] = [
+    ("recall_before_task", {}, "required"),
+    ("recall_before_task", {"task": "  "}, "required"),
+    ("save_this", {"fact": "a", "user": "eve"}, "takes fact"),
+    ("forget_all", {}, "there are recall_before_task"),
+]
+
+
+async def test_a_fact_to_save_is_handed_to_the_model_with_the_tool_and_a_wrong_argument_is_told(
+    tmp_path: Path,
+) -> None:
+    async with in_process(tmp_path) as client:
+        text = await chosen(client, "save_this", fact="我搬到了杭州")
+        assert "`remember`" in text
+        assert text.endswith("我搬到了杭州")
+        for prompt, arguments, said in WRONG:
+            with pytest.raises(MCPError, match=said):
+                await client.get_prompt(prompt, arguments)
+
+
+async def test_memories_are_listed_page_by_page_and_as_they_are_asked_for(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as client:
+        ids = await remember_all(client, FACTS)
+        await told(client, "remember", content="Mei likes tea.", category="preference", tags=["tea"])
+        first = await told(client, "list_memories", limit=3)
+        second = await told(client, "list_memories", limit=3, after=first["next"])
+        tagged = await told(client, "list_memories", tag="tea")
+        kind = await told(client, "list_memories", category="preference")
+        said = await told(client, "list_memories", containing="redis")
+    assert [one["id"] for one in [*first["memories"], *second["memories"]]][1:] == ids[::-1]
+    assert first["next"] in first["text"]
+    assert second["next"] is None
+    assert [one["content"] for one in tagged["memories"]] == ["Mei likes tea."]
+    assert tagged["memories"] == kind["memories"]
+    assert [one["id"] for one in said["memories"]] == [ids[1]]
+
+
+async def test_a_memory_is_a_resource_of_its_user(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as client:
+        (memory_id,) = await remember_all(client, FACTS[:1])
+        (listed,) = (await client.list_resources()).resources
+        (contents,) = (await client.read_resource(listed.uri)).contents
+        templates = (await client.list_resource_templates()).resource_templates
+    assert listed.uri == f"chatmemory://memories/{memory_id}"
+    assert listed.name == FACTS[0]
+    assert FACTS[0] in contents.text
+    assert "chatmemory://memories/{memoryId}" in {one.uri_template for one in templates}
+    async with in_process(tmp_path, EVE) as client:
+        assert (await client.list_resources()).resources == []
+        with pytest.raises(MCPError, match="MemoryNotFoundError"):
+            await client.read_resource(listed.uri)

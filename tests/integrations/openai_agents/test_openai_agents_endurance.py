@@ -28,22 +28,6 @@ def batch(name: object, number: int) -> list[Any]:
 class TestEndurance(AdapterEndurance):
     """All writers talk into one session."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from chatmemory import ThreadRuntime
-from chatmemory.integrations.openai_agents import ChatMemorySession
-from chatmemory_layers.stacks import embedded
-
-session = ChatMemorySession("会话", ThreadRuntime(embedded(sys.argv[1])))
-name, many = sys.argv[2], int(sys.argv[3])
-
-async def talk():
-    for number in range(many):
-        await session.add_items([{"role": "user", "content": f"{name} {number} {part}"} for part in "abc"])
-        print(number, flush=True)
-
-asyncio.run(talk())
-"""
     failure: ClassVar[type[Exception]] = AgentsException
 
     def adapter(self, runtime: Runtime) -> ChatMemorySession:
@@ -75,7 +59,7 @@ async def test_a_removal_that_is_cancelled_has_a_known_end(
         await asyncio.wait([task], timeout=PATIENCE_SECONDS)
         known = await session.get_items()
         assert known in (before, before[:-1] if method == "pop_item" else [])
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.005)  # what would still come would come now
         assert await session.get_items() == known, "nothing goes late"
 
 

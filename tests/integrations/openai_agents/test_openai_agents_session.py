@@ -15,57 +15,28 @@ import agents
 from agents.exceptions import AgentsException, UserError
 from agents.memory import Session, SessionSettings
 
-from chatmemory import Layer, ManagedRuntime, NewMessage, ThreadRuntime
+from chatmemory import Effect, Layer, ManagedRuntime, NewMessage, ThreadRuntime
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.conversation.messages import ChatMessage
-from chatmemory.errors import GenericMemoryError
+from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.integrations.openai_agents import ChatMemorySession
 from chatmemory_layers.stacks import embedded, testing as stack_in_memory
 
 Runtime = ThreadRuntime[ChatMemoryService]
 
 THINKING = {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "查一下天气"}]}
-CALL = {
-    "type": "function_call",
-    "call_id": "c1",
-    "name": "get_weather",
-    "arguments": '{"city":"杭州"}',
-    "id": "fc_1",
-    "status": "completed",
-}
+CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"杭州"}'}
 RESULT = {"type": "function_call_output", "call_id": "c1", "output": "晴，24 度"}
-ANSWER = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "status": "completed",
-    "content": [{"type": "output_text", "text": "It is sunny. 晴天。", "annotations": [], "logprobs": []}],
-}
+SUNNY = {"type": "output_text", "text": "It is sunny. 晴天。", "annotations": [], "logprobs": []}
+ANSWER = {"id": "msg_1", "type": "message", "role": "assistant", "content": [SUNNY]}
+IMAGE = {"type": "input_image", "image_url": "data:", "detail": "auto"}
+SCREENSHOT = {"type": "computer_screenshot", "file_id": None}
 ITEMS: list[Any] = [
     {"role": "user", "content": "杭州天气怎么样？"},
-    THINKING,
-    CALL,
-    RESULT,
-    ANSWER,
+    *(THINKING, CALL, RESULT, ANSWER),
     {"role": "developer", "content": "Be brief."},
-    {
-        "role": "user",
-        "content": [
-            {"type": "input_text", "text": "看图"},
-            {"type": "input_image", "image_url": "data:", "detail": "auto"},
-        ],
-    },
-    {
-        "type": "web_search_call",
-        "id": "ws_1",
-        "status": "completed",
-        "action": {"type": "search", "query": "q"},
-    },
-    {
-        "type": "computer_call_output",
-        "call_id": "c9",
-        "output": {"type": "computer_screenshot", "file_id": None},
-    },
+    {"role": "user", "content": [{"type": "input_text", "text": "看图"}, IMAGE]},
+    {"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "q"}},
+    {"type": "computer_call_output", "call_id": "c9", "output": SCREENSHOT},
 ]
 ODD: list[Any] = [
     {"role": "user", "content": "NUL \0 and half an emoji \ud83d"},
@@ -81,37 +52,29 @@ def said(*texts: str) -> list[Any]:
     ]
 
 
-async def messages(runtime: Runtime, session_id: str, view: Any = "model") -> list[ChatMessage]:
-    reading = ChatMemoryService.use(lambda memory: memory.get_messages(session_id, view=view))
-    return list((await runtime.run(reading)).unwrap())
+async def messages(runtime: Runtime, session_id: str) -> list[tuple[str, str]]:
+    reading = ChatMemoryService.use(lambda memory: memory.get_messages(session_id))
+    return [(one.role, one.content) for one in (await runtime.run(reading)).unwrap()]
 
 
-def test_it_is_a_session_of_the_sdk(runtime: Runtime) -> None:
-    assert isinstance(ChatMemorySession("a", runtime), Session)
-
-
-@pytest.mark.parametrize("items", [ITEMS, ODD])
-@pytest.mark.parametrize("store", ["file", "memory"])
-async def test_items_come_back_equal(tmp_path: Path, items: list[Any], store: str) -> None:
-    stack = embedded(tmp_path / "a.db") if store == "file" else stack_in_memory()
-    async with ThreadRuntime(stack) as runtime:
-        session = ChatMemorySession("会话", runtime)
-        await session.add_items(items)
-        assert await session.get_items() == items
-        assert [await session.pop_item() for _ in items] == items[::-1]
-        assert await session.pop_item() is None
-
-
-async def test_a_number_that_is_none_comes_back_as_it_went(runtime: Runtime) -> None:
-    session = ChatMemorySession("a", runtime)
+async def test_items_come_back_equal_and_in_their_order(runtime: Runtime) -> None:
+    session, items = ChatMemorySession("会话", runtime), [*ITEMS, *ODD]
+    assert isinstance(session, Session)
+    await session.add_items(items)
+    assert await session.get_items() == items
+    assert [await session.pop_item() for _ in items] == items[::-1]
+    assert await session.pop_item() is None
     await session.add_items([{"role": "user", "content": "x", "score": math.nan}])
     (item,) = await session.get_items()
     assert math.isnan(item["score"])
+    with pytest.raises(TypeError):
+        await session.add_items([*said("一"), {"role": "user", "content": object()}])
+    assert len(await session.get_items()) == 1, "a batch with one item that is no JSON is refused whole"
 
 
 async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> None:
     await ChatMemorySession("a", runtime).add_items([*ITEMS, *ODD])
-    assert [(message.role, message.content) for message in await messages(runtime, "a")] == [
+    assert await messages(runtime, "a") == [
         ("user", "杭州天气怎么样？"),
         ("tool", "查一下天气"),
         ("tool", 'get_weather({"city":"杭州"})'),
@@ -165,24 +128,16 @@ async def test_a_limit_gives_the_newest_in_their_order(runtime: Runtime) -> None
     assert ChatMemorySession("a", runtime).session_settings == SessionSettings()
     with pytest.raises(TypeError):
         ChatMemorySession("a", runtime, session_settings={"limitt": 2})
-
-
-async def test_every_method_takes_the_context_of_the_run(runtime: Runtime) -> None:
-    session, wrapper = ChatMemorySession("a", runtime), agents.RunContextWrapper(None)
-    await session.add_items(said("一"), wrapper=wrapper)
-    assert await session.get_items(wrapper=wrapper) == said("一")
-    assert await session.pop_item(wrapper=wrapper) == said("一")[0]
+    wrapper = agents.RunContextWrapper(None)  # each method takes the context of the run
+    await session.add_items(said("四"), wrapper=wrapper)
+    assert await session.pop_item(wrapper=wrapper) == said("四")[0]
     await session.clear_session(wrapper=wrapper)
+    assert await session.get_items(wrapper=wrapper) == []
 
 
-async def test_a_batch_with_one_item_that_is_no_json_is_refused_whole(runtime: Runtime) -> None:
-    session = ChatMemorySession("a", runtime)
-    with pytest.raises(TypeError):
-        await session.add_items([*said("一"), {"role": "user", "content": object()}])
-    assert await session.get_items() == []
-
-
-async def test_what_is_summarized_is_one_item_that_says_so(summarizing: Runtime) -> None:
+async def test_what_is_summarized_is_one_item_that_says_so_and_popping_gives_it_back(
+    summarizing: Runtime,
+) -> None:
     session = ChatMemorySession("a", summarizing)
     items = said(*(f"第{number}句：我们在杭州见面。" for number in range(6)))
     await session.add_items(items)
@@ -192,13 +147,6 @@ async def test_what_is_summarized_is_one_item_that_says_so(summarizing: Runtime)
     assert "sums up earlier messages" in summary["content"]
     assert (await session.get_items())[0] == summary, "the same text each time, for caches of prompts"
     assert await session.get_items(limit=1) == items[-1:]
-
-
-async def test_popping_gives_back_what_a_summary_stood_for(summarizing: Runtime) -> None:
-    session = ChatMemorySession("a", summarizing)
-    items = said(*(f"第{number}句：我们在杭州见面。" for number in range(6)))
-    await session.add_items(items)
-    assert len(await session.get_items()) == 3
     assert [await session.pop_item() for _ in range(3)] == items[:2:-1]
     assert await session.get_items() == items[:3]
 
@@ -230,12 +178,7 @@ async def test_a_closed_session_says_so_and_leaves_the_runtime_to_others(runtime
     session, other = ChatMemorySession("a", runtime), ChatMemorySession("a", runtime)
     await session.close()
     await session.close()
-    for call in (
-        session.get_items,
-        lambda: session.add_items([]),
-        session.pop_item,
-        session.clear_session,
-    ):
+    for call in (session.get_items, lambda: session.add_items([]), session.pop_item, session.clear_session):
         with pytest.raises(RuntimeError, match=r"^ChatMemorySession is closed$"):
             await call()
     await other.add_items(said("一"))
@@ -252,15 +195,8 @@ async def test_failures_are_exceptions_of_the_sdk_in_our_words(tmp_path: Path) -
         with pytest.raises(UserError, match="600 characters are more than 512") as refused:
             await ChatMemorySession("x" * 600, runtime).add_items(said("一"))
         assert refused.value.__cause__.error.tag == "DataValidationError"
-    broken = Layer.mock(ChatMemoryService, clear_messages=_Failing().clear_messages)
+    full = Effect.fail(GenericMemoryError(RepositoryError("clear", "full", "the disk is full")))
+    broken = Layer.mock(ChatMemoryService, clear_messages=lambda _: full)
     async with ThreadRuntime(broken) as runtime:
         with pytest.raises(AgentsException, match="disk"):
             await ChatMemorySession("a", runtime).clear_session()
-
-
-class _Failing:
-    def clear_messages(self, _: str) -> Any:
-        from chatmemory.effect import Effect
-        from chatmemory.errors import RepositoryError
-
-        return Effect.fail(GenericMemoryError(RepositoryError("clear", "full", "the disk is full")))

@@ -17,21 +17,6 @@ from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 class TestHistory(AdapterEndurance):
     """All writers append runs to one history: a question, a call and an answer."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from chatmemory import ThreadRuntime
-from chatmemory.integrations.pydantic_ai import ChatMemoryHistory
-from chatmemory_layers.stacks import embedded
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
-
-history = ChatMemoryHistory("午饭", ThreadRuntime(embedded(sys.argv[1])))
-name, many = sys.argv[2], int(sys.argv[3])
-for number in range(many):
-    said = f"{name} {number}"
-    call, answer = ModelResponse([ToolCallPart("查", {"n": number})]), ModelResponse([TextPart(said)])
-    history.append_sync([ModelRequest.user_text_prompt(said), call, answer])
-    print(number, flush=True)
-"""
     failure: ClassVar[type[Exception]] = AgentRunError
 
     def adapter(self, runtime: Runtime) -> ChatMemoryHistory:
@@ -49,28 +34,6 @@ for number in range(many):
 class TestConversations(AdapterEndurance):
     """Each writer has a conversation, which grows by three messages at a time."""
 
-    program: ClassVar[str] = """
-import asyncio, sys
-from chatmemory import ThreadRuntime
-from chatmemory.integrations.pydantic_ai import ChatMemoryConversations
-from chatmemory_layers.stacks import embedded
-from pydantic_ai.conversation import Conversation
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
-
-store = ChatMemoryConversations(ThreadRuntime(embedded(sys.argv[1])))
-name, many = sys.argv[2], int(sys.argv[3])
-
-async def talk():
-    for number in range(many):
-        said = f"{name} {number}"
-        conversation = await store.load(name, limit=1) or Conversation(conversation_id=name)
-        call, answer = ModelResponse([ToolCallPart("查", {"n": number})]), ModelResponse([TextPart(said)])
-        conversation.messages += [ModelRequest.user_text_prompt(said), call, answer]
-        await store.save(conversation)
-        print(number, flush=True)
-
-asyncio.run(talk())
-"""
     failure: ClassVar[type[Exception]] = AgentRunError
 
     def adapter(self, runtime: Runtime) -> ChatMemoryConversations:
