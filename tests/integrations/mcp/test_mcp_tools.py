@@ -271,6 +271,7 @@ async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -
         (contents,) = (await client.read_resource(talks[-1].uri)).contents
     assert [one.name for one in talks] == ids[::-1], "the last changed first"
     assert listed[: len(talks)] == talks, "memories stand behind them"
+    assert len(listed) == len(talks) + 2 * (len(ids) + 1), "those of both sides of each turn"
     assert len({one.uri for one in listed}) == len(listed)
     assert max(len(page.resources) for page in pages) <= 2 * MOST_LISTED
     assert refusal.value.error.code == INVALID_PARAMS
