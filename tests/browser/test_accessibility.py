@@ -20,6 +20,8 @@ PREFERENCE: Final = "我喜欢用 Python 写代码，因为它简洁易读"
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 LOADING: Final = re.compile("Loading|加载中")
 NOWHERE: Final = re.compile("There is nothing at|此地址没有内容")
+SAVE: Final = "long-term memory|长期记忆"
+FORGET_MANY: Final = "Forget many|批量忘记"
 
 
 @pytest.fixture(autouse=True)
@@ -55,19 +57,14 @@ def look(page: Page) -> None:
     expect(page.get_by_role("heading").first).to_be_visible()
 
 
-def open_save_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("long-term memory|长期记忆")).first.click()
-    expect(page.get_by_role("dialog")).to_have_attribute("aria-busy", "false")
+def opening(button: str) -> Callable[[Page], None]:
+    """Give what presses the first button of this name, and waits for the dialog that it opens."""
 
+    def press_it(page: Page) -> None:
+        page.get_by_role("button", name=re.compile(button)).first.click()
+        expect(page.get_by_role("dialog")).to_have_attribute("aria-busy", "false")
 
-def open_edit_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Edit|编辑")).first.click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-
-
-def open_new_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("New memory|新建记忆")).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
+    return press_it
 
 
 def open_edit_form(page: Page) -> None:
@@ -75,31 +72,11 @@ def open_edit_form(page: Page) -> None:
     expect(page.get_by_role("textbox")).to_be_focused()
 
 
-def open_clear_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Clear conversation|清空会话")).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-
-
-def open_forget_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Forget many|批量忘记")).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-
-
 def open_forget_question(page: Page) -> None:
-    open_forget_dialog(page)
+    opening(FORGET_MANY)(page)
     page.get_by_role("combobox", name=re.compile("Which memories|哪些记忆")).select_option("all")
     page.get_by_role("button", name=re.compile("Continue|继续")).click()
     expect(page.get_by_role("heading", name=re.compile("for good|永久忘记"))).to_be_visible()
-
-
-def open_value_dialog(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Change|修改")).first.click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-
-
-def open_delete_question(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("Delete|删除")).first.click()
-    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def forget_one(page: Page) -> None:
@@ -131,16 +108,14 @@ def unfold_a_tool(page: Page) -> None:
     expect(page.get_by_role("table")).to_be_visible()
 
 
+MODEL_VIEW: Final = "conversations/rich?view=model&say=Python&strategy=summarize&tokens=500"
 VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "conversations": ("conversations", look),
     "a conversation": ("conversations/talk", look),
-    "the save dialog": ("conversations/talk", open_save_dialog),
+    "the save dialog": ("conversations/talk", opening(SAVE)),
     "the form of an edit": ("conversations/talk", open_edit_form),
-    "the question before clearing": ("conversations/talk", open_clear_dialog),
-    "what a model would see": (
-        "conversations/rich?view=model&say=Python&strategy=summarize&tokens=500",
-        see_as_a_model,
-    ),
+    "the question before clearing": ("conversations/talk", opening("Clear conversation|清空会话")),
+    "what a model would see": (MODEL_VIEW, see_as_a_model),
     "a search in all conversations": ("conversations?q=python", look),
     "a search that finds nothing": ("conversations?q=qwxzv", look),
     "a search in one conversation": ("conversations/talk", find_something),
@@ -149,39 +124,56 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "memories that ended": ("memories?state=ended&category=fact", look),
     "a search": ("memories?query=tea", look),
     "one memory": ("memories/a", look),
-    "the edit dialog": ("memories/a", open_edit_dialog),
-    "the dialog for a new memory": ("memories", open_new_dialog),
-    "the dialog to forget many": ("memories", open_forget_dialog),
+    "the edit dialog": ("memories/a", opening("Edit|编辑")),
+    "the dialog for a new memory": ("memories", opening("New memory|新建记忆")),
+    "the dialog to forget many": ("memories", opening(FORGET_MANY)),
     "the question before forgetting many": ("memories", open_forget_question),
     "values": ("values", look),
-    "the dialog for a value": ("values", open_value_dialog),
-    "the question before deleting a value": ("values", open_delete_question),
+    "the dialog for a value": ("values", opening("Change|修改")),
+    "the question before deleting a value": ("values", opening("Delete|删除")),
     "the timeline": ("timeline", look),
     "the timeline as a table": ("timeline", open_table),
     "settings": ("settings", look),
     "no such place": ("nowhere", look),
     "the notice with undo": ("memories", forget_one),  # which stays
 }
+ADDRESSES: Final = (
+    "conversations",
+    "conversations/talk",
+    MODEL_VIEW,
+    "memories?query=tea",
+    "memories/a",
+    "values",
+    "timeline",
+    "settings",
+)
+"""A place of each kind."""
+
+
+def open_anew(visitor: Visitor, place: str) -> None:
+    """Go to *place* from one where nothing is, so that what was open is closed."""
+    nowhere = visitor.go("nowhere").get_by_role("heading", name=NOWHERE)
+    expect(nowhere).to_be_visible()
+    if place != "nowhere":
+        visitor.go(place)
+        expect(nowhere).to_have_count(0)
 
 
 def walk(visitor: Visitor) -> Iterator[str]:
     """Go from view to view of a page that is loaded once."""
     for view, (place, act) in VIEWS.items():
-        nowhere = visitor.go("nowhere").get_by_role("heading", name=NOWHERE)
-        expect(nowhere).to_be_visible()  # and what was open is closed
-        if place != "nowhere":
-            visitor.go(place)
-            expect(nowhere).to_have_count(0)
+        open_anew(visitor, place)
         act(visitor.page)
         expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
         yield view
 
 
 @pytest.mark.parametrize(
-    ("language", "theme"), [pytest.param("en-GB", "light", marks=thorough), ("zh-CN", "dark")]
+    ("language", "theme", "tag"),
+    [pytest.param("en-GB", "light", "en", marks=thorough), ("zh-CN", "dark", "zh-CN")],
 )
 def test_every_view_suits_assistive_technology_and_every_window(
-    visit: Visits, api: Api, language: Language, theme: Theme
+    visit: Visits, api: Api, language: Language, theme: Theme, tag: str
 ) -> None:
     api.say("a-very-long-id-" * 8, {"role": "user", "content": "https://example.org/" + "long" * 60})
     api.remember({"content": "word" * 80, "tags": ["tag" * 30], "key": "key" * 40}, app="app" * 40)
@@ -190,6 +182,8 @@ def test_every_view_suits_assistive_technology_and_every_window(
     found = {view: [*violations(visitor.page), *misplaced(visitor.page)] for view in walk(visitor)}
     assert len(found) == len(VIEWS)
     assert {view: findings for view, findings in found.items() if findings} == {}
+    expect(visitor.page.locator("html")).to_have_attribute("lang", tag)
+    expect_calm(visitor)
 
 
 def violations(page: Page) -> list[str]:
@@ -203,54 +197,50 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def test_every_view_opens_by_its_address_as_it_opens_from_another_view(visit: Visits) -> None:
-    visitor = visit()
-    heading = visitor.page.get_by_role("main").get_by_role("heading").first
-    for place in dict.fromkeys(place for place, _ in VIEWS.values()):
-        visitor.go("nowhere")
-        expect(heading).to_have_text(NOWHERE)
-        visitor.go(place)
-        if place != "nowhere":
-            expect(heading).not_to_have_text(NOWHERE)
-        expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
-        said = heading.inner_text()
-        visitor.page.goto("about:blank")
-        visitor.go(place)
-        expect(heading).to_have_text(said)
-        expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
-
-
-def test_nothing_moves_for_those_who_want_no_motion(visit: Visits, api: Api) -> None:
-    page = visit(is_calm=True).page
+def expect_calm(visitor: Visitor) -> None:
+    """Expect that nothing moves for those who want no motion, also where something is waited for."""
+    page = visitor.page
     page.route("**/memory/extract", lambda route: None)
-    page.goto(f"{api.url}#/conversations/talk")
-    page.get_by_role("button", name="Save to long-term memory").first.click()
+    open_anew(visitor, "conversations/talk")
+    page.get_by_role("button", name=re.compile(SAVE)).first.click()
     expect(page.get_by_role("dialog")).to_have_attribute("aria-busy", "true")
     moving = "document.getAnimations().filter(({playState}) => playState === 'running').length"
     assert page.evaluate(moving) == 0
 
 
-@pytest.mark.parametrize(("language", "tag"), [("en-GB", "en"), ("zh-CN", "zh-CN")])
-def test_the_document_says_its_language_and_where_one_is(visit: Visits, language: Language, tag: str) -> None:
-    page = visit(language=language).go("memories")
-    expect(page.locator("html")).to_have_attribute("lang", tag)
-    expect(page).to_have_title(re.compile("Memories|记忆"))
-    expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text(
-        re.compile("Memories|记忆")
-    )
+def test_every_view_opens_by_its_address_as_from_another_view_and_says_where_one_is(visit: Visits) -> None:
+    visitor = visit()
+    page = visitor.page
+    heading = page.get_by_role("main").get_by_role("heading").first
+    for place in ADDRESSES:
+        open_anew(visitor, place)
+        expect(page.get_by_text(LOADING)).to_have_count(0)
+        said = heading.inner_text()
+        page.reload()
+        expect(heading).to_have_text(said)
+        expect(page.get_by_text(LOADING)).to_have_count(0)
+    visitor.go("memories")
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page).to_have_title(re.compile("Memories"))
+    expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text("Memories")
 
 
-def test_language_and_theme_are_chosen_and_remembered(visit: Visits) -> None:
+def test_language_and_appearance_are_chosen_and_remembered(visit: Visits) -> None:
     page = visit().go("settings")
+    document = page.locator("html")
     page.get_by_role("button", name="中文").click()
-    expect(page.get_by_role("heading", name="设置")).to_be_visible()
     page.get_by_label("外观").select_option("dark")
-    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    page.reload()
-    expect(page.get_by_role("heading", name="设置")).to_be_visible()
-    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == dark
+    for _ in range(2):
+        expect(page.get_by_role("heading", name="设置", level=1)).to_be_visible()
+        expect(document).to_have_attribute("lang", "zh-CN")
+        expect(document).to_have_attribute("data-theme", "dark")
+        dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        page.reload()
     page.get_by_label("外观").select_option("light")
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") != dark
+    page.get_by_role("combobox", name="语言").select_option("en")
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+    expect(document).to_have_attribute("lang", "en")
 
 
 # --- the keyboard alone ---
@@ -276,15 +266,6 @@ def tab_to(page: Page, wanted: Locator) -> None:
 def press(page: Page, wanted: Locator, key: str = "Enter") -> None:
     tab_to(page, wanted)
     page.keyboard.press(key)
-
-
-def test_the_first_tab_leads_past_the_navigation(visit: Visits) -> None:
-    page = visit().go("memories")
-    expect(page.get_by_role("heading", name="Memories")).to_be_visible()
-    press(page, page.get_by_role("link", name="Skip to the content"))
-    expect(page.get_by_role("main")).to_be_focused()
-    press(page, page.get_by_role("button", name="New memory"))
-    expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def test_a_message_is_saved_with_the_keyboard_alone(visit: Visits, api: Api) -> None:
@@ -314,6 +295,13 @@ def test_memories_are_found_edited_promoted_and_forgotten_with_the_keyboard_alon
     visit: Visits, api: Api
 ) -> None:
     page = visit().go("memories")
+    expect(page.get_by_role("heading", name="Memories")).to_be_visible()
+    press(page, page.get_by_role("link", name="Skip to the content"))
+    expect(page.get_by_role("main")).to_be_focused()
+    press(page, page.get_by_role("button", name="New memory"))
+    expect_the_focus_to_stay_inside(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="New memory")).to_be_focused()
     tab_to(page, page.get_by_role("searchbox", name="Search memories"))
     page.keyboard.type("Thursdays")
     page.keyboard.press("Enter")
@@ -338,15 +326,10 @@ def test_memories_are_found_edited_promoted_and_forgotten_with_the_keyboard_alon
     assert api.memory("c") is None
 
 
-def test_a_dialog_keeps_the_focus_inside(visit: Visits) -> None:
-    page = visit().go("memories")
-    page.get_by_role("button", name="New memory").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_be_visible()
+def expect_the_focus_to_stay_inside(page: Page) -> None:
+    expect(page.get_by_role("dialog")).to_be_visible()
     for _ in range(30):
         page.keyboard.press("Tab")
         assert page.evaluate(
             "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
         )
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="New memory")).to_be_focused()

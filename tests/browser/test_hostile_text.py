@@ -1,18 +1,14 @@
 """Whatever people, models and other tools have said is text on the page: it is shown as it is, and does nothing."""
 
-import json
-import subprocess
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
 from tests.browser.hostile_texts import HOSTILE
 from tests.browser.visiting import DESKTOP, PHONE, Visits
-from tests.past_chats_command import PROGRAM
 from tests.thorough import rounds
 
 LONG_WORD: Final = "w" * 100_000
@@ -31,28 +27,6 @@ INTRUDERS: Final = """() => [...document.querySelectorAll("*")]
         || [...attributes].some(({name, value}) => name.startsWith("on") || /^\\s*(javascript|data):/i.test(value)
             && ["href", "src", "action"].includes(name)))
     .map(({outerHTML}) => outerHTML.slice(0, 200))"""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a past chat that says every hostile text, in a project of a hostile name."""
-    folder = tmp_path_factory.mktemp("served")
-    turns = [
-        {
-            "type": "user",
-            "sessionId": "hostile",
-            "uuid": f"u{number}",
-            "cwd": "/<img src=x onerror=alert(1)>",
-            "timestamp": f"2025-09-22T13:{number // 60:02}:{number % 60:02}Z",
-            "message": {"role": "user", "content": text},
-        }
-        for number, text in enumerate(HOSTILE)
-    ]
-    history = folder / "hostile.jsonl"
-    history.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
-    index = (PROGRAM, "index", "--db", folder / "pastchats.db", history)
-    subprocess.run(index, check=True, capture_output=True)
-    return folder
 
 
 def remember_all(api: Api) -> None:
@@ -86,63 +60,56 @@ def expect_harmless(page: Page) -> None:
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
 
 
-def test_messages_are_shown_as_they_are(visit: Visits, api: Api) -> None:
+def test_messages_ids_and_openings_are_shown_as_they_are_and_forms_hold_them(visit: Visits, api: Api) -> None:
     api.say("hostile", *({"role": "user", "content": text} for text in HOSTILE))
-    page = visit().go("conversations/hostile")
-    expect(page.get_by_role("link", name="Link to message")).to_have_count(len(HOSTILE))
-    shown = said(page)
-    assert [text for text in HOSTILE if text not in shown] == []
-    expect_harmless(page)
-
-
-def test_ids_and_openings_of_conversations_are_shown_as_they_are(visit: Visits, api: Api) -> None:
-    for text in HOSTILE[-49:]:  # one page
+    names = HOSTILE[-49:]  # with the other one: a page
+    for text in names:
         api.say(text, {"role": "user", "content": f"{text}."})
+    nothing = api.extract("好的")
     visitor = visit()
     page = visitor.go("conversations")
-    expect(page.get_by_role("main").get_by_role("link")).to_have_count(49)
-    shown = said(page)
-    assert [text for text in HOSTILE[-49:] if text not in shown] == []
+    page.route("**/memory/extract", lambda route: route.fulfill(json=nothing))
+    messages = page.get_by_role("link", name="Link to message")
+    expect(page.get_by_role("main").get_by_role("link")).to_have_count(len(names) + 1)
+    expect_said(page, names)
     expect_harmless(page)
-    for text in HOSTILE[-49::8]:
-        page.goto(f"{api.url}#/conversations/{quote(text, safe='')}")
-        expect(page.get_by_role("link", name="Link to message")).to_have_count(1)
+    visitor.go("conversations/hostile")
+    expect(messages).to_have_count(len(HOSTILE))
+    expect_said(page, HOSTILE)
+    expect_harmless(page)
+    for text in names[::6]:
+        visitor.go("conversations")
+        expect(messages).to_have_count(0)
+        visitor.go(f"conversations/{quote(text, safe='')}")
+        expect(messages).to_have_count(1)
+        expect_harmless(page)
+        page.get_by_role("button", name="Save to long-term memory").click()
+        value = page.get_by_role("dialog").get_by_label("Value", exact=True)
+        assert value.input_value() == f"{text}."
         expect_harmless(page)
 
+    api.say("long", {"role": "user", "content": LONG_WORD})
+    visitor.go("conversations/long")
+    expect_a_long_word_to_break(page)
 
-def test_memories_are_shown_as_they_are(visit: Visits, api: Api) -> None:
+
+def test_memories_are_shown_as_they_are_and_other_views_show_nothing_else(visit: Visits, api: Api) -> None:
+    api.remember({"content": LONG_WORD, "key": LONG_WORD[:500]})
     remember_all(api)
-    page = visit().go("memories")
+    visitor = visit()
+    page = visitor.go("memories")
     cards = page.get_by_role("article")
     expect(cards).to_have_count(50)
     page.get_by_role("button", name="Load more").click()
-    expect(cards).to_have_count(len(HOSTILE))
+    expect(cards).to_have_count(len(HOSTILE) + 1)
     for details in page.get_by_text("Details", exact=True).all():
         details.evaluate("summary => summary.click()")
     shown = said(page)
     assert [text for text in HOSTILE if shown.count(text) < 4] == []  # content, key, value, tag
     expect_harmless(page)
-
-
-def test_forms_hold_texts_as_they_are(visit: Visits, api: Api) -> None:
-    for number, text in enumerate(HOSTILE[::6]):
-        api.say(f"c{number}", {"role": "user", "content": text})
-    page = visit().page
-    nothing = api.extract("好的")
-    page.route("**/memory/extract", lambda route: route.fulfill(json=nothing))
-    for number, text in enumerate(HOSTILE[::6]):
-        page.goto(f"{api.url}#/conversations/c{number}")
-        page.get_by_role("button", name="Save to long-term memory").click()
-        value = page.get_by_role("dialog").get_by_label("Value", exact=True)
-        assert value.input_value() == text.replace("\r", "")
-        expect_harmless(page)
-        page.keyboard.press("Escape")
-
-
-def test_other_views_show_nothing_else(visit: Visits, api: Api) -> None:
-    remember_all(api)
-    visitor = visit(size=PHONE)
-    page = visitor.go("timeline")
+    expect_a_long_word_to_break(page)
+    page.set_viewport_size(PHONE)
+    visitor.go("timeline")
     page.get_by_text("As a table").click()
     expect(page.get_by_role("row").nth(1)).to_be_visible()
     expect_harmless(page)
@@ -151,45 +118,22 @@ def test_other_views_show_nothing_else(visit: Visits, api: Api) -> None:
     expect_harmless(page)
 
 
-def test_past_chats_are_shown_as_they_are(visit: Visits) -> None:
-    page = visit().go("past-chats")
-    page.get_by_role("main").get_by_role("listitem").get_by_role("link").first.click()
-    expect(page.get_by_role("link", name="Link to turn")).to_have_count(len(HOSTILE))
+def expect_said(page: Page, texts: Sequence[str]) -> None:
     shown = said(page)
-    # The index cleans what it reads of control characters; all else stays.
-    assert [text for text in HOSTILE if text not in shown and text.isprintable()] == []
-    expect_harmless(page)
-    page.goto(f"{page.url.partition('#')[0]}#/past-chats?q=script%20alert")
-    expect(page.get_by_role("group", name="Why it was found").first).to_be_visible()
-    expect_harmless(page)
+    assert [text for text in texts if text not in shown] == []
 
 
-def test_a_very_long_word_breaks(visit: Visits, api: Api) -> None:
-    api.say("long", {"role": "user", "content": LONG_WORD})
-    api.remember({"content": LONG_WORD, "key": LONG_WORD[:500]})
-    visitor = visit()
-    page = visitor.go("conversations/long")
+def expect_a_long_word_to_break(page: Page) -> None:
     page.get_by_role("button", name="Show all 100000 characters").click()
-    assert LONG_WORD in said(page)
-    expect_harmless(page)
-    page = visitor.go("memories")
-    page.get_by_role("button", name="Show all 100000 characters").click()
-    assert LONG_WORD in said(page)
+    expect_said(page, [LONG_WORD])
     expect_harmless(page)
 
 
-def test_an_address_is_no_way_in(visit: Visits, api: Api) -> None:
+def test_an_address_is_no_way_in(visit: Visits) -> None:
     visitor = visit()
     visitor.expect_trouble(r"40[04].*")
     for text in HOSTILE[:: rounds(11, thorough=5)]:
-        for place in (
-            "conversations/{}",
-            "memories/{}",
-            "memories?query={}",
-            "past-chats/{}",
-            "past-chats?q={}",
-            "{}",
-        ):
-            visitor.page.goto(f"{api.url}#/{place.format(quote(text, safe=''))}")
+        for place in ("conversations/{}", "memories/{}", "memories?query={}", "{}"):
+            visitor.go(place.format(quote(text, safe="")))
             expect(visitor.page.get_by_role("main")).to_be_visible()
         expect_harmless(visitor.page)

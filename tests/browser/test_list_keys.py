@@ -12,6 +12,9 @@ NUMBER: Final = 60  # more than a page of a list holds
 MOST_STOPS: Final = 40
 STOPS_OF: Final = """list => [...list.querySelectorAll("a[href], button, summary, [tabindex]")]
     .filter(element => element.tabIndex >= 0).length"""
+MEMORY_OF_THE_FOCUS: Final = (
+    "[...document.querySelectorAll('.memory')].findIndex(one => one.contains(document.activeElement))"
+)
 
 
 def items(page: Page) -> Locator:
@@ -27,27 +30,14 @@ def tab_into_list(page: Page) -> None:
     pytest.fail("Tab never comes to the list")
 
 
-@pytest.fixture
-def conversations(visit: Visits, api: Api) -> Page:
+def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one_to_the_next(
+    visit: Visits, api: Api
+) -> None:
     for number in range(NUMBER):
         api.say(f"c{number}", {"role": "user", "content": f"opening {number}"})
-    page = visit().go("conversations")
+    visitor = visit()
+    page = visitor.go("conversations")
     expect(items(page)).to_have_count(50)
-    return page
-
-
-@pytest.fixture
-def memories(visit: Visits, api: Api) -> Page:
-    api.remember(*({"id": f"m{number}", "content": f"fact {number}"} for number in range(5)))
-    page = visit().go("memories")
-    expect(items(page)).to_have_count(5)
-    return page
-
-
-def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one_to_the_next(
-    conversations: Page,
-) -> None:
-    page = conversations
     tab_into_list(page)
     expect(items(page).first).to_be_focused()
     page.keyboard.press("Tab")
@@ -64,16 +54,17 @@ def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # load more
     expect(items(page)).to_have_count(NUMBER)
+    expect(items(page).last).to_contain_text("opening 0")
+    expect(page.get_by_role("button", name="Load more")).to_be_hidden()
     page.keyboard.press("Home")  # which is no key of the list here
     items(page).nth(49).focus()
     page.keyboard.press("ArrowDown")
     expect(items(page).nth(50)).to_be_focused()
     assert page.locator(".choices").evaluate(STOPS_OF) == 1
 
-
-def test_the_stop_is_the_conversation_that_is_open(conversations: Page) -> None:
-    page = conversations
-    page.goto(page.url.replace("#/conversations", "#/conversations/c57"))
+    # The stop is the conversation that is open.
+    page.evaluate("document.activeElement.blur()")
+    visitor.go("conversations/c57")
     expect(page.get_by_role("heading", name="c57")).to_be_visible()
     tab_into_list(page)
     expect(items(page).nth(2)).to_be_focused()
@@ -82,25 +73,22 @@ def test_the_stop_is_the_conversation_that_is_open(conversations: Page) -> None:
     expect(page.get_by_role("heading", name="c56")).to_be_visible()
 
 
-def test_tab_goes_through_the_actions_of_one_memory_only(memories: Page) -> None:
-    page = memories
+def test_tab_goes_through_the_actions_of_one_memory_only_and_arrows_to_the_next(
+    visit: Visits, api: Api
+) -> None:
+    api.remember(*({"id": f"m{number}", "content": f"fact {number}"} for number in range(5)))
+    page = visit().go("memories")
+    expect(items(page)).to_have_count(5)
     tab_into_list(page)
     page.keyboard.press("ArrowDown")
     expect(items(page).nth(1)).to_be_focused()
     seen = set[int]()
     for _ in range(MOST_STOPS):
         page.keyboard.press("Tab")
-        seen.add(
-            page.evaluate(
-                "[...document.querySelectorAll('.memory')].findIndex(one => one.contains(document.activeElement))"
-            )
-        )
+        seen.add(page.evaluate(MEMORY_OF_THE_FOCUS))
     assert seen == {-1, 1}
 
-
-def test_arrows_go_on_from_an_action_to_the_next_memory(memories: Page) -> None:
-    page = memories
-    tab_into_list(page)
+    items(page).nth(1).focus()
     page.keyboard.press("End")
     expect(items(page).nth(4)).to_be_focused()
     items(page).nth(4).get_by_role("button", name="Pin").focus()
@@ -109,9 +97,19 @@ def test_arrows_go_on_from_an_action_to_the_next_memory(memories: Page) -> None:
     page.keyboard.press("Home")
     expect(items(page).first).to_be_focused()
 
+    expect_the_keys_of_a_dialog_to_be_those_of_its_field(page)
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(3)).to_be_focused()
 
-def test_the_keys_are_those_of_a_field_where_a_dialog_is_open(memories: Page) -> None:
-    page = memories
+    items(page).first.get_by_role("button", name="Forget").click()
+    expect(items(page)).to_have_count(4)
+    expect(items(page).first).to_be_focused()  # the next one is the stop
+    page.keyboard.press("ArrowDown")
+    expect(items(page).nth(1)).to_be_focused()
+
+
+def expect_the_keys_of_a_dialog_to_be_those_of_its_field(page: Page) -> None:
+    """Edit the third memory, and leave the dialog."""
     items(page).nth(2).get_by_role("button", name="Edit").click()
     field = page.get_by_role("dialog").get_by_label("Content")
     field.focus()
@@ -123,15 +121,3 @@ def test_the_keys_are_those_of_a_field_where_a_dialog_is_open(memories: Page) ->
     expect(field).to_be_focused()
     expect(field).to_have_value("The fact 2!")
     page.keyboard.press("Escape")
-    page.keyboard.press("ArrowDown")
-    expect(items(page).nth(3)).to_be_focused()
-
-
-def test_the_next_memory_is_the_stop_when_one_is_forgotten(memories: Page) -> None:
-    page = memories
-    tab_into_list(page)
-    items(page).first.get_by_role("button", name="Forget").click()
-    expect(items(page)).to_have_count(4)
-    expect(items(page).first).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(items(page).nth(1)).to_be_focused()

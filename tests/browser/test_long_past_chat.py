@@ -1,5 +1,6 @@
-"""A past chat that is longer than what the page asks for at once, read from its middle."""
+"""Past chats that are longer than what the page asks for at once, and one that tries to be more than text."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -9,8 +10,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.api import Api
+from tests.browser.hostile_texts import HOSTILE
+from tests.browser.test_hostile_text import expect_harmless, expect_said
 from tests.browser.visiting import Visits
 from tests.past_chats_command import PROGRAM
+from tests.thorough import rounds
 
 TURNS: Final = 260
 LINKS: Final = "Link to turn"
@@ -18,17 +22,30 @@ LINKS: Final = "Link to turn"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a chat of 260 turns in the index."""
+    """With a chat of 260 turns in the index, and one that says every hostile text in a project of a hostile name."""
     folder = tmp_path_factory.mktemp("served")
     turns = (
         f"## {'Assistant' if number % 2 else 'User'}\n\n第 {number} 轮：改第 {number} 行。\n"
         for number in range(TURNS)
     )
-    history = folder / "long.md"
-    history.write_text("\n".join(["# A long chat", "", *turns]), encoding="utf-8")
-    index = (PROGRAM, "index", "--db", folder / "pastchats.db", history)
+    long, hostile = folder / "long.md", folder / "hostile.jsonl"
+    long.write_text("\n".join(["# A long chat", "", *turns]), encoding="utf-8")
+    said = (json.dumps(hostile_turn(number, text)) for number, text in enumerate(HOSTILE))
+    hostile.write_text("\n".join(said), encoding="utf-8")
+    index = (PROGRAM, "index", "--db", folder / "pastchats.db", long, hostile)
     subprocess.run(index, check=True, capture_output=True)
     return folder
+
+
+def hostile_turn(number: int, text: str) -> dict[str, object]:
+    return {
+        "type": "user",
+        "sessionId": "hostile",
+        "uuid": f"u{number}",
+        "cwd": "/<img src=x onerror=alert(1)>",
+        "timestamp": f"2025-09-22T13:{number // 60:02}:{number % 60:02}Z",
+        "message": {"role": "user", "content": text},
+    }
 
 
 def numbers(page: Page) -> list[int]:
@@ -47,7 +64,8 @@ def press_until(page: Page, name: str, end: str) -> None:
 
 
 def test_a_long_chat_is_read_from_its_middle_to_both_ends(visit: Visits, api: Api) -> None:
-    [chat] = api.client.get("/past-chats/conversations").json()["conversations"]
+    chats = api.client.get("/past-chats/conversations").json()["conversations"]
+    [chat] = [chat for chat in chats if chat["turns"] == TURNS]
     page = visit().go(f"past-chats/{quote(chat['conversationId'], safe='')}?turn=150")
     wanted = page.locator("[aria-current=location]")
     expect(wanted).to_be_in_viewport()
@@ -55,6 +73,25 @@ def test_a_long_chat_is_read_from_its_middle_to_both_ends(visit: Visits, api: Ap
     press_until(page, "Earlier turns", "The chat begins here.")
     press_until(page, "Later turns", "The chat ends here.")
     assert numbers(page) == list(range(TURNS))
+
+
+def test_texts_of_past_chats_are_shown_as_they_are_and_an_address_is_no_way_in(visit: Visits) -> None:
+    visitor = visit()
+    visitor.expect_trouble(r"40[04].*")
+    page = visitor.go("past-chats")
+    page.get_by_role("main").get_by_role("listitem").get_by_role("link", name="Claude Code").click()
+    expect(page.get_by_role("link", name=LINKS)).to_have_count(len(HOSTILE))
+    # The index cleans what it reads of control characters; all else stays.
+    expect_said(page, [text for text in HOSTILE if text.isprintable()])
+    expect_harmless(page)
+    visitor.go("past-chats?q=script%20alert")
+    expect(page.get_by_role("group", name="Why it was found").first).to_be_visible()
+    expect_harmless(page)
+    for text in HOSTILE[:: rounds(11, thorough=5)]:
+        for place in ("past-chats/{}", "past-chats?q={}"):
+            visitor.go(place.format(quote(text, safe="")))
+            expect(page.get_by_role("main")).to_be_visible()
+        expect_harmless(page)
 
 
 def test_turns_that_were_edited_away_hide_none_before_them(visit: Visits) -> None:

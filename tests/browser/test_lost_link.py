@@ -1,64 +1,58 @@
 """New messages of a conversation arrive although the connection that brings them breaks."""
 
+from typing import Final
+
 from playwright.sync_api import Route, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
 
-EVENTS = "**/events?*"
+EVENTS: Final = "**/events?*"
+QUESTION: Final = {"role": "user", "content": "Where do we meet?"}
 
 
-def test_what_was_said_while_the_link_was_down_appears_once(visit: Visits, api: Api) -> None:
-    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
+def end(route: Route) -> None:
+    """End the stream before anything has come."""
+    route.fulfill(headers={"Content-Type": "text/event-stream"}, body=": that was all\n\n")
+
+
+def test_a_link_is_mended_and_what_happened_meanwhile_is_shown_once(visit: Visits, api: Api) -> None:
+    api.say("lunch", QUESTION)
+    api.say("dinner", QUESTION)
+    visitor = visit()
+    visitor.expect_trouble("status of 503", "status of 404")
     asked: list[str] = []
 
     def break_off(route: Route) -> None:
         asked.append(route.request.url)
-        if len(asked) > 1:
+        if len(asked) == 1:
+            route.fulfill(status=503)
+        elif len(asked) == 2:
+            api.say("lunch", {"role": "assistant", "content": "在老地方见。"})
+            end(route)
+        else:
             route.continue_()
-            return
-        api.say("lunch", {"role": "assistant", "content": "在老地方见。"})
-        route.fulfill(headers={"Content-Type": "text/event-stream"}, body=": that was all\n\n")
 
-    visitor = visit()
     visitor.page.route(EVENTS, break_off)
     page = visitor.go("conversations/lunch")
-    expect(page.get_by_text("在老地方见。", exact=True)).to_have_count(1)
+    expect(page.get_by_role("img", name="Connecting again …")).to_be_visible()
+    said = page.get_by_role("region", name="lunch").get_by_text("在老地方见。", exact=True)
+    expect(said).to_have_count(1)
     expect(page.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
-    assert asked[1] == asked[0]
+    assert asked[0] == asked[1] == asked[2]
 
+    def clear(route: Route) -> None:
+        api.clear("dinner")
+        end(route)
 
-def test_a_server_that_fails_for_a_while_is_asked_again(visit: Visits, api: Api) -> None:
-    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
-    visitor = visit(language="zh-CN")
-    visitor.expect_trouble("status of 503")
-    failures = iter([True, True])
-    visitor.page.route(
-        EVENTS, lambda route: route.fulfill(status=503) if next(failures, None) else route.continue_()
-    )
-    page = visitor.go("conversations/lunch")
-    expect(page.get_by_role("img", name="正在重新连接…")).to_be_visible()
-    expect(page.get_by_role("img", name="新消息会自动显示")).to_be_visible()
-
-
-def test_a_conversation_that_was_cleared_while_the_link_was_down_is_said_to_be(
-    visit: Visits, api: Api
-) -> None:
-    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
-    visitor = visit()
-    visitor.expect_trouble("status of 404")
-
-    def break_off(route: Route) -> None:
-        api.clear("lunch")
-        route.fulfill(headers={"Content-Type": "text/event-stream"}, body=": that was all\n\n")
-
-    visitor.page.route(EVENTS, break_off, times=1)
-    page = visitor.go("conversations/lunch")
+    page.unroute(EVENTS)
+    page.route(EVENTS, clear, times=1)
+    visitor.go("conversations/dinner")
     expect(page.get_by_text("This conversation was cleared.")).to_be_visible()
 
 
 def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: Api) -> None:
-    api.say("lunch", {"role": "user", "content": "Where do we meet?"})
+    api.say("lunch", QUESTION)
     visitor = visit()
     visitor.expect_trouble("status of 403")
     asked: list[str] = []

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.api import Api
@@ -27,8 +26,11 @@ Take **both** trains, see https://example.org/trains?a=1&b=2.
 """
 
 
-@pytest.fixture
-def page(visit: Visits, api: Api) -> Page:
+def message(page: Page, number: int) -> Locator:
+    return page.locator(".conversation > .messages > .message").nth(number - 1)
+
+
+def test_headings_lists_tables_code_and_tool_calls_are_shown_as_such(visit: Visits, api: Api) -> None:
     api.say(
         "talk",
         {"id": "u", "role": "user", "content": "plain * text _with_ signs\n  and its   spaces"},
@@ -46,16 +48,13 @@ def page(visit: Visits, api: Api) -> Page:
         {"id": "t", "role": "tool", "content": '{"next": "08:30"}', "metadata": {"tool_call_id": "1"}},
     )
     page = visit().go("conversations/talk")
-    expect(message(page, 4)).to_be_visible()
-    return page
+    plain = message(page, 1).locator(".text")  # what is no Markdown keeps its signs and spaces
+    assert plain.evaluate("text => text.textContent") == "plain * text _with_ signs\n  and its   spaces"
+    expect_formatted(page, message(page, 2))
+    expect_folded(message(page, 3), message(page, 4))
 
 
-def message(page: Page, number: int) -> Locator:
-    return page.locator(".conversation > .messages > .message").nth(number - 1)
-
-
-def test_headings_lists_tables_and_code_are_shown_as_such(page: Page) -> None:
-    answer = message(page, 2)
+def expect_formatted(page: Page, answer: Locator) -> None:
     expect(answer.locator("strong")).to_have_text("both")
     expect(answer.get_by_role("table")).to_contain_text("08:30")
     expect(answer.locator("ol li")).to_have_text(["one", "two"])
@@ -64,36 +63,22 @@ def test_headings_lists_tables_and_code_are_shown_as_such(page: Page) -> None:
         "rel", "noopener noreferrer"
     )
     assert answer.locator("b").count() == 0
-
-
-def test_code_is_copied_as_it_is(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    message(page, 2).get_by_role("button", name="Copy code").click()
+    answer.get_by_role("button", name="Copy code").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == CODE.rstrip("\n")
-
-
-def test_a_message_can_be_seen_as_it_was_written(page: Page) -> None:
-    answer = message(page, 2)
     answer.get_by_role("button", name="As written").click()
     assert answer.locator(".text").evaluate("text => text.textContent") == ANSWER
     answer.get_by_role("button", name="As written").click()
     expect(answer.get_by_role("table")).to_be_visible()
 
 
-def test_what_is_no_markdown_keeps_its_signs_and_spaces(page: Page) -> None:
-    plain = message(page, 1).locator(".text")
-    assert plain.evaluate("text => text.textContent") == "plain * text _with_ signs\n  and its   spaces"
-
-
-def test_tool_calls_and_their_results_are_folded(page: Page) -> None:
-    call = message(page, 3)
+def expect_folded(call: Locator, result: Locator) -> None:
     expect(call.get_by_text("timetable").first).to_be_visible()
     expect(call.get_by_text('"line": "A"')).to_be_hidden()
     call.get_by_text("1 tool call").click()
     expect(call.get_by_text('"line": "A"')).to_be_visible()
     expect(call.get_by_text('"站": "东"')).to_be_visible()
-    result = message(page, 4)
     result.get_by_text("Result of a tool").click()
     expect(result.locator(".text")).to_have_text('{"next": "08:30"}')
     expect(result.locator(".text")).to_be_visible()
@@ -101,20 +86,19 @@ def test_tool_calls_and_their_results_are_folded(page: Page) -> None:
 
 def test_hostile_markdown_does_nothing(visit: Visits, api: Api) -> None:
     forms = (
-        "**x** {}",
-        "# {}",
-        "- {}",
+        "**x** {0}",
+        "# {0}",
+        "- {0}",
         "```{0}\n{0}\n```",
         "| a | b |\n|---|---|\n| {0} | {0} |",
         "**x** [{0}](<{0}>)",
     )
-    for form in forms:
-        api.say("hostile", *({"role": "assistant", "content": form.format(text)} for text in HOSTILE))
+    every_form = "\n\n".join(forms)
+    api.say("hostile", *({"role": "assistant", "content": every_form.format(text)} for text in HOSTILE))
     page = visit().go("conversations/hostile")
-    expect(page.get_by_role("link", name="Link to message").first).to_be_visible()
-    for _ in range(3):
-        assert page.locator(".markdown").count() > 20
-        expect_harmless(page)
-        assert page.locator("main img").count() == 0
-        page.get_by_role("button", name="Older messages").click()
-        expect(page.get_by_text("Loading")).to_have_count(0)
+    shown = page.locator(".markdown")
+    expect(shown).to_have_count(len(HOSTILE))
+    for element in ("strong", ".markdown-heading", "ul", "pre", "table"):
+        assert shown.locator(element).count() >= len(HOSTILE) // 2
+    expect_harmless(page)
+    assert page.locator("main img").count() == 0

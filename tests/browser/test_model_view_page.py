@@ -1,7 +1,6 @@
 """What a model would see: the messages, the tokens, the reasons, the settings to try, the past and the forks."""
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -48,7 +47,12 @@ def seen(page: Page) -> Locator:
     return page.get_by_role("region", name="Messages, in order").get_by_role("listitem")
 
 
-def test_the_messages_stand_in_order_with_their_tokens_by_part(page: Page) -> None:
+def why(page: Page) -> Locator:
+    return page.get_by_role("region", name="Memories, and why").get_by_role("listitem")
+
+
+def test_the_messages_stand_in_order_with_their_tokens_and_each_memory_says_why(page: Page, api: Api) -> None:
+    expect(page.get_by_text("Write what the user would say next")).to_be_visible()
     ask(page)
     expect(seen(page)).to_have_count(len(SAID) + 2)
     expect(seen(page).first).to_contain_text("Mei drinks green tea")
@@ -61,19 +65,35 @@ def test_the_messages_stand_in_order_with_their_tokens_by_part(page: Page) -> No
     assert sum(numbers) == total
     shown = [int(text.split()[0]) for text in page.locator(".seen-message .tokens").all_inner_texts()]
     assert sum(shown) == total
-
-
-def test_each_memory_says_why_it_is_in_or_not(page: Page) -> None:
-    ask(page)
-    why = page.get_by_role("region", name="Memories, and why").get_by_role("listitem")
-    expect(why.filter(has_text="Mei drinks green tea")).to_contain_text("Included")
-    expect(why.filter(has_text="Mei drinks green tea")).to_contain_text("Score")
-    expect(why.filter(has_text="我的车")).to_contain_text("not similar enough to the message")
+    expect(why(page).filter(has_text="Mei drinks green tea")).to_contain_text("Included")
+    expect(why(page).filter(has_text="Mei drinks green tea")).to_contain_text("Score")
+    expect(why(page).filter(has_text="我的车")).to_contain_text("not similar enough to the message")
     page.get_by_role("link", name="tea", exact=True).click()
     expect(page.get_by_role("article").filter(has_text="Mei drinks green tea")).to_be_visible()
 
+    api.say("trip", {"id": "late", "role": "user", "content": "最后一句"})
+    page.go_back()
+    expect_the_slider_to_lead_back_in_time(page)
 
-def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(page: Page, api: Api) -> None:
+
+def expect_the_slider_to_lead_back_in_time(page: Page) -> None:
+    """See a late message now, and not as of the beginning of the conversation."""
+    late = seen(page).filter(has_text="最后一句")
+    expect(late).to_have_count(1)
+    slider = page.get_by_role("slider", name=re.compile("As of"))
+    expect(slider).to_have_attribute("aria-valuetext", "now")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(late).to_have_count(0)
+    expect(seen(page).filter(has_text="句子 8")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(late).to_have_count(1)
+
+
+def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(
+    visitor: Visitor, page: Page, api: Api
+) -> None:
+    visitor.expect_trouble("status of 422")
     ask(page, "more?")
     budget = page.get_by_label("Budget in tokens")
     budget.fill("20")
@@ -87,8 +107,12 @@ def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(page: Page, a
     budget.press("Tab")
     expect(out).to_have_count(0)
     page.get_by_label("Strategy").select_option("summarize")
-    page.get_by_label("N messages").fill("6")
-    page.get_by_label("N messages").press("Tab")
+    every = page.get_by_label("N messages")
+    every.fill("3")
+    every.press("Tab")
+    expect(page.get_by_role("alert")).to_contain_text("less than")
+    every.fill("6")
+    every.press("Tab")
     expect(out).to_contain_text("4 messages: the strategy would put a summary in their place")
     expect(seen(page).first).to_contain_text("句子 5")
     page.reload()
@@ -96,31 +120,6 @@ def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(page: Page, a
     out.get_by_role("link", name="m2").click()
     expect(page.locator(".is-wanted")).to_contain_text("句子 2")
     assert len(api.messages("trip")) == len(SAID)
-
-
-def test_a_strategy_that_cannot_be_is_explained(visitor: Visitor, page: Page) -> None:
-    visitor.expect_trouble("status of 422")
-    ask(page, "more?")
-    page.get_by_label("Strategy").select_option("summarize")
-    page.get_by_label("N messages").fill("3")
-    page.get_by_label("N messages").press("Tab")
-    expect(page.get_by_role("alert")).to_contain_text("less than")
-
-
-def test_the_slider_leads_back_in_time(page: Page, api: Api) -> None:
-    time.sleep(0.3)  # the instants of the store are the server's own
-    api.say("trip", {"id": "late", "role": "user", "content": "最后一句"})
-    page.reload()
-    ask(page, "and now?")
-    expect(seen(page).filter(has_text="最后一句")).to_have_count(1)
-    slider = page.get_by_role("slider", name=re.compile("As of"))
-    expect(slider).to_have_attribute("aria-valuetext", "now")
-    slider.focus()
-    page.keyboard.press("Home")
-    expect(seen(page).filter(has_text="最后一句")).to_have_count(0)
-    expect(seen(page).filter(has_text="句子 8")).to_have_count(1)
-    page.keyboard.press("End")
-    expect(seen(page).filter(has_text="最后一句")).to_have_count(1)
 
 
 def test_the_forks_are_a_tree_that_leads_to_each(page: Page, api: Api) -> None:
@@ -136,7 +135,3 @@ def test_the_forks_are_a_tree_that_leads_to_each(page: Page, api: Api) -> None:
     expect(page.locator(".pane-id")).to_have_text("by night train")
     ask(page)
     expect(seen(page)).to_have_count(4 + 2)
-
-
-def test_without_a_message_the_page_says_what_to_do(page: Page) -> None:
-    expect(page.get_by_text("Write what the user would say next")).to_be_visible()

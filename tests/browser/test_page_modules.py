@@ -1,6 +1,7 @@
-"""The parts of the page that only reckon, asked in the browser that runs them."""
+"""The parts of the page that only reckon, asked in the browser that runs them; and modules that were linked into one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from playwright.sync_api import Page, expect
 
-from tests.browser.visiting import Visits
+from chatmemory.programs.http.linked_modules import linked
+from tests.browser.visiting import Visits, Windows
 from tests.thorough import rounds
 
 FOLD: Final = "async (messages) => (await import('/page/conversations/folding.js')).fold(messages)"
@@ -42,11 +44,46 @@ STREAM: Final = (
     ":\n\n"
     "data: without a name\n\n"
 )
+APART: Final = {
+    "/page/app.js": """/** The entry. */
+import {
+  Counter,
+  counted,
+} from "./counting/counter.js";
+import { shout } from "./library.js";
+
+const own = "entry";
+globalThis.found = [own, counted().own, new Counter().count(), shout("好")];
+""",
+    "/page/counting/counter.js": """import { shout } from "../library.js";
+const own = "counter"; // as the entry has one
+
+export const STEP = 2;
+export class Counter {
+  count() {
+    return shout(String(STEP));
+  }
+}
+export function counted() {
+  return { own: declared() };
+}
+function declared() {
+  return own;
+}
+export async function later() {}
+""",
+    "/page/library.js": "function e(n){return `${n}!`}var own=0;export{e as shout,own};\n",
+}
+RUN: Final = (
+    "async (text) => { await import(`data:text/javascript,${encodeURIComponent(text)}`); return found; }"
+)
 
 
-@pytest.fixture
-def page(visit: Visits) -> Page:
-    return visit().go("settings")
+@pytest.fixture(scope="module")
+def page(windows: Windows) -> Generator[Page]:
+    """One page for all: what they ask of it leaves nothing behind that another one sees."""
+    with ExitStack() as visits:
+        yield Visits(windows, visits)().go("settings")
 
 
 def test_every_word_is_there_in_both_languages(page: Page) -> None:
@@ -108,9 +145,7 @@ def test_folding_shows_each_message_once_in_its_order_below_the_summary_that_cov
             assert sorted(inside) == sorted(covered)
 
     check()
-
-
-def test_a_summary_of_deleted_messages_stands_before_what_was_said_after_them(page: Page) -> None:
+    # A summary of deleted messages stands before what was said after them.
     policy, before, after = _message(1, "system"), _message(5, "user"), _message(6, "user")
     summary = {**_message(9, "summary"), "timestamp": _message(4, "user")["timestamp"]}
     folded = page.evaluate(FOLD, [policy, before, after, summary])
@@ -131,3 +166,9 @@ def test_events_are_the_same_in_whatever_pieces_they_arrive(page: Page) -> None:
         assert page.evaluate(PARSE, parts) == whole
 
     check()
+
+
+def test_what_was_linked_into_one_module_runs_as_it_did_apart(page: Page) -> None:
+    page.goto("about:blank")  # the policy of the page itself allows no script that is made here
+    assert page.evaluate(RUN, linked(APART, "/page/app.js")) == ["entry", "counter", "2!", "好!"]
+    page.go_back()

@@ -2,11 +2,11 @@
 
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import PHONE, Visits
@@ -33,12 +33,7 @@ CITY: Final = {
     "createdAt": "2026-03-19T09:00:00+08:00",
 }
 OLD: Final = {"id": "old", "content": "Lived in Xi'an", "createdAt": "2024-07-01T09:00:00+08:00"}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where so much is kept in the end that it would take long to empty it."""
-    return tmp_path_factory.mktemp("served")
+SHAPES: Final = "mark => [...mark.querySelectorAll('path, circle:not(.touch)')].map(shape => shape.tagName)"
 
 
 @pytest.fixture
@@ -59,26 +54,33 @@ def walk(page: Page, *keys: str) -> Locator:
     return page.locator(":focus")
 
 
-def test_each_memory_of_the_span_is_a_link_that_says_all_of_it(page: Page) -> None:
+def test_each_memory_is_a_link_that_says_all_of_it_and_is_pointed_at_opened_and_read(page: Page) -> None:
     expect(plot(page)).to_have_accessible_name("Memories by time and category: 3 in March 2026")
     expect(plot(page).get_by_role("link")).to_have_count(3)
     tea = plot(page).get_by_role("link", name="用户早上喝绿茶")
     expect(tea).to_have_accessible_name(
         re.compile("Mar 2, 2026, 9:00 AM, Preference, Long-term, Pinned, confidence 50%: ")
     )
+    assert tea.evaluate(SHAPES) == ["circle", "circle"]  # pinned: a ring
+    assert plot(page).get_by_role("link", name="Coffee").evaluate(SHAPES) == ["path"]
+    assert plot(page).get_by_role("link", name="北京").evaluate(SHAPES) == ["circle"]
+
+    page.get_by_text("As a table (3)").click()
+    rows = page.get_by_role("row")
+    expect(rows).to_have_count(4)
+    for row, text in enumerate(("Coffee after lunch", "在北京工作", "用户早上喝绿茶"), start=1):
+        expect(rows.nth(row)).to_contain_text(text)
+    expect(rows.nth(3)).to_contain_text("Preference")
+
+    beside = page.locator(".timeline-detail")
+    plot(page).get_by_role("link", name="北京").hover()
+    expect(beside.get_by_text("在北京工作", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Open", exact=True)).to_have_attribute("href", "#/memories/city")
+    plot(page).get_by_role("link", name="北京").click()
+    expect(page.get_by_role("article")).to_contain_text("在北京工作")
 
 
-def test_types_are_told_apart_by_their_shape(page: Page) -> None:
-    shapes = "mark => [...mark.querySelectorAll('path, circle:not(.touch)')].map(shape => shape.tagName)"
-    assert plot(page).get_by_role("link", name="绿茶").evaluate(shapes) == [
-        "circle",
-        "circle",
-    ]  # pinned: a ring
-    assert plot(page).get_by_role("link", name="Coffee").evaluate(shapes) == ["path"]
-    assert plot(page).get_by_role("link", name="北京").evaluate(shapes) == ["circle"]
-
-
-def test_arrows_go_along_a_category_and_to_the_next_one(page: Page) -> None:
+def test_arrows_go_along_a_category_and_to_the_next_one_and_spans_stay_in_the_address(page: Page) -> None:
     page.get_by_role("button", name="Earlier").focus()  # Later cannot be pressed here
     expect(walk(page, "Tab")).to_have_accessible_name(re.compile("绿茶"))
     expect(walk(page, "ArrowRight")).to_have_accessible_name(re.compile("Coffee"))
@@ -91,19 +93,6 @@ def test_arrows_go_along_a_category_and_to_the_next_one(page: Page) -> None:
     page.go_back()
     expect(plot(page)).to_have_accessible_name(re.compile("March 2026"))
 
-
-def test_what_one_points_at_is_read_beside_the_plot(page: Page) -> None:
-    plot(page).get_by_role("link", name="北京").hover()
-    expect(page.get_by_text("在北京工作", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="Open", exact=True)).to_have_attribute("href", "#/memories/city")
-
-
-def test_a_click_opens_a_memory(page: Page) -> None:
-    plot(page).get_by_role("link", name="北京").click()
-    expect(page.get_by_role("article")).to_contain_text("在北京工作")
-
-
-def test_spans_are_chosen_and_stay_in_the_address(page: Page) -> None:
     page.get_by_role("radio", name="All", exact=True).check()
     expect(plot(page)).to_have_accessible_name(re.compile(": 4 in Jul 1, 2024"))
     page.get_by_role("radio", name="Week").check()
@@ -117,38 +106,27 @@ def test_spans_are_chosen_and_stay_in_the_address(page: Page) -> None:
     expect(page.get_by_role("button", name="Later")).to_be_disabled()
 
 
-def test_the_same_can_be_read_as_a_table(page: Page) -> None:
-    page.get_by_text("As a table (3)").click()
-    rows = page.get_by_role("row")
-    expect(rows).to_have_count(4)
-    for row, text in enumerate(("Coffee after lunch", "在北京工作", "用户早上喝绿茶"), start=1):
-        expect(rows.nth(row)).to_contain_text(text)
-    expect(rows.nth(3)).to_contain_text("Preference")
-
-
-def test_many_memories_are_counted_in_bars_that_one_can_open(visit: Visits, api: Api) -> None:
+def test_no_dot_hides_another_and_many_are_counted_in_bars_that_one_can_open(visit: Visits, api: Api) -> None:
+    at_once = [{"content": f"at once {number}", "createdAt": "2026-03-05T08:00:00Z"} for number in range(5)]
     many = [
         {"content": f"第 {number} 条", "category": "fact", "createdAt": f"2026-03-05T{number % 24:02}:00:00Z"}
         for number in range(120)
     ]
-    api.remember(OLD, *many)
+    api.remember(OLD, *at_once, *many)
     page = visit().go("timeline")
+    dots = plot(page).get_by_role("link", name="at once")
+    expect(dots).to_have_count(len(at_once))
+    boxes = [dot.bounding_box() for dot in dots.locator("circle.disc").all()]
+    tops = sorted(box["y"] for box in boxes if box)
+    heights = [box["height"] for box in boxes if box]
+    assert len(tops) == len(at_once)
+    assert all(lower - upper >= max(heights) for upper, lower in pairwise(tops))
+
     bar = plot(page).get_by_role("button", name="120 memories, March 2026")
     expect(bar).to_be_visible()
     expect(page.get_by_text("A bar counts memories where dots would hide each other.")).to_be_visible()
     bar.click()
-    expect(plot(page)).to_have_accessible_name(re.compile(": 120 in March 2026"))
-
-
-def test_no_dot_hides_another(visit: Visits, api: Api) -> None:
-    at_once = [{"content": f"条 {number}", "createdAt": "2026-03-05T08:00:00Z"} for number in range(5)]
-    api.remember(*at_once)
-    page = visit().go("timeline")
-    expect(plot(page).get_by_role("link")).to_have_count(5)
-    boxes = [dot.bounding_box() for dot in plot(page).locator("circle.disc").all()]
-    tops = sorted(box["y"] for box in boxes if box)
-    heights = [box["height"] for box in boxes if box]
-    assert all(lower - upper >= max(heights) for upper, lower in pairwise(tops))
+    expect(plot(page)).to_have_accessible_name(re.compile(": 125 in March 2026"))
 
 
 def test_a_finger_shows_a_memory_first_and_opens_it_then(visit: Visits, api: Api) -> None:
@@ -161,22 +139,25 @@ def test_a_finger_shows_a_memory_first_and_opens_it_then(visit: Visits, api: Api
     expect(page.get_by_role("article")).to_contain_text("在北京工作")
 
 
-def test_an_empty_timeline_says_what_will_stand_here(visit: Visits) -> None:
-    page = visit(language="zh-CN").go("timeline")
-    expect(page.get_by_text("还没有任何记忆。")).to_be_visible()
-
-
 def test_only_the_newest_are_loaded_and_the_page_says_so(visit: Visits, api: Api) -> None:
-    # The last of this file: nobody has to wait until so many are forgotten again.
-    for year in (2024, 2025):
-        for start in range(0, 1200, 200):
-            api.remember(
-                *(
-                    {"content": f"{start + number}", "createdAt": f"{year}-03-05T08:00:00Z"}
-                    for number in range(200)
-                )
-            )
-    page = visit().go("timeline?range=year&at=2024-05-01")
+    api.remember(CITY)
+    (stored,) = api.memories()
+    newest_first = [
+        {**stored, "id": f"m{number}", "createdAt": f"{2025 - number // 1200}-03-05T08:00:00Z"}
+        for number in range(2400)
+    ]
+
+    def answer(route: Route) -> None:
+        """Give a page of more memories than a test can write."""
+        asked = parse_qs(urlsplit(route.request.url).query)
+        start = int(asked.get("after", ["0"])[0])
+        end = start + int(asked["limit"][0])
+        following = str(end) if end < len(newest_first) else None
+        route.fulfill(json={"memories": newest_first[start:end], "next": following})
+
+    visitor = visit()
+    visitor.page.route("**/memories?*", answer)
+    page = visitor.go("timeline?range=year&at=2024-05-01")
     expect(
         page.get_by_text("The timeline shows the 2,000 newest memories, back to March 5, 2024.")
     ).to_be_visible()
