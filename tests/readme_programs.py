@@ -44,13 +44,16 @@ def folder_for_programs(folder: Path) -> Path:
     return folder
 
 
+UNTYPED_BY_FRAMEWORKS = "# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false\n"
+"""What a framework leaves untyped, its users cannot mend."""
+
+
 def write_modules(folder: Path) -> None:
     """Write each program into *folder* as a module of its own, and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, (program, _) in PROGRAMS.items():
-        # What a framework leaves untyped, its users cannot mend.
-        checked = f"# pyright: standard\n{program}" if name in OF_FRAMEWORKS else program
+        checked = UNTYPED_BY_FRAMEWORKS + program if name in OF_FRAMEWORKS else program
         (folder / f"of_{name.replace('-', '_')}.py").write_text(checked, encoding="utf-8")
 
 

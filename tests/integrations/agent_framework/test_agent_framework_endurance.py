@@ -12,7 +12,7 @@ pytest.importorskip("agent_framework.exceptions", reason="pip install 'chatmemor
 from agent_framework import Agent, AgentSession, Content, Message, SessionContext
 from agent_framework.exceptions import IntegrationException
 
-from chatmemory import Namespace
+from chatmemory import EffectFailed, Namespace
 from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 from tests.integrations.long_term import all_kept
@@ -52,6 +52,7 @@ class TestMemoryEndurance(AdapterEndurance):
     """Each writer is a user, who says two things at once."""
 
     failure: ClassVar[type[Exception]] = IntegrationException
+    failure_of_looking = EffectFailed
 
     def adapter(self, runtime: Runtime) -> ChatMemoryContextProvider:
         return ChatMemoryContextProvider(runtime, lambda session: Namespace(session.session_id))

@@ -8,6 +8,7 @@ pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: the
 
 from llama_index.core.base.llms.types import ChatMessage
 
+from chatmemory import EffectFailed
 from chatmemory.integrations.llama_index import ChatMemoryBlock, ChatMemoryChatStore
 from tests.integrations.adapter_endurance import AdapterEndurance, Runtime
 from tests.integrations.long_term import MEI, all_kept
@@ -17,6 +18,7 @@ class TestBlock(AdapterEndurance):
     """Each writer is a session.  A turn is a fact and two sides; whoever dies in between keeps them when it is shown again."""
 
     failure: ClassVar[type[Exception]] = RuntimeError
+    failure_of_looking = EffectFailed
 
     def adapter(self, runtime: Runtime) -> ChatMemoryBlock:
         return ChatMemoryBlock(namespace=MEI, runtime=runtime)
