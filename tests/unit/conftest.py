@@ -1,24 +1,19 @@
 """A chat memory over dictionaries, a clock that tests move, and a skill that tests script."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import anyio
 import pytest
 from attrs import define, field
 
+from chatmemory import ChatMemory, Effect, HistoryStrategy, SkillRequest, StrategySettings, TestClock
 from chatmemory.conversation.chat_memory_live import open_chat_memory
-from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.skill_runner import SkillRequest
-from chatmemory.conversation.strategies.contract import HistoryStrategy
 from chatmemory.conversation.strategies.history_strategy import KeepEverything, strategy_with
 from chatmemory.conversation.strategies.summary_writer import SummaryWriter
 from chatmemory.conversation.token_counter import EstimatedTokens
-from chatmemory.effect import Effect
-from chatmemory.effect.services.clock import TestClock
 from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.errors import SkillExecutionError
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 
@@ -82,6 +77,3 @@ async def conversations(desk: Desk) -> AsyncGenerator[ChatMemory]:
     """A chat memory that summarizes nothing."""
     async with desk.open(StrategySettings(), KeepEverything()) as memory:
         yield memory
-
-
-Open = Callable[[StrategySettings], AbstractAsyncContextManager[ChatMemory]]

@@ -31,9 +31,7 @@ def test_each_table_names_benchmarks_that_write_figures(tables: Any) -> None:
     assert "|" not in tables.MARKED.sub("", PAGE), "a table of figures is typed by hand"
 
 
-def test_what_benchmarks_have_written_takes_the_place_of_what_stood_there(
-    tables: Any, tmp_path: Path
-) -> None:
+def test_what_benchmarks_have_written_takes_the_place_of_what_was_there(tables: Any, tmp_path: Path) -> None:
     readme = "before\n<!-- figures: a.py; b.py 3 -->\n| | ours |\n|---|---|\n| old | 1/s |\n<!-- end of figures -->\nafter\n"
     (wanted,) = tables.tables_of(readme)
     assert (wanted.commands, wanted.is_thorough, wanted.columns) == (["a.py", "b.py 3"], False, {"ours"})
@@ -59,17 +57,3 @@ def test_a_table_that_would_lose_a_peer_stays_as_it_is(tables: Any) -> None:
     assert wanted.is_thorough
     with pytest.raises(LookupError, match="theirs"):
         tables.replaced(wanted, [{"adds": {"ours": "2/s"}}], DAY)
-
-
-def test_figures_have_as_many_digits_as_are_true_and_the_unit_that_suits_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    figures = importlib.import_module("figures")
-    assert [figures.duration(seconds) for seconds in (2.04, 0.0317, 0.0037, 158e-6)] == [
-        "2 s",
-        "32 ms",
-        "3.7 ms",
-        "160 µs",
-    ]
-    assert [figures.per_second(rate) for rate in (39_512.0, 140.0, 2.5)] == ["40,000/s", "140/s", "2.5/s"]

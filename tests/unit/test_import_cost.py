@@ -1,4 +1,4 @@
-"""Importing chatmemory is cheap: what is heavy is loaded by whoever uses it, when they do."""
+"""Heavy modules are loaded by whoever uses them, when they do, and the way of a call stays short."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from chatmemory_layers import entry
+from tests.patience import PATIENCE_SECONDS
 
 HEAVY = {
     "aiosqlite",
@@ -75,7 +77,7 @@ asyncio.run(chat())
 """
 
 
-def test_numpy_is_not_loaded_before_a_memory_is_kept_or_recalled(
+def test_numpy_is_not_loaded_before_memories_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -145,3 +147,31 @@ def test_a_command_does_not_collect_again_and_again_what_it_loads(monkeypatch: p
             assert gc.get_threshold()[0] >= 10_000
     finally:
         gc.set_threshold(*before)
+
+
+PATH: Final = Path(__file__).parents[2] / "benchmarks" / "path.py"
+
+AT_MOST: Final = {
+    "get_messages": {"files": 5, "backs": 3},
+    "add_messages": {"files": 8, "backs": 5},
+    "remember": {"files": 25, "backs": 72},
+    "recall": {"files": 18, "backs": 44},
+    "HTTP GET messages": {"files": 18, "backs": 19},
+}
+"""What was reached.  A way that has become shorter lowers its bound here."""
+
+
+def test_the_way_of_a_call_is_no_longer_than_it_was() -> None:
+    # In a process of its own: a profiler of this one would see the other tests, and be seen by their coverage.
+    command = [sys.executable, str(PATH), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
+    assert done.returncode == 0, done.stderr
+    counted: dict[str, dict[str, int]] = json.loads(done.stdout)
+    assert counted.keys() == AT_MOST.keys()
+    assert all(counts["files"] > 1 for counts in counted.values())
+    longer = {
+        call: counted[call]
+        for call, most in AT_MOST.items()
+        if any(counted[call][what] > bound for what, bound in most.items())
+    }
+    assert longer == {}, f"{sys.executable} {PATH} --steps CALL shows the way"

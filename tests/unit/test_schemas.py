@@ -9,7 +9,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import EarlierContent, Namespace, NewMessage, Success
 from chatmemory.context.chat_context import ChatContext, ContextMessage
 from chatmemory.conversation.messages import (
     AddReport,
@@ -23,8 +23,6 @@ from chatmemory.conversation.messages import (
     TimestampRange,
     Undone,
 )
-from chatmemory.conversation.new_message import NewMessage
-from chatmemory.effect import Success
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.extraction.proposals import (
@@ -37,7 +35,6 @@ from chatmemory.longterm.extraction.proposals import (
 from chatmemory.longterm.memories import (
     Duplicate,
     ForgetReceipt,
-    Memory,
     MemoryPage,
     NewMemory,
     Provenance,
@@ -45,7 +42,6 @@ from chatmemory.longterm.memories import (
     Skipped,
     Stored,
 )
-from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
 from chatmemory.programs.archive.import_report import Arrived, ImportIssue, ImportReport
 from chatmemory.programs.archive.records import (
@@ -60,26 +56,21 @@ from chatmemory.programs.archive.records import (
     SummaryRecord,
 )
 from chatmemory.programs.schemas.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
+from tests.remembered import memory_of
 from tests.service_errors import SERVICE_ERRORS
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 MESSAGE = ChatMessage("m1", 1, "tool", "好", NOON, {"toolCallId": "call_1"}, covered_by="s1")
 PROPOSED = ProposedMemory("语言", ["Python"], "我用 Python", "fact", 0.9, "zh", Span(0, 3))
-MEMORY = Memory(
-    "x",
-    Namespace("mei", "desk"),
+MEMORY = memory_of(
     "我用 Python",
+    "x",
+    namespace=Namespace("mei", "desk"),
     key="语言",
     value={"name": "Python"},
-    category="preference",
     tags=("code",),
-    confidence=0.9,
-    source="user_stated",
-    role="user",
     session_id="s1",
-    memory_type="long_term",
-    pinned=False,
     provenance=Provenance(("m1",), "rules", "notes.md:7"),
     created_at=NOON,
     embedding=EmbeddingSpace("e", 2),
@@ -194,9 +185,9 @@ def test_schema_and_door_agree_about_a_message() -> None:
     assert {length: new_message.is_valid(data) for length, data in ids.items()} == lengths
 
 
-def test_what_is_written_of_a_memory_can_be_read_again() -> None:
+def test_what_is_written_can_be_read_again() -> None:
     examples = dict(EXAMPLES)
-    for name in ("new_memory", "memory_update", "memory", "remember_report"):
+    for name in ("new_memory", "memory_update", "memory", "remember_report", "summarization_metadata"):
         value = examples[name]
         assert structure(json.loads(json.dumps(unstructure(value))), type(value)) == Success(value)
 

@@ -3,11 +3,8 @@
 from random import Random
 from typing import Any
 
-from chatmemory.context.chat_context import ChatContext, Instructions
+from chatmemory import ChatContext, ChatMemory, ChatMessage, Instructions, NewMessage
 from chatmemory.context.chat_context_live import ChatContextLive
-from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.effect.services.ids import SequentialIds
 from chatmemory.settings.memory_settings import ContextSettings

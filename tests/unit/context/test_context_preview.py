@@ -3,15 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from chatmemory import ChatContextService, DataValidationError, NewMemory, StrategySettings
 from chatmemory.context.chat_context import ChatContext, Instructions
 from chatmemory.context.context_preview import ContextPreview
-from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.effect import Failure, ManagedRuntime
-from chatmemory.errors import DataValidationError
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import NewMemory
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.remembered import USER, Remembered
@@ -54,12 +51,8 @@ async def test_the_parts_and_the_messages_add_up_to_the_tokens(conversations: Ch
         context = await built(service, instructions=Instructions(system="Be brief."), peek=True)
         assert sum(part.tokens for part in context.parts) == context.tokens == sum(context.message_tokens)
         assert len(context.message_tokens) == len(context.messages)
-        assert [part.part for part in context.parts] == [
-            "instructions",
-            "memories",
-            "conversation",
-            "user_message",
-        ]
+        parts = [part.part for part in context.parts]
+        assert parts == ["instructions", "memories", "conversation", "user_message"]
 
 
 async def test_a_smaller_budget_or_window_is_tried_and_not_saved(conversations: ChatMemory) -> None:

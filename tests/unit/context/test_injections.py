@@ -5,15 +5,11 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from chatmemory.context.agent_prompt import agent_prompt
+from chatmemory import ChatMessage, Memory, Provenance
 from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions
 from chatmemory.context.context_assembly import ContextAssembly, Materials
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, SUMMARY_NOTICE
-from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.token_counter import EstimatedTokens
-from chatmemory.effect import Context
-from chatmemory.effect.services.random import RandomTag
-from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.settings.memory_settings import ContextSettings
 from chatmemory.text.fence import fresh_fence, without_recalled_blocks
 from chatmemory.text.shown_text import shown
@@ -98,20 +94,3 @@ def test_a_summary_stays_in_its_line(text: str) -> None:
     before, (notice, line), after = block_in(context.messages[1])
     assert (before, notice, after) == ("", SUMMARY_NOTICE, "")
     assert json.loads(line)["content"] == shown(text)
-
-
-@for_each("text", CORPUS.values())
-async def test_what_is_shown_to_an_agent_leaves_no_fence(text: str) -> None:
-    said = ChatMessage("m", 1, "assistant", text, SPRING_FESTIVAL)
-    effect = agent_prompt(
-        "plan", "做图", memories=[memory_of(text, "m")], history=[said], current_content=text
-    )
-    written = await effect.provide(Context.of(RandomTag, Random(1))).or_raise()
-    assert written.system == "plan"
-    assert written.user.endswith("\n\n做图")
-    opened = re.findall(r"^<recalled-data ([0-9a-f]{16})>$", written.user, re.MULTILINE)
-    real = [fence for fence in opened if fence not in text]
-    assert len(real) == 3
-    for fence in real:
-        assert written.user.count(fence) == 2
-    assert without_recalled_blocks(written.user).strip() == "做图"

@@ -1,19 +1,23 @@
-"""What stands in the fence stays in it, and what a model repeats of it is found again."""
+"""What stands in the fence stays in it, for an agent too, and what a model repeats of it is found again."""
 
 import doctest
 import json
+import re
 from random import Random
 
 from hypothesis import given, strategies as st
 
+from chatmemory import AgentPrompt, AgentTurn, ChatMessage, Provenance, agent_messages, agent_prompt
 from chatmemory.context import recalled_block as module
+from chatmemory.context.chat_context import ContextMessage
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, message_line, recalled_block
-from chatmemory.conversation.messages import ChatMessage
+from chatmemory.effect import Context
+from chatmemory.effect.services.random import RandomTag
 from chatmemory.laws.kit.samples import TEXTS
-from chatmemory.longterm.memories import Provenance
 from chatmemory.text.fence import fresh_fence, without_recalled_blocks
 from chatmemory.text.shown_text import shown
 from tests.for_each import for_each
+from tests.injections import injections
 from tests.remembered import SPRING_FESTIVAL, memory_of
 
 FENCE, OTHER = "3f1c9a0b7d5e2468", "0123456789abcdef"
@@ -47,12 +51,14 @@ def test_a_memory_or_a_message_is_one_line_that_says_whose_it_is_and_from_where(
 
 
 @given(texts, texts)
-def test_any_text_is_one_line_without_brackets_and_reads_back_as_it_is_shown(content: str, key: str) -> None:
-    line = memory_line(memory_of(content, key=key))
-    assert len(line.splitlines()) == 1
-    assert not set(line) & set("<>[]")
-    told = json.loads(line)
-    assert (told["content"], told["about"]) == (shown(content), shown(key))
+def test_any_text_is_one_line_without_brackets_and_reads_back_as_it_is_shown(content: str, name: str) -> None:
+    from_file = memory_of(content, name, key=name, provenance=Provenance(path=name))
+    of_session = memory_of(content, session_id=name)
+    for line in (memory_line(from_file), memory_line(of_session)):
+        assert len(line.splitlines()) == 1
+        assert not set(line) & set("<>[]")
+    told = json.loads(memory_line(from_file))
+    assert (told["content"], told["about"], told["memory"]) == (shown(content), shown(name), shown(name))
 
 
 UNSEEN = "\0\x07\x1b\x7f\x85\x9b\u00ad\u061c\u200b\u200f\u202e\u2028\u2029\u2066\u3164\ufe0f\ufeff\U000e0041\U000e0170"
@@ -123,3 +129,34 @@ def test_what_the_user_writes_stays_also_between_two_blocks() -> None:
 def test_nothing_is_left_to_find_the_second_time(parts: list[str]) -> None:
     rest = without_recalled_blocks("".join(parts))
     assert without_recalled_blocks(rest) == rest
+
+
+PLANNING = "Answer with a JSON plan.\nCommands: insert_row, sum_column"
+STEP = "Write the code of one step.\nCommands: insert_row, sum_column"
+
+
+@for_each("text", injections(fence=fresh_fence([], Random(1))).values())
+async def test_whatever_is_shown_to_an_agent_stays_in_a_fence_of_its_own(text: str) -> None:
+    said = ChatMessage("m", 1, "assistant", text, SPRING_FESTIVAL)
+    effect = agent_prompt(
+        PLANNING, "做图", intent="draw", memories=[memory_of(text, "m")], history=[said], current_content=text
+    )
+    written = await effect.provide(Context.of(RandomTag, Random(1))).or_raise()
+    assert written.system == PLANNING
+    assert written.user.endswith("\n\ndraw\n\n做图")
+    opened = re.findall(r"^<recalled-data ([0-9a-f]{16})>$", written.user, re.MULTILINE)
+    real = [fence for fence in opened if fence not in text]
+    assert [written.user.count(fence) for fence in real] == [2, 2, 2]
+    assert without_recalled_blocks(written.user).strip() == "draw\n\n做图"
+
+
+def test_templates_of_two_kinds_are_merged_into_one_system_message() -> None:
+    turns = [AgentTurn(AgentPrompt(kind, "x"), "y") for kind in (PLANNING, STEP, STEP, PLANNING)]
+    messages = agent_messages(turns)
+    assert messages[0] == ContextMessage("system", f"{PLANNING}\n\n{STEP}")
+    assert [message.role for message in messages].count("system") == 1
+
+
+def test_without_instructions_there_is_no_system_message() -> None:
+    assert agent_messages([AgentTurn(AgentPrompt("", "hi"))]) == (ContextMessage("user", "hi"),)
+    assert agent_messages([]) == ()

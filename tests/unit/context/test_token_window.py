@@ -1,12 +1,14 @@
-"""The newest messages are kept, and no tool call is parted from its result."""
+"""Tokens are estimated, the newest messages are kept, and no tool call is parted from its result."""
 
+import json
 from collections.abc import Sequence
-
-from hypothesis import given, strategies as st
+from types import MappingProxyType
 
 from chatmemory.context.chat_context import ContextMessage, ContextRole
 from chatmemory.context.token_window import TokenWindow, exchanges, is_whole, token_window
-from chatmemory.input.json_value import JsonObject
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.conversation.token_counter import EstimatedTokens, estimate
+from chatmemory.input.json_value import AS_GIVEN, JsonObject
 from tests.for_each import for_each
 
 
@@ -89,18 +91,37 @@ def test_metadata_of_another_shape_harms_nothing() -> None:
         window([message("assistant", "x", strange), NEXT], 5)
 
 
-some_messages = st.lists(
-    st.sampled_from([QUESTION, ANSWER, calls("a"), calls("b", "c"), *map(result, "abc")]), max_size=12
-)
+EXPECTED = {
+    "": 0,
+    "a": 1,
+    "abcd": 1,
+    "abcde": 2,
+    "我们在哪里见面？": 8,
+    "我用 Python 写代码。": 6 + 2,
+    "café naïve": 4,
+    "你" * 1000: 1000,
+    "𠀀": 1,
+    "한국어": 3,
+}
 
 
-@given(some_messages, st.integers(0, 12))
-def test_every_message_is_kept_or_left_out_and_none_is_orphaned(
-    messages: list[ContextMessage], room: int
-) -> None:
-    found = window(messages, room)
-    assert sorted(map(repr, (*found.kept, *found.without_room, *found.parted))) == sorted(map(repr, messages))
-    assert len(found.kept) <= room
-    assert all(map(is_whole, exchanges(found.kept)))
-    older = exchanges(found.without_room)
-    assert not older or len(found.kept) + len(older[-1]) > room
+def test_text_is_counted_by_its_script_and_a_message_is_at_least_one_token() -> None:
+    assert {text: estimate(text) for text in EXPECTED} == EXPECTED
+    assert EstimatedTokens().count(NewMessage("user", "")) == 1
+
+
+def test_metadata_counts_by_its_json_text() -> None:
+    text = '{"tool_calls": [{"name": "search", "arguments": {"query": "天气"}}]}'
+    read_only = MappingProxyType({"name": "search", "arguments": MappingProxyType({"query": "天气"})})
+    for metadata in (json.loads(text), MappingProxyType({"tool_calls": (read_only,)})):
+        counted = EstimatedTokens().count(NewMessage("assistant", "abcd", metadata=metadata))
+        assert counted == 1 + estimate(text)
+
+
+def test_what_an_adapter_keeps_beside_the_content_is_not_counted_twice() -> None:
+    kept = {AS_GIVEN: {"someFramework": {"role": "user", "content": "abcd"}}}
+    assert EstimatedTokens().count(NewMessage("user", "abcd", metadata=kept)) == 1
+    both = {"name": "search", **kept}
+    assert EstimatedTokens().count(NewMessage("user", "abcd", metadata=both)) == 1 + estimate(
+        '{"name": "search"}'
+    )

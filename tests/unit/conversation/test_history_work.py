@@ -10,16 +10,12 @@ import anyio
 import pytest
 from attrs import evolve
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import ChatMemory, Effect, Namespace, NewMessage, Outcome, StrategySettings, Success
 from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
-from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
-from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS, WORKERS
-from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
-from chatmemory.settings.memory_settings import StrategySettings
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.conftest import Answer, Desk
@@ -142,9 +138,7 @@ async def test_pauses_between_attempts_grow_and_are_as_long_as_an_endpoint_asks_
         assert len(patient.skills.requests) == 2
 
 
-async def test_a_hanging_skill_holds_no_add_longer_than_its_time_and_no_other_conversation(
-    desk: Desk,
-) -> None:
+async def test_a_hanging_skill_holds_no_add_too_long_and_no_other_conversation(desk: Desk) -> None:
     desk.skills.hangs = True
     reports: dict[str, AddReport] = {}
 
@@ -236,9 +230,7 @@ async def leave_work_behind(desk: Desk, conversation_id: str) -> None:
     await desk.repository.append(Append(conversation_id, drafts, now, WorkThreshold())).or_raise()
 
 
-async def test_work_of_a_process_that_died_is_resumed_at_the_start_or_when_its_lease_has_expired(
-    desk: Desk,
-) -> None:
+async def test_work_of_a_process_that_died_is_resumed_at_once_or_after_its_lease(desk: Desk) -> None:
     await leave_work_behind(desk, "c")
     async with desk.open(EVERY_4) as memory:
         await eventually(memory, ["summary of 3", "d"])
@@ -309,7 +301,7 @@ async def test_the_view_stays_within_its_token_budget(desk: Desk) -> None:
         assert sum(message.role == "user" for message in full) == 60
 
 
-async def test_a_store_that_cannot_be_claimed_from_still_takes_messages(
+async def test_a_store_without_claims_still_takes_messages(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = RepositoryError("claim work", "busy")

@@ -12,11 +12,6 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import StreamingResponse
-from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
 
 from chatmemory import ChatMemory, ChatMemoryService, ChatMessage, ManagedRuntime, NewMessage, TestClock
 from chatmemory.conversation.streamed_reply import streamed_reply
@@ -152,44 +147,3 @@ async def test_a_native_cancel_leaves_one_message_in_a_file(tmp_path: Path) -> N
         with pytest.raises(asyncio.CancelledError):
             await reading
         assert await replies(memory) == [("春眠不觉晓", {"incomplete": "interrupted"})]
-
-
-class StreamedResponse(StreamingResponse):
-    """Runs a stream as long as the response is sent."""
-
-    def __init__(self, pieces: Stream[str, Any]) -> None:
-        super().__init__(content=(), media_type="text/plain; charset=utf-8")
-        self.pieces = pieces
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self.pieces.iterate() as pieces:
-            self.body_iterator = pieces
-            await super().__call__(scope, receive, send)
-
-
-async def test_a_client_of_a_web_server_that_hangs_up_leaves_one_message() -> None:
-    async with opened() as memory:
-
-        async def answer(_: Request) -> StreamedResponse:
-            return StreamedResponse(streamed_reply(memory, "诗", model(then=Effect.never())))
-
-        app = Starlette(routes=[Route("/", answer)])
-        sent: list[bytes] = []
-        heard_enough = anyio.Event()
-
-        async def send(message: Message) -> None:
-            sent.append(message.get("body", b""))
-            if len(sent) == 3:  # the headers and two pieces
-                heard_enough.set()
-            await anyio.lowlevel.checkpoint()
-
-        async def receive() -> Message:
-            await heard_enough.wait()
-            return {"type": "http.disconnect"}
-
-        request = {"type": "http", "method": "GET", "path": "/", "headers": [], "query_string": b""}
-        await app(request, receive, send)
-        ((content, metadata),) = await replies(memory)
-        assert content.startswith("春眠")
-        assert metadata == {"incomplete": "interrupted"}
-        assert b"".join(sent).decode().startswith("春眠")

@@ -1,19 +1,23 @@
-"""Law L18: an embedder that fails is left alone for half an hour, tried by one, and used again once it works."""
+"""An embedder that fails rests for half an hour (law L18), and one that hangs costs its time once."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import get_args
 
 import anyio
+import numpy as np
 import pytest
 from attrs import Factory, define, evolve
 
+from chatmemory import Embedder, EmbedderTag, LongTermMemoryService, Matrix, Namespace, NewMemory
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
-from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
+from chatmemory.embedding.timed_embedder import TimedEmbedder
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
+from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 
@@ -76,12 +80,7 @@ def clock() -> TestClock:
     return TestClock()
 
 
-# --- The pause ---
-
-
-async def test_l18_after_a_failure_nobody_asks_for_half_an_hour_and_then_it_is_tried_again(
-    clock: TestClock,
-) -> None:
+async def test_l18_after_a_failure_nobody_asks_for_half_an_hour(clock: TestClock) -> None:
     embedder = failing()
     guard_ = guard(embedder, clock)
     for tries, until in ((1, "00:30:00"), (2, "01:00:00")):
@@ -165,9 +164,7 @@ async def test_a_pause_of_zero_asks_every_time(clock: TestClock) -> None:
     await both_succeed(guard_, embedder)
 
 
-async def test_a_pause_without_end_has_a_date_and_who_says_when_to_come_back_is_asked_then(
-    clock: TestClock,
-) -> None:
+async def test_an_endless_pause_has_a_date_and_who_says_when_is_asked_then(clock: TestClock) -> None:
     guard_ = guard(failing(), clock, pause_seconds=float("inf"))
     assert isinstance(await guard_.embed(TEXTS), Failure)
     assert "asked again after 2027-01-02" in str(guard_.unavailability())
@@ -179,11 +176,8 @@ async def test_a_pause_without_end_has_a_date_and_who_says_when_to_come_back_is_
         assert embedder.asked == asked
 
 
-# --- Which failures make a pause ---
-
-
 @for_each("problem", sorted({*get_args(EmbeddingProblem)} - {"not_configured"}))
-async def test_a_failure_of_an_embedder_that_never_worked_makes_a_pause(
+async def test_a_failure_before_any_success_makes_a_pause(
     clock: TestClock, problem: EmbeddingProblem
 ) -> None:
     embedder = failing(EmbeddingError("m", problem))
@@ -193,9 +187,7 @@ async def test_a_failure_of_an_embedder_that_never_worked_makes_a_pause(
     assert embedder.asked == 1
 
 
-async def test_a_refusal_after_a_success_is_about_its_texts_until_something_else_fails(
-    clock: TestClock,
-) -> None:
+async def test_a_refusal_after_a_success_is_about_its_texts(clock: TestClock) -> None:
     embedder = working()
     guard_ = guard(embedder, clock)
     refused = EmbeddingError("m", "refused", "HTTP 413")
@@ -240,9 +232,6 @@ async def test_an_empty_batch_proves_nothing(clock: TestClock) -> None:
     assert (await guard_.embed(TEXTS).or_raise()).shape == (2, 2)
 
 
-# --- What comes back is looked at ---
-
-
 async def test_rows_that_are_none_or_longer_than_before_are_a_typed_failure(clock: TestClock) -> None:
     embedder = working()
     guard_ = guard(embedder, clock)
@@ -255,9 +244,7 @@ async def test_rows_that_are_none_or_longer_than_before_are_a_typed_failure(cloc
         assert await problem_of(guard(Scripted(lambda _, answer=answer: answer), clock)) == problem
 
 
-async def test_an_embedder_that_raises_or_cancels_itself_has_failed_and_its_text_is_not_quoted(
-    clock: TestClock,
-) -> None:
+async def test_an_embedder_that_raises_has_failed_and_its_text_is_not_quoted(clock: TestClock) -> None:
     raised: BaseException = KeyError("what the user said")
 
     def answer(_: Sequence[str]) -> object:
@@ -286,12 +273,7 @@ async def test_what_is_no_embedder_at_all_is_a_typed_failure(clock: TestClock) -
     assert await problem_of(guard(Broken(), clock)) == "raised"
 
 
-# --- The layer ---
-
-
-async def test_the_layer_takes_its_pause_from_the_settings_and_its_time_from_the_clock(
-    clock: TestClock,
-) -> None:
+async def test_the_layer_takes_its_pause_from_settings_and_time_from_the_clock(clock: TestClock) -> None:
     embedder = failing()
     given = (
         Layer.succeed(EmbedderTag, embedder)
@@ -305,3 +287,81 @@ async def test_the_layer_takes_its_pause_from_the_settings_and_its_time_from_the
         await clock.advance(60)
         assert guard_.unavailability() is None
         assert guard_.model == "m"
+
+
+MEI = Namespace("小梅")
+SECONDS = 20.0
+
+
+@define
+class Slow:
+    """Takes *seconds* of the clock for any number of texts."""
+
+    clock: TestClock
+    seconds: float
+    asked: int = 0
+    cancelled: int = 0
+    model: str = "slow"
+    similarity_threshold: float = 0.3
+
+    def unavailability(self) -> EmbeddingError | None:
+        return None
+
+    def embed(self, texts: Sequence[str]) -> Effect[Matrix, EmbeddingError]:
+        async def answer() -> Outcome[Matrix, EmbeddingError]:
+            self.asked += 1
+            try:
+                await self.clock.sleep(self.seconds)
+            except anyio.get_cancelled_exc_class():
+                self.cancelled += 1
+                raise
+            return Success(np.ones((len(texts), 2), dtype=np.float32))
+
+        return Effect.from_outcome(answer)
+
+
+async def embedded_after(embedder: Slow, seconds: float, texts: int) -> Outcome[Matrix, EmbeddingError]:
+    """Embed *texts* texts while the clock goes on by *seconds*."""
+    outcomes: list[Outcome[Matrix, EmbeddingError]] = []
+
+    async def embed() -> None:
+        timed = TimedEmbedder(embedder, SECONDS, batch_size=2)
+        outcomes.append(await Layer.succeed(ClockTag, embedder.clock).provide_to(timed.embed(["x"] * texts)))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(embed)
+        await anyio.wait_all_tasks_blocked()
+        await embedder.clock.advance(seconds)
+    return outcomes[0]
+
+
+@for_each(("texts", "seconds"), [(0, 19), (1, 19), (2, 19), (3, 39), (6, 59)])
+async def test_an_answer_in_time_is_the_answer(texts: int, seconds: float) -> None:
+    embedder = Slow(TestClock(), seconds)
+    assert len((await embedded_after(embedder, seconds, texts)).unwrap()) == texts
+
+
+@for_each(("texts", "longest"), [(0, 20), (2, 20), (3, 40), (6, 60)])
+async def test_a_later_one_is_a_timeout_and_no_longer_waited_for(texts: int, longest: float) -> None:
+    embedder = Slow(TestClock(), longest + 1)
+    outcome = await embedded_after(embedder, longest, texts)
+    assert outcome == Failure(EmbeddingError("slow", "timeout", f"no answer within {longest:g} s"))
+    assert embedder.cancelled == 1
+
+
+async def test_an_embedder_that_hangs_keeps_no_memory_from_being_stored_and_found() -> None:
+    embedder = Slow(TestClock(), 1)  # of a clock that stands still
+    settings = Settings(
+        memory=MemorySettings(
+            store=StoreSettings(backend="in_memory"), embedding=EmbeddingSettings(timeout_seconds=0.1)
+        )
+    )
+    stack = stacks.configured(settings, embedder=Layer.succeed(EmbedderTag, embedder))
+    async with ManagedRuntime(stack) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        report = await memory.remember(MEI, [NewMemory("I like tea")]).or_raise()
+        assert report.unembedded == 1
+        assert "timeout" in str(report.reason)
+        recalled = await memory.recall(MEI, "tea").or_raise()
+        assert [hit.memory.content for hit in recalled.hits] == ["I like tea"]
+        assert (recalled.mode, embedder.asked) == ("lexical", 1)

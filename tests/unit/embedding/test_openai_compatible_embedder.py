@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome
-from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
+from chatmemory import EffectFailed, Embedder, EmbedderTag, Failure, Layer, ManagedRuntime, Matrix, Outcome
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.embedding_answer import read_embeddings
@@ -54,9 +53,6 @@ async def failure_of(*replies: Reply, batch_size: int = 64) -> EmbeddingError:
         outcome = await ask(server, batch_size=batch_size)
     assert isinstance(outcome, Failure), outcome
     return outcome.failure()
-
-
-# --- The request ---
 
 
 async def test_the_request_names_the_model_the_texts_and_the_key_and_wants_floats() -> None:
@@ -163,9 +159,6 @@ async def test_the_failure_of_an_endpoint_is_told_without_the_key_and_without_wh
     assert "Incorrect API key" in str(error.cause)
     assert TEXTS[1] not in shown
     assert "invalid_api_key" in caplog.text
-
-
-# --- The configuration ---
 
 
 @for_each(

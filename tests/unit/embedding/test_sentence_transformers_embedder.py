@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chatmemory import Embedder, EmbedderTag, EmbeddingError
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime
-from chatmemory.embedding.embedder import Embedder, EmbedderTag
-from chatmemory.errors import EmbeddingError
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.sentence_transformers import sentence_transformers
 
@@ -79,9 +78,7 @@ async def test_without_a_model_there_are_no_vectors_and_a_warning(caplog: pytest
     assert "memory.embedding.model is empty" in caplog.text
 
 
-async def test_without_the_library_the_layer_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
     with pytest.raises(EffectFailed, match=r"pip install 'chatmemory-effect\[local\]'"):

@@ -1,4 +1,4 @@
-"""The bundled embedder: what its vectors know, what they cost to load, and that they stay what they are."""
+"""The bundled embedder: what its vectors know, what they cost to load, that they stay, and that plain Python makes them too."""
 
 import subprocess
 import sys
@@ -8,15 +8,20 @@ from threading import Event, current_thread, main_thread
 import anyio
 import numpy as np
 import pytest
+from hypothesis import example, given, settings, strategies as st
 
-from chatmemory.effect import ManagedRuntime, Success
-from chatmemory.embedding.embedder import EmbedderTag, Matrix
+from chatmemory import EmbedderTag, EmbeddingError, Matrix, QueryEmbedderTag
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import bundled_rows, composite_rows, hashed_rows
 from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors
+from chatmemory_layers.embedding.none import none
+from chatmemory_layers.embedding.plain_rows import plain_static, plain_vector
+from chatmemory_layers.embedding.query_embedder import query_embedder_of
 from chatmemory_layers.embedding.static import static
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
+from tests.thorough import rounds
 
 
 def cosine(one: str, other: str) -> float:
@@ -104,9 +109,6 @@ def test_vectors_of_this_name_stay_what_they_are() -> None:
     assert rows @ np.cos(np.arange(1024)) == pytest.approx([0.9018661, -0.0357549], abs=1e-5)
 
 
-# --- Loading, and where it runs ---
-
-
 def test_numpy_and_glosses_are_loaded_with_the_first_text_that_needs_them_and_not_before() -> None:
     script = """if True:
         import sys
@@ -159,7 +161,7 @@ async def test_an_embedder_is_loaded_once_however_many_come_first() -> None:
         (False, ["a few words"], False),
     ],
 )
-async def test_little_is_embedded_on_the_event_loop_and_much_beside_it(
+async def test_only_a_little_is_embedded_on_the_event_loop(
     is_quick: bool, texts: Sequence[str], is_inline: bool
 ) -> None:
     ran_in: list[bool] = []
@@ -172,3 +174,49 @@ async def test_little_is_embedded_on_the_event_loop_and_much_beside_it(
     assert isinstance(await embedder.embed(["the first loads"]), Success)
     assert isinstance(await embedder.embed(texts), Success)
     assert ran_in == [False, is_inline]
+
+
+ODD_WORDS = "webhook 重试 对花生过敏 資料庫被鎖 don’t naïve ﬁle テスト 한국어 İ 🎉 snake_case"
+WORDS = st.sampled_from([*ODD_WORDS.split(), "x" * 200])
+TEXTS = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=12).map(" ".join))
+
+
+@settings(max_examples=rounds(40, thorough=150))
+@given(TEXTS)
+@example("")
+@example("the same word, " * 700)
+@example("数据库被锁住了怎么办？" * 900)
+@example("\x00\x1c\x7f\x85\u2028\ud800 tab\tend")
+@example("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+def test_it_is_numpys(text: str) -> None:
+    exact = composite_rows([text])[0]
+    plain = plain_vector(text)
+    if plain is None:
+        assert not exact.any()
+    else:
+        assert np.allclose(plain, exact, rtol=0, atol=1e-5)
+        assert np.linalg.norm(plain) == pytest.approx(1)
+
+
+@for_each("layer", [plain_static, static >> query_embedder_of])
+@for_each("text", ["retry a webhook", "重试", " "])
+def test_plain_python_and_numpy_say_the_same(layer: Layer[QueryEmbedderTag], text: str) -> None:
+    with ManagedRuntime(layer) as runtime:
+        assert runtime.run_sync(QueryEmbedderTag.get().map(lambda queries: queries.model)) == Success(MODEL)
+        vector = runtime.run_sync(QueryEmbedderTag.use(lambda queries: queries.embed_query(text))).unwrap()
+    assert vector == (None if text == " " else pytest.approx(composite_rows([text])[0].tolist(), abs=1e-5))
+
+
+def test_an_embedder_that_cannot_embed_embeds_no_query() -> None:
+    with ManagedRuntime(none >> query_embedder_of) as runtime:
+        outcome = runtime.run_sync(QueryEmbedderTag.use(lambda queries: queries.embed_query("重试")))
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.failure(), EmbeddingError)
+
+
+def test_many_texts_are_embedded_without_an_event_loop() -> None:
+    effect: Effect[object, EmbeddingError, EmbedderTag] = EmbedderTag.use(
+        lambda embedder: embedder.embed([f"第 {number} 句 of many" for number in range(100)]).map(len)
+    )
+    with ManagedRuntime(static) as runtime:
+        assert runtime.run_sync(effect) == Success(100)

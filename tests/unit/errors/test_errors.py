@@ -49,6 +49,10 @@ def test_every_problem_comes_with_advice(errors: dict[str, Any], start: str) -> 
     assert [problem for problem, (before, _, advice) in said.items() if before or not advice] == []
 
 
+def test_a_store_of_another_event_loop_names_the_runtime_for_it() -> None:
+    assert "ThreadRuntime(layer)" in str(GenericMemoryError(STORE["wrong_loop"]))
+
+
 def test_every_setting_that_an_advice_names_is_there() -> None:
     advice = " ".join(map(str, (*STORE.values(), *SKILL.values(), *EMBEDDER.values())))
     named = set(re.findall(r"memory(?:\.[a-zA-Z]+)+", advice))

@@ -1,8 +1,10 @@
-"""What memory has put before a model is not learned again from it."""
+"""What makes two memories the same, and that what memory has put before a model is not learned again from it."""
 
-from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
-from chatmemory.longterm.extraction.rules import extract_by_rules
+from attrs import evolve
+
+from chatmemory.longterm.memories import DedupPolicy, NewMemory
 from chatmemory.longterm.recall.self_echo import is_echo
+from chatmemory.longterm.saving.memory_drafts import PREFIX_CHARACTERS, dedup_key
 from tests.for_each import for_each
 
 ECHOES = [
@@ -36,27 +38,35 @@ def test_the_same_said_again_is_an_echo_and_what_says_something_else_or_more_is_
     assert not is_echo("I live in Berlin", [])
 
 
-@for_each("fenced", [True, False])
-def test_a_hundred_rounds_of_recall_answer_and_extraction_leave_the_count_constant(*, fenced: bool) -> None:
-    memories = ["I recommend PyCharm for larger projects", "推荐您使用 DataGrip 管理数据库", "我住在杭州"]
-
-    def answer(number: int) -> str:
-        shown = [
-            f'{{"memory": "m{index}", "source": "inferred", "content": "{text}"}}'
-            for index, text in enumerate(memories)
-        ]
-        fence = f"{number:016x}"
-        block = recalled_block(shown, fence=fence, notice=MEMORIES_NOTICE)
-        told = ". ".join(f"As I said in round {number}, {text}" for text in memories)
-        return block if fenced else f"{told}.\n您之前说过，{'。'.join(memories)}。"
-
-    for number in range(100):
-        for role in ("user", "assistant"):
-            for proposal in extract_by_rules(answer(number), role=role):
-                if not is_echo(proposal.content, memories):
-                    memories.append(proposal.content)
-    assert len(memories) == 3
+BEGINNING = "记" * PREFIX_CHARACTERS
+TEA = NewMemory(BEGINNING + "喝茶", key="饮品", value={"a": 1, "b": [2]}, session_id="s1", tags=("茶",))
 
 
-def test_without_the_guard_the_rounds_would_add_something() -> None:
-    assert extract_by_rules("As I said, I recommend PyCharm for larger projects", role="assistant")
+@for_each(
+    ("policy", "other", "is_same"),
+    [
+        ("exact", evolve(TEA, value={"b": [2], "a": 1}), True),
+        ("exact", evolve(TEA, id="m2", session_id="s2", confidence=0.1, tags=(), pinned=True), True),
+        ("exact", evolve(TEA, role="assistant"), False),
+        ("exact", evolve(TEA, key="茶"), False),
+        ("exact", evolve(TEA, key=None), False),
+        ("exact", evolve(TEA, value=None), False),
+        ("exact", evolve(TEA, value={"a": 1.0, "b": [2]}), False),
+        ("exact", evolve(TEA, content=BEGINNING + "喝水"), False),
+        ("first_50_characters", evolve(TEA, content=BEGINNING + "喝水", key=None, value=None), True),
+        ("first_50_characters", evolve(TEA, content=BEGINNING[1:] + "喝水"), False),
+        ("first_50_characters", evolve(TEA, session_id="s2"), False),
+        ("first_50_characters", evolve(TEA, session_id=None), False),
+        ("first_50_characters", evolve(TEA, role="assistant"), False),
+    ],
+)
+def test_a_memory_is_the_same_as_one_that_differs_in_nothing_that_counts(
+    policy: DedupPolicy, other: NewMemory, *, is_same: bool
+) -> None:
+    assert (dedup_key(TEA, policy) == dedup_key(other, policy)) is is_same
+
+
+def test_a_key_is_32_bytes_and_that_of_its_policy_and_without_a_policy_nothing_is_a_duplicate() -> None:
+    keys = {dedup_key(TEA, "exact"), dedup_key(TEA, "first_50_characters")}
+    assert [len(key or b"") for key in keys] == [32, 32]
+    assert dedup_key(TEA, "none") is None

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
-from chatmemory.longterm.recall.recall import Recall
+from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory, Recall
 from chatmemory.longterm.recall.varied_ranking import varied_ranker
 from chatmemory_layers.stacks import embedded
 from tests.for_each import for_each
@@ -45,9 +44,7 @@ async def test_repetitions_stand_behind_what_says_something_else(tmp_path: Path)
 
 
 @for_each("query", ["green tea", "绿茶", "printer", "nothing of the kind"])
-async def test_a_longer_answer_begins_with_the_shorter_one_and_scores_never_grow(
-    tmp_path: Path, query: str
-) -> None:
+async def test_an_answer_begins_with_a_shorter_one_and_scores_never_grow(tmp_path: Path, query: str) -> None:
     whole = await recalled(tmp_path, query, limit=6, is_varied=True)
     scores = [hit.score for hit in whole.hits]
     assert scores == sorted(scores, reverse=True)

@@ -29,7 +29,7 @@ from chatmemory import (
     PastChatsService,
     TestClock,
 )
-from chatmemory.effect import Context, Fiber, TracerTag
+from chatmemory.effect import Context, TracerTag
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.observe.operations import Observed, numbers_of, observed
@@ -101,14 +101,8 @@ def test_past_chats_are_observed_too(caplog: pytest.LogCaptureFixture, tmp_path:
         )
         runtime.run_sync(PastChatsService.use(lambda past: past.turns(chat.conversation_id))).unwrap()
     told = [record.__dict__ for record in caplog.records if record.name == "chatmemory"]
-    assert [one["operation"] for one in told] == [
-        "index",
-        "search",
-        "recall",
-        "show",
-        "conversations",
-        "turns",
-    ]
+    operations = [one["operation"] for one in told]
+    assert operations == ["index", "search", "recall", "show", "conversations", "turns"]
     indexed, found, recalled, missed, listed, read = told
     assert (indexed["files"], indexed["new"], indexed["issues"]) == (1, 1, 0)
     assert (found["hits"], found["mode"]) == (1, "hybrid")
@@ -135,9 +129,7 @@ async def test_an_operation_is_one_span_with_numbers(spans: InMemorySpanExporter
     }
 
 
-async def test_a_typed_failure_is_an_error_of_its_kind_and_names_what_lies_beneath(
-    spans: InMemorySpanExporter,
-) -> None:
+async def test_a_typed_failure_names_its_kind_and_what_lies_beneath(spans: InMemorySpanExporter) -> None:
     async with opened() as memory:
         outcome = await traced(memory, spans).get_messages("nobody")
     assert outcome == Failure(ConversationNotFoundError("nobody"))
@@ -235,30 +227,11 @@ def test_when_nobody_looks_nothing_is_between_nor_imported() -> None:
     assert shown_by("import opentelemetry.trace", "name") == "ChatMemoryLive"
 
 
-# --- ``Effect.with_span``: spans beside those of the services ---
-
-
 @pytest.fixture
 def traced_effects(spans: InMemorySpanExporter) -> Context[Any]:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     return Context.of(TracerTag, OpenTelemetryTracer(provider.get_tracer("chatmemory")))
-
-
-async def test_spans_nest_also_through_fibers(
-    spans: InMemorySpanExporter, traced_effects: Context[Any]
-) -> None:
-    inner = Effect.succeed(1).with_span("inner", {"messages": 3})
-    await inner.fork().bind(Fiber.join).with_span("outer").provide(traced_effects)
-    after = Effect.succeed(1).with_span("after")
-    await after.provide(traced_effects)
-    seen = {span.name: span for span in spans.get_finished_spans()}
-    outer = seen["outer"].context
-    assert outer is not None
-    assert seen["inner"].parent is not None
-    assert seen["inner"].parent.span_id == outer.span_id
-    assert dict(seen["inner"].attributes or {}) == {"messages": 3}
-    assert seen["after"].parent is None
 
 
 async def test_a_failure_is_an_error_of_its_kind_without_its_text(
@@ -268,7 +241,7 @@ async def test_a_failure_is_an_error_of_its_kind_without_its_text(
         raise ValueError(SECRET)
 
     busy = GenericMemoryError(RepositoryError("read", "busy", SECRET))
-    assert await Effect.fail(busy).with_span("busy").provide(traced_effects) == Failure(busy)
+    assert await Effect.fail(busy).with_span("busy", {"messages": 3}).provide(traced_effects) == Failure(busy)
     assert await Effect.fail(SECRET).with_span("text").provide(traced_effects) == Failure(SECRET)
     with pytest.raises(ValueError, match="Kugelfisch"):
         await Effect.sync(explode).with_span("died").provide(traced_effects)
@@ -291,12 +264,13 @@ async def test_a_failure_is_an_error_of_its_kind_without_its_text(
         "died": "ValueError",
         "interrupted": "Interrupt",
     }
+    assert next((span.attributes or {}).get("messages") for span in spans.get_finished_spans()) == 3
     statuses = {span.name: span.status.status_code for span in spans.get_finished_spans()}
     assert (statuses["busy"], statuses["interrupted"]) == (StatusCode.ERROR, StatusCode.UNSET)
     assert not [span for span in spans.get_finished_spans() if "Kugelfisch" in span.to_json()]
 
 
-SPANS_WITHIN_SPANS = """
+NESTED_SPANS = """
 import asyncio, json
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -320,7 +294,5 @@ print(json.dumps({span.name: names.get(span.parent and span.parent.span_id) for 
 
 
 def test_in_a_ready_stack_the_spans_of_services_stand_within_those_of_effects() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SPANS_WITHIN_SPANS], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", NESTED_SPANS], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {"chatmemory.add_messages": "turn", "turn": None}

@@ -2,15 +2,7 @@
 
 from datetime import UTC, datetime
 
-from chatmemory.conversation.message_repository import (
-    Append,
-    MessageDraft,
-    MessageRepository,
-    PageQuery,
-    Summary,
-    WorkThreshold,
-)
-from chatmemory.conversation.messages import ChatMessage
+from chatmemory import Append, ChatMessage, MessageDraft, MessageRepository, PageQuery, Summary, WorkThreshold
 from chatmemory.input.json_value import JsonObject
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

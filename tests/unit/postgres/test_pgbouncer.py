@@ -5,13 +5,10 @@ from collections.abc import Generator
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import ConversationListing, EffectFailed, Failure, MemoryRepository, Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.conversation.message_repository import ConversationListing
-from chatmemory.effect import EffectFailed, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
@@ -67,9 +64,8 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
         for client in range(CLIENTS):
             own = [id_ for id_ in everything if id_.startswith(f"{client}-")]
             assert own == [f"{client}-{number}" for number in range(BATCHES)]
-        assert (await repository.conversations(ConversationListing(99)).or_raise())[
-            0
-        ].conversation_id == "all"
+        listed = await repository.conversations(ConversationListing(99)).or_raise()
+        assert listed[0].conversation_id == "all"
         assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()
 
 

@@ -4,9 +4,7 @@ import asyncio
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.effect import Failure
+from chatmemory import Failure, Granted, Namespace, Principal, acting_as
 from chatmemory.events.event_log import AuditQuery, changes
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.laws.memories.memory_samples import remembered
@@ -66,7 +64,7 @@ async def told_behind(
 
 
 @pytest.mark.parametrize("comment", ["'1'", "NULL"])  # a store of an earlier edition does not know its server
-async def test_a_store_that_was_moved_to_another_server_hides_no_event_and_old_cursors_lead_on(
+async def test_a_store_on_another_server_hides_no_event_and_old_cursors_lead_on(
     dsn: str, comment: str
 ) -> None:
     async with open_database(PostgresSettings(dsn=dsn)) as database:

@@ -1,23 +1,19 @@
 """Whatever happens to a server, callers get a typed failure in bounded time, and nothing that was acknowledged is lost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import anyio
 import asyncpg
 import pytest
 
-from chatmemory import Effect, Failure, RepositoryError, Success
-from chatmemory.effect import EffectFailed
+from chatmemory import Effect, EffectFailed, Failure, RepositoryError, Success
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers import forked
-from chatmemory_layers.postgres.engine.database import (
-    Database,
-    open_database,
-)
+from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
@@ -86,7 +82,7 @@ async def test_a_server_that_does_not_answer_is_unavailable_in_bounded_time(dsn:
             assert await problem_of_opening(wire.dsn) == "unavailable"
 
 
-async def test_a_server_that_falls_silent_while_the_store_is_made_is_unavailable_in_bounded_time(
+async def test_a_server_that_falls_silent_while_a_store_is_made_is_unavailable_in_time(
     fresh_dsn: str,
 ) -> None:
     for statement in (b"pg_advisory_xact_lock", b"CREATE TABLE conversation"):
@@ -109,13 +105,7 @@ async def test_a_read_only_server_is_read_and_refuses_writes(own_dsn: str) -> No
         assert problem_of(await repository.append(batch("c", "2"))) == "read_only"
 
 
-REFUSALS: Final = {
-    "53100": "full",
-    "40P01": "busy",
-    "XX001": "damaged",
-    "53200": "no_memory",
-    "0A000": "unexpected",
-}
+REFUSALS = {"53100": "full", "40P01": "busy", "XX001": "damaged", "53200": "no_memory", "0A000": "unexpected"}
 
 
 async def test_what_the_server_refuses_is_named_and_leaves_nothing(
@@ -138,9 +128,7 @@ async def test_what_the_server_refuses_is_named_and_leaves_nothing(
     assert not caplog.records
 
 
-async def test_a_commit_that_the_server_refuses_did_not_happen(
-    dsn: str, repository: PostgresMessageRepository
-) -> None:
+async def test_a_refused_commit_did_not_happen(dsn: str, repository: PostgresMessageRepository) -> None:
     await run_on_server(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
         "$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$",
@@ -153,12 +141,12 @@ async def test_a_commit_that_the_server_refuses_did_not_happen(
     await run_on_server("DROP FUNCTION refuse CASCADE", database=name_of(dsn))
 
 
-async def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown_and_repeating_is_safe(
-    dsn: str,
-) -> None:
+async def test_a_connection_lost_in_the_commit_but_not_before_makes_the_outcome_unknown(dsn: str) -> None:
     async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn)) as database:
         repository = PostgresMessageRepository(database)
-        await repository.append(batch("c", "0")).or_raise()
+        wire.cut_behind = b"FROM conversation WHERE"
+        assert problem_of(await repository.append(batch("c", "0"))) == "unavailable"
+        assert (await repository.append(batch("c", "0")).or_raise()).stored == ("0",)
         for words, ids in (
             (b"last words", ("1", "2")),
             (b"COMMIT\0", ("0", "3")),
@@ -172,19 +160,8 @@ async def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown_and_re
             assert (again.stored, again.duplicates) == ((), ids)
 
 
-async def test_a_connection_lost_before_the_commit_leaves_nothing(dsn: str) -> None:
-    async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn)) as database:
-        repository = PostgresMessageRepository(database)
-        wire.cut_behind = b"FROM conversation WHERE"
-        assert problem_of(await repository.append(batch("c", "1", "2"))) == "unavailable"
-        assert (await repository.append(batch("c", "1", "2")).or_raise()).stored == ("1", "2")
-
-
 async def test_a_server_that_falls_silent_ends_in_bounded_time(dsn: str) -> None:
-    async with (
-        wire_to(dsn) as wire,
-        open_database(PostgresSettings(dsn=wire.dsn, pool_size=1)) as database,
-    ):
+    async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn, pool_size=1)) as database:
         repository = PostgresMessageRepository(database)
         await repository.append(batch("c", "1")).or_raise()
         asks: tuple[tuple[Effect[object, object], str], ...] = (
@@ -199,9 +176,7 @@ async def test_a_server_that_falls_silent_ends_in_bounded_time(dsn: str) -> None
             assert (await repository.append(batch("c", f"3 {problem}")).or_raise()).stored
 
 
-async def test_sessions_that_the_server_ends_are_replaced(
-    dsn: str, repository: PostgresMessageRepository
-) -> None:
+async def test_sessions_that_are_ended_are_replaced(dsn: str, repository: PostgresMessageRepository) -> None:
     await repository.append(batch("c", "1")).or_raise()
     await run_on_server(
         f"SELECT pg_terminate_backend(pid, {int(1_000 * PATIENCE_SECONDS)}) FROM pg_stat_activity WHERE datname = "
@@ -234,20 +209,6 @@ async def test_a_pool_without_a_free_connection_is_busy(dsn: str) -> None:
         await database._primary.release(connection)
 
 
-async def test_a_store_belongs_to_one_loop(repository: PostgresMessageRepository) -> None:
-    def elsewhere(run: Callable[[Callable[[], Awaitable[object]]], object]) -> object:
-        async def ask() -> object:
-            return await repository.conversation("c")
-
-        return run(ask)
-
-    for backend in ("asyncio", "trio"):
-        outcome = await asyncio.to_thread(
-            elsewhere, lambda ask, backend=backend: anyio.run(ask, backend=backend)
-        )
-        assert problem_of(outcome) == "wrong_loop"
-
-
 async def test_a_store_that_came_along_through_a_fork_leaves_the_sockets_to_the_parent(
     repository: PostgresMessageRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,9 +227,7 @@ def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:
     assert anyio.run(open_it, backend="trio") == "wrong_loop"
 
 
-async def test_a_closed_store_says_so_and_what_had_begun_is_finished_also_where_its_caller_left(
-    dsn: str,
-) -> None:
+async def test_a_closed_store_says_so_and_what_had_begun_is_finished_whoever_left(dsn: str) -> None:
     async with connected(dsn) as other:
         async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
             repository = PostgresMessageRepository(database)
@@ -291,7 +250,7 @@ async def test_a_closed_store_says_so_and_what_had_begun_is_finished_also_where_
         assert await stored_ids(PostgresMessageRepository(database), "c") == ["begun"]
 
 
-async def test_reads_that_are_cancelled_twice_leave_clean_connections(
+async def test_reads_cancelled_twice_leave_clean_connections(
     dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The second time while the transaction is rolled back: its snapshot is not lent to whoever comes next."""
@@ -331,10 +290,7 @@ async def leave(ask: Effect[object, object]) -> None:
 
 
 async def test_a_write_whose_caller_left_lands_before_the_next(dsn: str) -> None:
-    async with (
-        wire_to(dsn) as wire,
-        open_database(PostgresSettings(dsn=wire.dsn, pool_size=2)) as database,
-    ):
+    async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn, pool_size=2)) as database:
         repository = PostgresMessageRepository(database)
         quick = await database._primary.acquire()
         wire.flows.clear()
@@ -348,10 +304,7 @@ async def test_a_write_whose_caller_left_lands_before_the_next(dsn: str) -> None
 
 
 async def test_writes_whose_callers_left_hold_one_connection(dsn: str) -> None:
-    async with (
-        open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database,
-        connected(dsn) as other,
-    ):
+    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database, connected(dsn) as other:
         repository = PostgresMessageRepository(database)
         await other.execute(database._begin(C))
         for number in range(2):
@@ -370,3 +323,33 @@ async def no_transaction_stays_open(database: Database) -> None:
 async def open_transactions(connection: Any) -> int:
     query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
     return (await connection.fetch(query))[0]["n"]
+
+
+PROGRAM = """
+import asyncio, sys
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from tests.unit.postgres.said import batch
+
+async def main():
+    global opening, database
+    opening = open_database(PostgresSettings(dsn=sys.argv[1]))
+    database = await opening.__aenter__()
+    await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
+    {ending}
+
+asyncio.run(main())
+"""
+
+
+async def test_a_program_that_forgets_to_close_ends(dsn: str) -> None:
+    for ending, said in (("pass", b""), ("raise SystemExit('over')", b"over\n")):
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
+        assert errors == said
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        assert await stored_ids(PostgresMessageRepository(database), "c") == ["1"]

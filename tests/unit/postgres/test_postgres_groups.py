@@ -1,7 +1,8 @@
 """Writes that wait together are committed together, and each is as if it had been alone."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -34,8 +35,22 @@ from tests.fake_citus import run_in
 from tests.unit.postgres.beside import connected
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids
 
-REFUSED = "ALTER TABLE chat_message ADD CONSTRAINT refused CHECK (content <> 'refused') NOT VALID"
-ALLOWED = "ALTER TABLE chat_message DROP CONSTRAINT refused"
+
+@asynccontextmanager
+async def refusing(dsn: str, table: str, condition: str) -> AsyncGenerator[None]:
+    """Let the server take no row of *table* but those that fulfil *condition*."""
+    await run_in(dsn, f"ALTER TABLE {table} ADD CONSTRAINT refused CHECK ({condition}) NOT VALID")
+    try:
+        yield
+    finally:
+        await run_in(dsn, f"ALTER TABLE {table} DROP CONSTRAINT refused")
+
+
+def refused(outcomes: Sequence[object]) -> list[int]:
+    """Return the places of those that failed because of the constraint."""
+    failed = {place: one.failure() for place, one in enumerate(outcomes) if isinstance(one, Failure)}
+    assert all(isinstance(error, RepositoryError) and "refused" in str(error) for error in failed.values())
+    return [*failed]
 
 
 async def together(repository: PostgresMessageRepository, batches: Sequence[Append]) -> list[object]:
@@ -53,58 +68,37 @@ async def counts(repository: PostgresMessageRepository, conversation_id: str) ->
 
 
 async def test_what_the_server_refuses_fails_alone(dsn: str, repository: PostgresMessageRepository) -> None:
-    async with connected(dsn) as other:
-        await other.execute(REFUSED)
-        try:
-            batches = [
-                batch(f"c{n % 5}", draft(f"{n}", "refused" if n in {7, 10} else "fine")) for n in range(20)
-            ]
-            outcomes = await together(repository, batches)
-        finally:
-            await other.execute(ALLOWED)
-    assert [n for n, outcome in enumerate(outcomes) if isinstance(outcome, Failure)] == [7, 10]
-    for n in (7, 10):
-        outcome = outcomes[n]
-        assert isinstance(outcome, Failure)
-        assert isinstance(outcome.failure(), RepositoryError)
-        assert "refused" in str(outcome.failure())
+    batches = [batch(f"c{n % 5}", draft(f"{n}", "refused" if n in {7, 10} else "fine")) for n in range(20)]
+    async with refusing(dsn, "chat_message", "content <> 'refused'"):
+        assert refused(await together(repository, batches)) == [7, 10]
     for n in range(5):
         expected = [f"{m}" for m in range(n, 20, 5) if m not in {7, 10}]
         assert await stored_ids(repository, f"c{n}") == expected
         assert await counts(repository, f"c{n}") == (len(expected), len(expected))
 
 
-async def test_what_contradicts_or_repeats_is_told_so_and_the_others_are_stored(
-    repository: PostgresMessageRepository,
-) -> None:
+async def test_what_contradicts_or_repeats_is_told_so(repository: PostgresMessageRepository) -> None:
     await repository.append(batch("c", "known")).or_raise()
-    first, again, other, late, expected, elsewhere = await together(
-        repository,
-        [
-            batch("c", "1", "2"),
-            batch("c", "2", "known", "3"),
-            batch("c", draft("1", "something else")),
-            Append("c", (draft("4"),), NOW, None, expected_version=99),
-            Append("d", (draft("1"),), NOW, None, expected_version=0),
-            batch("e", "1"),
-        ],
-    )
-    assert isinstance(first, Success)
+    batches = [
+        batch("c", "1", "2"),
+        batch("c", "2", "known", "3"),
+        batch("c", draft("1", "something else")),
+        Append("c", (draft("4"),), NOW, None, expected_version=99),
+        Append("d", (draft("1"),), NOW, None, expected_version=0),
+        batch("e", "1"),
+    ]
+    first, again, other, late, expected, elsewhere = await together(repository, batches)
+    assert all(isinstance(one, Success) for one in (first, again, expected, elsewhere))
     assert isinstance(again, Success)
     assert (again.unwrap().stored, again.unwrap().duplicates) == (("3",), ("2", "known"))
-    assert isinstance(other, Failure)
-    assert other.failure() == MessageConflictError("c", ("1",))
+    assert other == Failure(MessageConflictError("c", ("1",)))
     assert isinstance(late, Failure)
     assert isinstance(late.failure(), VersionConflictError)
-    assert isinstance(expected, Success)
-    assert isinstance(elsewhere, Success)
     assert await stored_ids(repository, "c") == ["known", "1", "2", "3"]
     assert await counts(repository, "c") == (3, 4)
 
 
-async def test_a_cancelled_append_is_whole_or_absent_and_takes_no_other_along(
-    repository: PostgresMessageRepository,
-) -> None:
+async def test_a_cancelled_append_takes_no_other_along(repository: PostgresMessageRepository) -> None:
     for turns in range(1, 41):
         tasks = [
             asyncio.create_task(
@@ -127,9 +121,7 @@ async def test_a_cancelled_append_is_whole_or_absent_and_takes_no_other_along(
         assert (await counts(repository, f"c{n}"))[1] == len(ids)
 
 
-async def test_what_was_kept_of_a_conversation_is_not_relied_upon(
-    dsn: str, repository: PostgresMessageRepository
-) -> None:
+async def test_what_was_kept_is_not_relied_upon(dsn: str, repository: PostgresMessageRepository) -> None:
     """Somebody else appends, clears, forks from it, or sets the store back to what it was."""
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         other = PostgresMessageRepository(database)
@@ -162,9 +154,6 @@ async def test_work_that_was_settled_meanwhile_is_queued_again_when_it_is_due(
     assert (await repository.append(batch("c", "5")).or_raise()).work_is_due
 
 
-# --- memories ---
-
-
 SPACE = EmbeddingSpace("模型", 3)
 MING, HONG = Namespace("小明"), Namespace("小红")
 
@@ -179,40 +168,26 @@ async def ids_of(memories: PostgresMemoryRepository, namespace: Namespace) -> se
     return {memory.id for memory in await memories.list(MemoryListing(namespace, 999)).or_raise()}
 
 
-async def test_memories_that_the_server_refuses_fail_alone(
-    dsn: str, memories: PostgresMemoryRepository
-) -> None:
-    async with connected(dsn) as other:
-        await other.execute(
-            "ALTER TABLE atomic_memory ADD CONSTRAINT refused CHECK (content <> 'refused') NOT VALID"
+async def test_memories_that_are_refused_fail_alone(dsn: str, memories: PostgresMemoryRepository) -> None:
+    batches = [
+        (
+            remembered(f"{n}a", namespace=HONG if n % 2 else MING, space=SPACE, vector=unit(1, n, 0)),
+            remembered(f"{n}b", "refused" if n == 5 else "fine", namespace=HONG if n % 2 else MING),
         )
-        try:
-            batches = [
-                (
-                    remembered(f"{n}a", namespace=HONG if n % 2 else MING, space=SPACE, vector=unit(1, n, 0)),
-                    remembered(f"{n}b", "refused" if n == 5 else "fine", namespace=HONG if n % 2 else MING),
-                )
-                for n in range(12)
-            ]
-            outcomes = await stored_together(memories, batches)
-        finally:
-            await other.execute("ALTER TABLE atomic_memory DROP CONSTRAINT refused")
-    assert [n for n, outcome in enumerate(outcomes) if isinstance(outcome, Failure)] == [5]
+        for n in range(12)
+    ]
+    async with refusing(dsn, "atomic_memory", "content <> 'refused'"):
+        assert refused(await stored_together(memories, batches)) == [5]
     assert await ids_of(memories, MING) == {f"{n}{k}" for n in range(0, 12, 2) for k in "ab"}
     assert await ids_of(memories, HONG) == {f"{n}{k}" for n in (1, 3, 7, 9, 11) for k in "ab"}
-    async with connected(dsn) as other:
-        told = [row["memory_id"] for row in await other.fetch("SELECT memory_id FROM memory_event")]
+    told = [row["memory_id"] for row in await run_in(dsn, "SELECT memory_id FROM memory_event")]
     assert sorted(told) == sorted(await ids_of(memories, MING) | await ids_of(memories, HONG))
 
 
-async def test_memories_that_repeat_contradict_or_replace_are_told_so(
-    memories: PostgresMemoryRepository,
-) -> None:
+async def test_memories_that_repeat_or_contradict_are_told_so(memories: PostgresMemoryRepository) -> None:
     first = remembered("1", "green tea", namespace=MING, dedup_key=b"tea")
-    twin, other = (
-        remembered("2", "green tea", namespace=MING, dedup_key=b"tea"),
-        remembered("3", namespace=MING),
-    )
+    twin = remembered("2", "green tea", namespace=MING, dedup_key=b"tea")
+    other = remembered("3", namespace=MING)
     again, wrong = first, remembered("3", "something else", namespace=MING)
     new = remembered("4", "black tea", namespace=MING, replaces="1")
     outcomes = await stored_together(memories, [(first,), (twin,), (other,), (again,), (wrong,), (new,)])
@@ -222,15 +197,11 @@ async def test_memories_that_repeat_contradict_or_replace_are_told_so(
         Success((Stored("3"),)),
         Success((Duplicate("1"),)),
     ]
-    assert isinstance(outcomes[4], Failure)
-    assert outcomes[4].failure() == MemoryConflictError(("3",))
-    assert outcomes[5] == Success((Stored("4", ("1",)),))
+    assert outcomes[4:] == [Failure(MemoryConflictError(("3",))), Success((Stored("4", ("1",)),))]
     assert await ids_of(memories, MING) == {"3", "4"}
 
 
-async def test_what_was_read_before_others_wrote_is_read_again(
-    dsn: str, memories: PostgresMemoryRepository
-) -> None:
+async def test_what_others_wrote_meanwhile_is_read(dsn: str, memories: PostgresMemoryRepository) -> None:
     """Two stores of one user at once, while a third forgets: nothing is doubled, nothing comes back."""
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         beside = PostgresMemoryRepository(database)
@@ -246,9 +217,6 @@ async def test_what_was_read_before_others_wrote_is_read_again(
         stored = await ids_of(memories, MING)
         assert all(f"0 {n}" in stored for n in range(9) if n != 3)
         assert len(stored) in {8, 9}
-
-
-# --- items ---
 
 
 COUNT_COMMITS = "SELECT count(DISTINCT transaction_id) AS count FROM item_event"
@@ -280,36 +248,29 @@ async def test_changes_that_wait_see_each_other(dsn: str, database: Database) ->
     assert (await run_in(dsn, COUNT_COMMITS))[0]["count"] <= 4
 
 
-async def test_a_change_that_raises_and_a_value_that_the_server_refuses_fail_alone(
-    dsn: str, database: Database
-) -> None:
-    await run_in(dsn, "ALTER TABLE stored_item ADD CONSTRAINT refused CHECK (value <> '\"no\"')")
-    try:
-        items = PostgresItemRepository(database)
+async def test_a_change_that_raises_and_a_refused_value_fail_alone(dsn: str, database: Database) -> None:
+    items = PostgresItemRepository(database)
 
-        def broken() -> ItemChange[None]:
-            yield (named(0),)
-            raise ZeroDivisionError
+    def broken() -> ItemChange[None]:
+        yield (named(0),)
+        raise ZeroDivisionError
 
-        def put(number: int) -> ItemChange[None]:
-            yield (named(number),)
-            return (ItemPut(named(number), '"no"' if number == 5 else "1"),), None
+    def put(number: int) -> ItemPut:
+        return ItemPut(named(number), '"no"' if number in {5, 15} else "1")
 
-        changes = [items.change(partial(put, number), now=NOW) for number in range(10)]
-        writes = [
-            items.write((ItemPut(named(number), '"no"' if number == 15 else "1"),), now=NOW)
-            for number in range(10, 20)
-        ]
-        outcomes = await asyncio.gather(
-            *changes, *writes, items.change(broken, now=NOW), return_exceptions=True
-        )
-        assert isinstance(outcomes.pop(), ZeroDivisionError)
-        stored = [isinstance(outcome, Success) for outcome in outcomes]
-        assert stored == [number not in {5, 15} for number in range(20)]
-        found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
-        assert [item is not None for item in found] == stored
-    finally:
-        await run_in(dsn, "ALTER TABLE stored_item DROP CONSTRAINT refused")
+    def change(number: int) -> ItemChange[None]:
+        yield (named(number),)
+        return (put(number),), None
+
+    changes = [items.change(partial(change, number), now=NOW) for number in range(10)]
+    writes = [items.write((put(number),), now=NOW) for number in range(10, 20)]
+    async with refusing(dsn, "stored_item", "value <> '\"no\"'"):
+        broke = items.change(broken, now=NOW)
+        outcomes = await asyncio.gather(*changes, *writes, broke, return_exceptions=True)
+    assert isinstance(outcomes.pop(), ZeroDivisionError)
+    assert refused(outcomes) == [5, 15]
+    found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
+    assert [number for number, item in enumerate(found) if item is None] == [5, 15]
 
 
 async def test_many_puts_that_wait_are_committed_some_at_a_time(dsn: str, database: Database) -> None:
@@ -337,9 +298,8 @@ async def test_a_lock_that_is_not_given_costs_all_who_wait_one_timeout_together(
         monkeypatch.setattr(impatient, "_attempt", counted)
         await other.execute(database._begin(Place("items", row=items_row)))
         items = PostgresItemRepository(impatient)
-        outcomes = await asyncio.gather(
-            *(items.write((ItemPut(named(number), "1"),), now=NOW) for number in range(30))
-        )
+        puts = [ItemPut(named(number), "1") for number in range(30)]
+        outcomes = await asyncio.gather(*(items.write((put,), now=NOW) for put in puts))
     for outcome in outcomes:
         assert isinstance(outcome, Failure)
         assert isinstance(error := outcome.failure(), RepositoryError)

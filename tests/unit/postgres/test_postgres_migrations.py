@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory import RepositoryError
-from chatmemory.effect import EffectFailed
+from chatmemory import EffectFailed, RepositoryError
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.edition import edition
 from chatmemory_layers.postgres.engine import migrations
@@ -88,9 +87,7 @@ async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> 
                 await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
 
 
-async def test_a_new_step_is_taken_by_an_old_store_and_keeps_what_it_holds(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_new_step_keeps_what_an_old_store_holds(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_database(PostgresSettings(dsn=dsn)) as database:
         await PostgresMessageRepository(database).append(batch("c", "1", "2")).or_raise()
     step = Migration(LATER, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT;")
@@ -104,9 +101,7 @@ async def test_a_new_step_is_taken_by_an_old_store_and_keeps_what_it_holds(
     assert f"step {step.number}" in refusal.detail
 
 
-async def test_a_step_on_a_store_that_is_filled_may_take_longer_than_other_calls(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_step_may_take_longer_than_other_calls(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_database(PostgresSettings(dsn=dsn)):
         pass
     slow = Migration(LATER, "much to do", "SELECT pg_sleep(2.5);")

@@ -9,13 +9,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.embedding.embedder import Vector
+from chatmemory import Candidates, MemoryDraft, MemoryRepository, MemorySearch, Namespace, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Candidates, MemoryDraft, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -45,9 +42,6 @@ def similarities(found: Candidates) -> dict[str, float | None]:
     return {candidate.memory.id: candidate.similarity for candidate in found.found}
 
 
-# --- Without pgvector --------------------------------------------------------------------------------------------
-
-
 @asynccontextmanager
 async def poor_role(dsn: str) -> AsyncGenerator[str]:
     """Lend the address of that database for a role that may not make extensions."""
@@ -64,8 +58,8 @@ async def poor(fresh_dsn: str) -> AsyncGenerator[str]:
         yield address
 
 
-async def test_without_pgvector_memories_are_found_by_their_words(
-    poor: str, caplog: pytest.LogCaptureFixture
+async def test_without_pgvector_memories_are_found_by_words_and_by_their_vectors_once_it_is_there(
+    fresh_dsn: str, poor: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_database(PostgresSettings(dsn=poor)) as database:
         memories = PostgresMemoryRepository(database)
@@ -76,32 +70,24 @@ async def test_without_pgvector_memories_are_found_by_their_words(
         await memories.store(drafts).or_raise()
         found = await memories.search(MemorySearch(MING, "绿", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
         by_text = await memories.search(MemorySearch(MING, "绿", (), SPACE, unit(1, 0, 0))).or_raise()
+        assert await memories.unembedded(MING, SPACE, limit=9).or_raise() == ((), 0)
     assert similarities(found) == {"1": None}
     assert found.coverage == by_text.coverage == Coverage(embedded=0, memories=2)
     assert (by_text.matched_text, len(by_text.found)) == (True, 2)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert "permission denied" in record.getMessage()
-
-
-async def test_vectors_that_were_kept_without_pgvector_are_compared_once_it_is_there(
-    fresh_dsn: str, poor: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with open_database(PostgresSettings(dsn=poor)) as database:
-        memories = PostgresMemoryRepository(database)
-        await memories.store((draft("1", SPACE, unit(1, 0, 0)),)).or_raise()
-        assert await memories.unembedded(MING, SPACE, limit=9).or_raise() == ((), 0)
     await run_on_server("CREATE EXTENSION vector", database=name_of(fresh_dsn))
     caplog.clear()
     async with open_database(PostgresSettings(dsn=poor)) as database:
         memories = PostgresMemoryRepository(database)
         found = await memories.search(MemorySearch(MING, "不在", (), SPACE, unit(1, 0, 0))).or_raise()
-    assert similarities(found) == {"1": pytest.approx(1, abs=1e-6)}
-    assert found.coverage == Coverage(embedded=1, memories=1)
+    assert similarities(found) == pytest.approx({"1": 1, "2": 0}, abs=1e-6)
+    assert found.coverage == Coverage(embedded=2, memories=2)
     assert not caplog.records
 
 
-async def test_pgvector_beside_the_search_path_is_as_good_as_none(
+async def test_pgvector_beside_the_search_path_is_none(
     fresh_dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await run_on_server("CREATE SCHEMA memory; CREATE EXTENSION vector", database=name_of(fresh_dsn))
@@ -122,9 +108,6 @@ async def test_processes_that_make_the_extension_at_once_all_have_it() -> None:
                 return database.vector_indexes is not None
 
         assert await asyncio.gather(*(opens() for _ in range(8))) == [True] * 8
-
-
-# --- The index ---------------------------------------------------------------------------------------------------
 
 
 def directions(count: int) -> Sequence[Vector]:
@@ -226,9 +209,7 @@ async def test_many_vectors_are_looked_up_and_those_of_who_owns_few_among_them_a
     assert "_hnsw_" not in await plan_of(dsn, crowded, other)
 
 
-async def test_an_index_that_somebody_left_half_made_is_made_anew(
-    dsn: str, crowded: PostgresMemoryRepository
-) -> None:
+async def test_an_index_that_is_half_made_is_made_anew(dsn: str, crowded: PostgresMemoryRepository) -> None:
     async with connected(dsn) as connection:
         name = f"memory_embedding_hnsw_{await connection.fetchval('SELECT space_key FROM memory_space')}"
         await connection.execute(f"CREATE INDEX {name} ON memory_embedding (space_key)")

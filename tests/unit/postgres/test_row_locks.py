@@ -5,14 +5,10 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import Failure, Fork, MemorySearch, Namespace, RepositoryError, Success
 from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.conversation.message_repository import Fork
-from chatmemory.effect import Failure, Success
-from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.repository_values import MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, quoted, user_row
@@ -53,7 +49,7 @@ async def test_no_advisory_lock_is_taken(two: tuple[Database, Database], dsn: st
         assert await two[0].write("look", Place("memories of u", row=row), look) == Success(0)
 
 
-async def test_appends_of_two_to_one_new_conversation_are_all_there_in_order(
+async def test_appends_of_two_to_one_new_conversation_are_there_in_order(
     two: tuple[Database, Database],
 ) -> None:
     repositories = [PostgresMessageRepository(database) for database in two]
@@ -119,9 +115,7 @@ async def fork_behind_a_lock_of(holder: Database, other: PostgresMessageReposito
     assert isinstance(await forking, Success)
 
 
-async def test_memories_of_a_new_user_are_decided_upon_by_one_at_a_time(
-    two: tuple[Database, Database],
-) -> None:
+async def test_memories_of_a_new_user_are_decided_by_one_at_a_time(two: tuple[Database, Database]) -> None:
     repositories = [PostgresMemoryRepository(database) for database in two]
 
     async def remember(number: int) -> None:

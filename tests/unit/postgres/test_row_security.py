@@ -10,15 +10,12 @@ import asyncpg
 import pytest
 from attrs import evolve, frozen
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import ConversationListing, Fork, ItemName, ItemPut, Namespace, Provenance
 from chatmemory.access.principal import Granted, Principal, Right, acting_as
-from chatmemory.conversation.message_repository import ConversationListing, Fork
 from chatmemory.effect import Effect, EffectFailed, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError, RepositoryError
-from chatmemory.items.item_repository import ItemName, ItemPut
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import Provenance
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -237,7 +234,7 @@ async def expect_walled(connection: Any, above: Any, table: str, rows: str) -> N
                 await connection.execute(insert, hers)
 
 
-async def test_who_writes_to_a_conversation_learns_whose_it_is_and_nothing_of_what_is_said(
+async def test_who_writes_to_a_conversation_learns_whose_it_is_and_no_word(
     kept: Kept, store: GuardedStore
 ) -> None:
     with acting_as(owner_of(BOB)):

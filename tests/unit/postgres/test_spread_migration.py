@@ -10,14 +10,11 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.conversation.message_repository import Fork, PageQuery
+from chatmemory import Duplicate, Fork, Granted, Memory, Namespace, PageQuery, Principal, Stored, acting_as
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import Duplicate, Memory, Stored
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
@@ -161,14 +158,10 @@ async def look_at(database: Database) -> None:
         ItemSearch(("小红",), limit=9, terms=(), vector=unit(1, 0), model="m"), now=NOW
     ).or_raise()
     assert [(one.name, one.score) for one in similar] == [(TEA, 1.0)]
-    assert [one.name for one in await items.search(ItemSearch((), limit=9), now=NOW).or_raise()] == [
-        LOOSE,
-        TEA,
-    ]
+    everything = ItemSearch((), limit=9)
+    assert [one.name for one in await items.search(everything, now=NOW).or_raise()] == [LOOSE, TEA]
     await items.write((ItemPut(TEA, '"black"'), ItemPut(LOOSE, None)), now=NOW + timedelta(1)).or_raise()
-    assert [one.value for one in await items.search(ItemSearch((), limit=9), now=NOW).or_raise()] == [
-        '"black"'
-    ]
+    assert [one.value for one in await items.search(everything, now=NOW).or_raise()] == ['"black"']
 
 
 LATER_TABLES = ("conversation_tree", "item_version")

@@ -1,10 +1,14 @@
-"""The page has a name for every format, strategy, store, extractor and skill runner that ships."""
+"""The page has a name for whatever ships, and its modules are linked where each statement is understood."""
 
 import re
+from graphlib import CycleError
 from importlib.metadata import entry_points
 from importlib.resources import files
 from typing import Final, get_args, get_type_hints
 
+import pytest
+
+from chatmemory.programs.http.linked_modules import UnknownStatementError, linked
 from chatmemory.settings.memory_settings import (
     ExtractionSettings,
     SkillSettings,
@@ -24,11 +28,8 @@ SETTINGS: Final = (
 def test_every_format_that_ships_has_the_name_of_its_tool() -> None:
     text = (PAGE / "past_chats/tools.js").read_text(encoding="utf-8")
     named = re.findall(r'^  \["(\w+)", "', text, re.MULTILINE)
-    shipped = {
-        point.name
-        for point in entry_points(group="chatmemory.formats")
-        if point.value.startswith("chatmemory.")
-    }
+    points = entry_points(group="chatmemory.formats")
+    shipped = {point.name for point in points if point.value.startswith("chatmemory.")}
     assert set(named) == shipped
 
 
@@ -39,3 +40,38 @@ def test_every_choice_that_the_settings_view_shows_has_words() -> None:
         wanted = {word.format(choice) for choice in get_args(get_type_hints(settings)[name])}
         assert len(wanted) > 1
         assert wanted - named == set()
+
+
+ENTRY = "/page/app.js"
+
+
+def test_a_statement_that_it_does_not_know_is_refused() -> None:
+    for statement in (
+        'import "./other.js";',
+        'import other from "./other.js";',
+        'import * as other from "./other.js";',
+        'import { a } from "elsewhere";',
+        'import { a as b } from "./other.js";',
+        'import { missing } from "./other.js";',
+        "export default 1;",
+        "export let changes = 1;",
+        'export * from "./other.js";',
+        'export { a } from "./other.js";\nconst more = 1;',
+        'const other = await import("./other.js");',
+        "const here = import.meta.url;",
+    ):
+        modules = {ENTRY: f"{statement}\n", "/page/other.js": "export const a = 1;\n"}
+        with pytest.raises(UnknownStatementError, match=ENTRY):
+            linked(modules, ENTRY)
+    in_a_circle = {
+        ENTRY: 'import { b } from "./b.js";\nexport const a = 1;\n',
+        "/page/b.js": 'import { a } from "./app.js";\nexport const b = 1;\n',
+    }
+    with pytest.raises(CycleError):
+        linked(in_a_circle, ENTRY)
+
+
+def test_what_nobody_imports_is_left_out() -> None:
+    text = linked({ENTRY: "run();\n", "/page/unused.js": "export const unused = 1;\n"}, ENTRY)
+    assert "run();" in text
+    assert "unused" not in text

@@ -1,20 +1,24 @@
-"""``recall`` and the hook of a prompt mean the same whether click reads their arguments or nobody has to load it."""
+"""Commands mean the same when click is not loaded, end quietly while they load, and print units for a service."""
 
 import io
+import plistlib
+import subprocess
 import sys
 from collections.abc import Callable
+from configparser import ConfigParser
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from chatmemory.effect import Effect
-from chatmemory.pastchats.prompt import PromptFilter
+from chatmemory import Effect, PromptFilter
 from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.pastchats.program import run
 from chatmemory.programs.pastchats.quick_commands import run_quickly
+from chatmemory.programs.pastchats.service_command import unit_file
 from chatmemory.programs.shell.exit_codes import UNWRITABLE
+from tests.patience import PATIENCE_SECONDS
 
 HOOK_TOKENS = 600
 
@@ -112,3 +116,67 @@ def test_an_answer_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(sys, "stdout", Full())
     assert run_quickly(cast("Host", Listening()), ["recall", "x"]) == UNWRITABLE
+
+
+COMMAND = ["/home/梅/a & b <c>/100 %/pastchats-memory", "watch", "--db", '/x "y" $HOME\\z']
+
+
+def test_launchd_reads_the_command_word_for_word() -> None:
+    read: dict[str, Any] = plistlib.loads(unit_file("launchd", COMMAND).encode())
+    assert read["ProgramArguments"] == COMMAND
+    assert read["KeepAlive"] == {"SuccessfulExit": False}
+
+
+def test_systemd_reads_the_command_word_for_word() -> None:
+    unit = ConfigParser(interpolation=None)
+    unit.read_string(unit_file("systemd", COMMAND))
+    written = unit["Service"]["ExecStart"]
+    words = written.removeprefix('"').removesuffix('"').split('" "')
+    for sign, special in (("%%", "%"), ("$$", "$"), ('\\"', '"'), ("\\\\", "\\")):
+        words = [word.replace(sign, special) for word in words]
+    assert words == COMMAND
+    assert unit["Install"]["WantedBy"] == "default.target"
+
+
+def test_it_watches_the_same_index(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["/opt/bin/pastchats-memory"])
+    for manager in ("systemd", "launchd"):
+        host = SimpleNamespace(db=None, config=None)
+        command = ["service", manager, "--db", "/data/past.db", "--every", "60"]
+        assert run(cast("Any", host), command) == 0
+        said = capsys.readouterr()
+        for word in ("/opt/bin/pastchats-memory", "watch", "60", "--db", "/data/past.db"):
+            assert word in said.out
+        assert said.err.startswith("next: ")
+
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class CtrlC:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC)
+sys.argv = [{command!r}, {task!r}, "webhooks"]
+from chatmemory_layers import entry
+entry.{command}()
+"""
+
+
+def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded() -> None:
+    for command, task, module in (
+        ("pastchats_memory", "recall", "chatmemory_layers.main"),
+        ("pastchats_memory", "recall", "chatmemory.programs.pastchats.quick_commands"),
+        ("pastchats_memory", "search", "chatmemory.programs.pastchats.program"),
+        ("pastchats_memory", "search", "chatmemory.programs.pastchats.find_commands"),
+        ("chatmemory", "recall", "chatmemory_layers.server.main"),
+        ("chatmemory", "recall", "click"),
+    ):
+        program = [sys.executable, "-c", INTERRUPTED_IMPORT.format(command=command, task=task, module=module)]
+        ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (130, "", ""), (command, module)

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from attrs import fields
 
-from chatmemory.effect import Failure, Success
+from chatmemory import EmbeddingSettings, Failure, PastChatsSettings, Success
 from chatmemory.effect.config.config_error import InvalidValue
-from chatmemory.settings.embedding_settings import EmbeddingSettings
-from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import _PLAIN, PastChatsPart, read_past_chats_settings
 from tests.for_each import for_each
@@ -35,21 +33,6 @@ def test_a_misspelt_variable_is_told_although_there_is_no_file(name: str) -> Non
     (problem,) = outcome.failure().problems
     assert isinstance(problem, InvalidValue)
     assert problem.path == name
-
-
-def loaded(*arguments: str | Path) -> set[str]:
-    """Return the modules that reading these settings loads."""
-    program = (
-        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
-        "read_past_chats_settings(*sys.argv[1:], environment={}).unwrap(); print(*sys.modules)"
-    )
-    command = [sys.executable, "-c", program, *arguments]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-
-
-def test_nothing_that_reads_settings_is_loaded_where_nothing_is_set() -> None:
-    heavy = {"cattrs", "tomllib", "chatmemory.settings.memory_settings", "chatmemory.errors", "asyncio"}
-    assert heavy & loaded() == set()
 
 
 ALONE = """
@@ -94,12 +77,17 @@ def test_a_file_means_the_same_whoever_reads_it(tmp_path: Path, text: str) -> No
         assert quick == Success(PastChatsPart(memory.past_chats, memory.embedding))
 
 
-def test_a_file_of_past_chats_alone_loads_nothing_that_reads_other_settings(tmp_path: Path) -> None:
-    file = tmp_path / "记忆.toml"
-    file.write_text(ALONE, encoding="utf-8")
-    assert {"cattrs", "chatmemory.settings.memory_settings"} & loaded(file) == set()
-
-
 def test_every_setting_of_past_chats_is_known_to_the_quick_reader() -> None:
     names = {attribute for attribute, _ in _PLAIN.values()}
     assert names == {field.name for field in fields(PastChatsSettings)}
+
+
+def test_a_file_of_past_chats_alone_loads_nothing_that_reads_other_settings(tmp_path: Path) -> None:
+    file = tmp_path / "记忆.toml"
+    file.write_text(ALONE, encoding="utf-8")
+    program = (
+        "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
+        "read_past_chats_settings(sys.argv[1], environment={}).unwrap(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    assert {"cattrs", "chatmemory.settings.memory_settings"} & set(done.stdout.split()) == set()

@@ -179,12 +179,6 @@ def test_where_nothing_is_worth_telling_there_is_a_summary_all_the_same() -> Non
     assert summarize(conversation(("user", "Hello!")), 100) == "User: Hello!"
 
 
-def test_one_endless_sentence_is_cut_to_the_bound() -> None:
-    summary = summarize(conversation(("user", "I need " + "very " * 500 + "long words")), 80)
-    assert len(summary) <= 80
-    assert summary.endswith("very…")
-
-
 roles = st.sampled_from(["user", "assistant", "system", "tool", "summary"])
 contents = st.one_of(
     st.text(max_size=120),
@@ -199,7 +193,7 @@ contents = st.one_of(
 
 @settings(max_examples=rounds(40, thorough=150))
 @given(st.lists(st.tuples(roles, contents), min_size=1, max_size=8), st.integers(min_value=1, max_value=400))
-def test_any_summary_fits_says_something_and_comes_out_the_same(
+def test_any_summary_fits_says_something_and_is_repeatable(
     said: list[tuple[Role, str]], longest: int
 ) -> None:
     messages = conversation(*said)

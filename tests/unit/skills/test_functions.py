@@ -8,9 +8,7 @@ from typing import Any, cast
 
 import anyio
 
-from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.skill_runner import SkillRequest
-from chatmemory.effect import Effect, Failure, Outcome, Success
+from chatmemory import ChatMessage, Effect, Failure, Outcome, SkillRequest, Success
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory_layers.skills.functions import FunctionSkills, SkillFunction
 from tests.for_each import for_each

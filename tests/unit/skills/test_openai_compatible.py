@@ -5,14 +5,14 @@ import logging
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
 import anyio
 import pytest
 
-from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory import ChatMessage, SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.context import Context
@@ -21,6 +21,7 @@ from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
+from chatmemory_layers.endpoint_answer import retry_after_seconds
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.for_each import for_each
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
@@ -76,9 +77,6 @@ async def failure_of(
     return outcome.failure()
 
 
-# --- The request ---
-
-
 async def test_the_request_names_the_model_the_bound_and_the_key_if_there_is_one() -> None:
     async with http_server(GOOD) as server:
         assert await ask(server, PassingClock()) == Success("Ines travels to Lisbon in June.")
@@ -107,16 +105,11 @@ async def test_messages_are_fenced_data_that_no_text_can_leave_and_a_huge_one_is
     assert (first, last) == ("<conversation>", "</conversation>")
     assert content.count("<") == 2
     *told, huge = [json.loads(entry) for entry in entries]
-    assert told == [
-        {"role": "user", "content": attack.replace("\0", "\ufffd")},
-        {"role": "summary", "content": "rolled"},
-    ]
+    spoken = {"role": "user", "content": attack.replace("\0", "\ufffd")}
+    assert told == [spoken, {"role": "summary", "content": "rolled"}]
     assert len(huge["content"]) < 25_000
     assert huge["content"].startswith("start x")
     assert huge["content"].endswith("x end")
-
-
-# --- Answers that are none ---
 
 
 STATUSES: Final[dict[int, SkillProblem]] = {
@@ -228,9 +221,6 @@ async def test_settings_that_cannot_be_used_are_named_all_at_once_before_anythin
     assert "secret" not in str(raised.value)
 
 
-# --- Trying again ---
-
-
 async def test_a_passing_failure_is_tried_again_after_growing_pauses() -> None:
     clock = PassingClock()
     async with http_server(Reply(status=503), Reply(misbehaviour="hang_up"), GOOD) as server:
@@ -270,9 +260,6 @@ async def test_a_wish_for_a_long_pause_is_handed_on_instead_of_waited_for() -> N
     assert (outcome, clock.pauses) == (Failure(handed_on), [])
 
 
-# --- Secrets and resources ---
-
-
 async def test_the_key_stands_in_no_error_no_text_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     said = f"Incorrect API key: {KEY}, asked to sum up: I travel to Lisbon"
@@ -301,3 +288,30 @@ async def test_the_layer_lets_go_of_its_connections() -> None:
             assert server.connections == 1, "the second run uses the connection of the first"
         with anyio.fail_after(PATIENCE_SECONDS):
             await server.left_alone.wait()
+
+
+ASKED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+WISHES: Final[dict[str | None, float | None]] = {
+    None: None,
+    "0": 0.0,
+    " 30 ": 30.0,
+    "1.5": 1.5,
+    "Sun, 01 Mar 2026 12:01:00 GMT": 60.0,
+    "Sun, 01 Mar 2026 13:01:00 +0100": 60.0,
+    "Sun, 01 Mar 2026 12:01:00 -0000": 60.0,
+    "Sun, 01 Mar 2026 11:00:00 GMT": 0.0,
+    "Sun, 99 Mar 2026 11:00:00 GMT": None,
+    "soon": None,
+    "-1": None,
+    "nan": None,
+    "infinity": None,
+    "٣": None,
+    "9" * 5000: None,
+    "": None,
+}
+
+
+def test_a_retry_after_is_seconds_or_a_date_or_nothing() -> None:
+    assert {header: retry_after_seconds(header, ASKED_AT) for header in WISHES} == WISHES

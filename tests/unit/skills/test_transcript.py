@@ -1,19 +1,25 @@
-"""Messages into sentences, and back into lines."""
+"""Messages into sentences, what each is worth, and back into lines."""
 
 from datetime import UTC, datetime
 
+import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.choices import Role
+from chatmemory_layers.skills.sentence_rank import DAMPING, SentenceVectors, terms
+from chatmemory_layers.skills.sentence_worth import questions_answered, says_yes_or_no, worth
 from chatmemory_layers.skills.transcript import (
     LONGEST_READ,
     LONGEST_SENTENCE,
+    Sentence,
     is_cjk,
     read_transcript,
     shorten,
     write_transcript,
 )
+from tests.for_each import for_each
 
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -127,3 +133,84 @@ def test_a_shortened_text_fits_and_begins_as_the_text_does(text: str, longest: i
 def test_cjk_text_is_known() -> None:
     expected = {"你好 world": False, "你好吗 ok": True, "こんにちは": True, "": False, "한국어": True}
     assert {text: is_cjk(text) for text in expected} == expected
+
+
+def sentence(
+    text: str, *, role: Role = "user", turn: int = 0, place: int = 0, is_kept: bool = False
+) -> Sentence:
+    return Sentence(
+        text, role, turn, place, is_question=text.endswith(("?", "？")), is_code=False, is_kept=is_kept
+    )
+
+
+def worth_of(text: str, *, role: Role = "user", is_kept: bool = False) -> float:
+    return worth(sentence(text, role=role, is_kept=is_kept), terms(text))
+
+
+@for_each("text", ["I moved to Oslo in May.", "我五月搬到了奥斯陆。"])
+def test_a_greeting_before_a_fact_takes_nothing_from_it(text: str) -> None:
+    assert worth_of(f"Hey Ines, {text}") >= worth_of(text)
+    assert worth_of(f"你好，朋友，{text}") >= worth_of(text)
+
+
+def test_the_user_outweighs_the_assistant_and_a_tool_and_a_summary_keeps_what_it_has() -> None:
+    text = "The meeting moved to room 12."
+    tool, assistant, user = (worth_of(text, role=role) for role in ("tool", "assistant", "user"))
+    assert tool < assistant < user < worth_of(text, is_kept=True)
+
+
+def test_the_first_statements_of_the_next_speaker_answer_the_last_question() -> None:
+    said = [
+        sentence("Where is it?", role="assistant"),
+        sentence("When did it start?", role="assistant", place=1),
+        sentence("On Monday.", turn=1),
+        sentence("And why?", turn=1, place=1),
+        sentence("I do not know.", turn=2),
+        sentence("It is late.", role="assistant", turn=3),
+    ]
+    assert questions_answered(said) == {2: 1}
+
+
+def test_a_bare_yes_or_no_is_known() -> None:
+    bare = ("Yes", "No, thanks.", "ok!", "好的。", "不用，谢谢")
+    assert [text for text in bare if not says_yes_or_no(sentence(text))] == []
+    assert [text for text in ("Yes, in May", "Now", "好吃") if says_yes_or_no(sentence(text))] == []
+
+
+SENTENCES = [["cat", "sat", "mat"], ["cat", "ran"], ["cat", "mat", "mat"], ["stock", "fell"], []]
+
+
+def test_terms_are_words_without_stop_words_and_pairs_of_cjk_characters() -> None:
+    assert terms("The Team's v2 release, I've re-tested it") == ["team's", "v2", "release", "tested"]
+    assert terms("我喜欢徒步 in Oslo") == ["我喜", "喜欢", "欢徒", "徒步", "oslo"]
+    assert terms("的了") == []
+    assert terms("茶") == ["茶"]
+
+
+def dense(sentences: list[list[str]]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The same vectors by the formula, with every zero."""
+    vocabulary = sorted({term for sentence in sentences for term in sentence})
+    counts = np.array([[sentence.count(term) for term in vocabulary] for sentence in sentences], float)
+    weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * np.log1p(
+        len(sentences) / (counts > 0).sum(0)
+    )
+    lengths = np.linalg.norm(weights, axis=1, keepdims=True)
+    return np.divide(weights, lengths, out=np.zeros_like(weights), where=lengths > 0)
+
+
+def test_cosines_are_those_of_the_full_matrix() -> None:
+    vectors = SentenceVectors(SENTENCES)
+    expected = dense(SENTENCES) @ dense(SENTENCES).T
+    for row in range(len(SENTENCES)):
+        assert vectors.cosines(row) == pytest.approx(expected[row])
+
+
+def test_centrality_is_the_fixed_point_of_its_formula() -> None:
+    prior = np.array([1.0, 2.0, 1.0, 1.0, 1.0])
+    similar = dense(SENTENCES) @ dense(SENTENCES).T
+    np.fill_diagonal(similar, 0)
+    walk = np.divide(similar, similar.sum(0), out=np.zeros_like(similar), where=similar.sum(0) > 0)
+    prior_share = prior / prior.sum()
+    walk[:, similar.sum(0) == 0] = prior_share[:, None]
+    rank = np.linalg.solve(np.eye(5) - DAMPING * walk, (1 - DAMPING) * prior_share)
+    assert SentenceVectors(SENTENCES).centrality(prior) == pytest.approx(rank / rank.max(), abs=0.01)

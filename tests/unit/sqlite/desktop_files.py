@@ -25,10 +25,7 @@ ADDED: Final = {
         "ALTER TABLE atomic_memory ADD COLUMN create_time TEXT",
     ),
     4: ("ALTER TABLE atomic_memory ADD COLUMN app_type TEXT DEFAULT ''",),
-    5: (
-        "DROP TABLE atomic_memory",
-        CREATE_VERSION_5,
-    ),
+    5: ("DROP TABLE atomic_memory", CREATE_VERSION_5),
     6: ("ALTER TABLE atomic_memory ADD COLUMN memory_type TEXT DEFAULT 'short_term'",),
     7: (
         "ALTER TABLE atomic_memory ADD COLUMN importance REAL DEFAULT 0.5",

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.conversation.message_repository import Append, MessageDraft
-from chatmemory.effect import EffectFailed, Failure
-from chatmemory.errors import RepositoryError
+from chatmemory import Append, EffectFailed, Failure, MessageDraft, RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository

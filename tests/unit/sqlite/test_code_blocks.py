@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.embedding.embedder import Matrix
+from chatmemory import Attachment, Forgetting, Matrix, MemorySearch, Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.repository_values import Attachment, Forgetting, MemorySearch
 from chatmemory_layers.embedding.code_index import VectorCodes, rows_of
 from chatmemory_layers.sqlite.memories import code_blocks
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, stored_codes, stored_mean
@@ -125,7 +123,7 @@ async def test_a_store_that_is_opened_finds_the_same_without_encoding_what_stand
     assert encoded == [11, 1]  # behind the last block, and the query
 
 
-async def test_codes_that_an_older_program_has_not_kept_are_caught_up_with(
+async def test_codes_of_an_older_program_are_caught_up_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.db"

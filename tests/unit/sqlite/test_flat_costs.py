@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory import Granted, Namespace, Principal, acting_as
 from chatmemory.conversation.message_repository import Append, ConversationListing, MessageDraft, PageQuery
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import remembered
@@ -144,7 +143,7 @@ CALLS: Final[dict[str, Callable[[sqlite3.Connection], Any]]] = {
 }
 
 
-def test_a_call_costs_the_same_in_a_store_four_times_as_large(
+def test_a_call_costs_the_same_in_a_larger_store(
     stores: tuple[sqlite3.Connection, sqlite3.Connection],
 ) -> None:
     def growing(call: Callable[[sqlite3.Connection], Any]) -> tuple[int, int] | None:

@@ -1,22 +1,24 @@
-"""Writes share a transaction, reads a snapshot, and each fails alone; a commit that fails is acknowledged to nobody."""
+"""Writes share a transaction, reads a snapshot, each fails alone, and nobody is told of a commit that failed."""
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chatmemory.conversation.message_repository import PageQuery
-from chatmemory.effect import Outcome, Success
+from chatmemory import AuditQuery, Failure, Namespace, Outcome, PageQuery, Success
+from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, commit_group, read_group
 from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.sqlite.stores import NOON, batch, file_settings, open_repository, problem
+from tests.unit.sqlite.stores import NOON, batch, file_settings, open_memories, open_repository, problem
 
 
 class Forgetful(sqlite3.Connection):
@@ -73,9 +75,7 @@ async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> Non
     assert numbers(connection) == [1, 2]
 
 
-async def test_what_is_held_is_written_once_for_the_whole_group(
-    connection: sqlite3.Connection,
-) -> None:
+async def test_what_is_held_is_written_once_for_the_whole_group(connection: sqlite3.Connection) -> None:
     class Sum:
         saves = 0
         value = 0
@@ -112,9 +112,7 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
     assert commit_group(connection, [await job(2)], KeptRows()) == [Success(2)]
 
 
-async def test_a_begin_or_a_commit_that_finds_no_memory_fails_its_group_and_no_other(
-    forgetful: Forgetful,
-) -> None:
+async def test_a_begin_or_a_commit_without_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
     """What a commit leaves open is undone at the latest by the next group."""
     for number, (forgets, problem_of_it) in enumerate(
         (
@@ -168,16 +166,17 @@ async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_
         assert all(isinstance(each, type(escapes) | RuntimeError) for each in await told(escapes))
 
 
+def noting(wanted: str, seen: list[str]) -> Callable[[sqlite3.Connection], None]:
+    """Return what lets a connection note in *seen* each time that it executes *wanted*."""
+    return lambda connection: connection.set_trace_callback(
+        lambda statement: seen.append(statement) if statement == wanted else None
+    )
+
+
 async def test_adds_of_many_tasks_share_commits_and_keep_their_order(tmp_path: Path) -> None:
     commits: list[str] = []
     async with open_database(file_settings(tmp_path / "chat.db")) as database:
-
-        def count(connection: sqlite3.Connection) -> None:
-            connection.set_trace_callback(
-                lambda statement: commits.append(statement) if statement == "COMMIT" else None
-            )
-
-        await database.run_on_writer(count)
+        await database.run_on_writer(noting("COMMIT", commits))
         async with asyncio.timeout(PATIENCE_SECONDS):
             repository = SqliteMessageRepository(database)
             async with asyncio.TaskGroup() as tasks:
@@ -266,9 +265,6 @@ async def test_events_of_a_group_stand_in_the_order_of_its_writes(tmp_path: Path
         ]
 
 
-# --- reads ---
-
-
 def read(connection: sqlite3.Connection, number: int) -> int:
     if number == 0:
         connection.execute("SELECT value FROM lost")
@@ -276,9 +272,7 @@ def read(connection: sqlite3.Connection, number: int) -> int:
     return int(value)
 
 
-async def test_a_group_reads_one_snapshot_and_a_read_that_fails_fails_alone(
-    connection: sqlite3.Connection,
-) -> None:
+async def test_a_group_reads_one_snapshot_and_a_read_fails_alone(connection: sqlite3.Connection) -> None:
     connection.executemany("INSERT INTO number VALUES (?)", [(1,), (2,)])
     loop = asyncio.get_running_loop()
     statements: list[str] = []
@@ -300,13 +294,7 @@ async def test_a_group_reads_one_snapshot_and_a_read_that_fails_fails_alone(
 async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowledged(tmp_path: Path) -> None:
     snapshots: list[str] = []
     async with open_database(file_settings(tmp_path / "chat.db")) as database:
-
-        def count(connection: sqlite3.Connection) -> None:
-            connection.set_trace_callback(
-                lambda statement: snapshots.append(statement) if statement == "BEGIN" else None
-            )
-
-        await run_on(database._reads.connection, count)
+        await run_on(database._reads.connection, noting("BEGIN", snapshots))
         repository = SqliteMessageRepository(database)
 
         async def add_and_read(number: int) -> None:
@@ -319,3 +307,46 @@ async def test_reads_of_many_tasks_take_few_snapshots_and_see_what_was_acknowled
             for number in range(64):
                 tasks.create_task(add_and_read(number))
     assert 0 < len(snapshots) <= 16
+
+
+MEI = Namespace("mei")
+PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
+
+# Of one target alone, so that others of the same group show what becomes of them.
+REFUSE_EVENTS = """
+CREATE TRIGGER no_event BEFORE INSERT ON event WHEN NEW.target_id = 'lost'
+BEGIN SELECT RAISE(ABORT, 'no room for events'); END
+"""
+
+
+def run(path: Path, statement: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+async def test_a_message_whose_event_cannot_be_written_is_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    async with open_repository(path) as repository:
+        run(path, REFUSE_EVENTS)
+        with acting_as(PHONE):
+            appends = [repository.append(batch("m1", to=name)).run() for name in ("a", "lost", "b")]
+            outcomes = await asyncio.gather(*appends)
+        refused = [isinstance(one, Failure) and "no room" in str(one.failure()) for one in outcomes]
+        assert refused == [False, True, False]
+        assert run(path, "SELECT conversation_id FROM chat_conversation ORDER BY 1") == [("a",), ("b",)]
+        targets = [entry.target for entry in await repository.log.acted(AuditQuery()).or_raise()]
+        assert sorted(targets) == ["a", "b"]
+
+
+async def test_a_memory_whose_event_cannot_be_written_is_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    async with open_memories(path) as repository:
+        run(path, REFUSE_EVENTS)
+        with acting_as(PHONE):
+            outcome = await repository.store(
+                (remembered("kept", namespace=MEI), remembered("lost", namespace=MEI))
+            )
+        assert isinstance(outcome, Failure)
+        assert "no room for events" in str(outcome.failure())
+        assert await repository.get(MEI, "kept").or_raise() is None
+        assert await repository.log.acted(AuditQuery()).or_raise() == ()

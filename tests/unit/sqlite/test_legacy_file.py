@@ -15,8 +15,7 @@ from typing import Final, Literal
 
 import pytest
 
-from chatmemory.effect import EffectFailed
-from chatmemory.errors import RepositoryError
+from chatmemory import EffectFailed, RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.store_file import prepare
@@ -107,9 +106,6 @@ async def test_the_application_goes_on_writing_also_in_its_later_versions(file: 
     assert version_of(file) == 10
 
 
-# --- what stays as it is ---
-
-
 async def test_other_versions_are_refused_untouched(tmp_path: Path) -> None:
     for version in (1, 2, 3, 4, 7, 8, 9, 10):
         file = desktop_file(tmp_path / f"{version}.db", version=version)
@@ -144,9 +140,6 @@ async def test_a_file_that_we_would_not_fit_into_is_refused_untouched(tmp_path: 
         error = await refusal(file)
         assert (error.problem, named in error.detail) == (problem, True), statement
         assert file.read_bytes() == before
-
-
-# --- the copy ---
 
 
 def backups(file: Path) -> list[Path]:
@@ -200,9 +193,6 @@ async def test_the_log_of_a_running_application_is_copied_too(file: Path) -> Non
         await open_once(file)
     (backup,) = backups(file)
     assert rows_of(backup, "content")[-1] == rows_of(file, "content")[-1] == ("还在日志里",)
-
-
-# --- interruptions ---
 
 
 class Interrupted(Exception):  # noqa: N818  it is no error

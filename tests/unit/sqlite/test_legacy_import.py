@@ -5,16 +5,15 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from chatmemory.effect import EffectFailed
-from chatmemory.embedding.space import Embedding
-from chatmemory.errors import RepositoryError
-from chatmemory.longterm.memories import Provenance
+from chatmemory import EffectFailed, Embedding, Provenance, RepositoryError
 from chatmemory.longterm.memory_rules import memory_problems
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.store_file import prepare
@@ -26,9 +25,6 @@ from tests.unit.sqlite.desktop_files import CONTENTS, FIRST_SECOND, add_rows, ch
 def read(path: Path) -> list[LegacyMemory]:
     with open_legacy_file(path) as file:
         return [*file.memories()]
-
-
-# --- reading ---
 
 
 def test_every_version_is_read_whole_and_left_as_it_is(tmp_path: Path) -> None:
@@ -60,11 +56,8 @@ def test_what_later_versions_add_is_read_or_named(tmp_path: Path) -> None:
     with open_legacy_file(path) as file:
         first, second, third = [row.memory for row in file.memories()]
         assert file.left_behind == ("access_count", "importance", "last_access", "linked_memories")
-    assert (first.memory_type, first.source, first.embedding) == (
-        "long_term",
-        "user_stated",
-        Embedding("bge-m3", ()),
-    )
+    assert (first.memory_type, first.source) == ("long_term", "user_stated")
+    assert first.embedding == Embedding("bge-m3", ())
     assert first.embedding is not None
     assert [*first.embedding.vector] == [3, 4]
     assert (second.memory_type, second.source) == ("short_term", "inferred")
@@ -104,9 +97,6 @@ def test_a_store_of_ours_is_not_read_as_a_file_of_the_application(tmp_path: Path
     assert failed.value.error.problem == "not_a_store"
 
 
-# --- the command ---
-
-
 def imported(path: Path) -> list[tuple[object, ...]]:
     return rows_of(
         path, "content, app_type, session_id, memory_type, created_at_us / 1000000, space_key IS NOT NULL"
@@ -140,9 +130,7 @@ def test_a_file_is_imported_once_and_what_was_written_since_the_next_time(
     assert "3 memories stored" in say()
 
 
-def test_a_store_that_has_adopted_the_file_knows_its_memories(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_store_that_has_adopted_a_file_knows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, adopted = (desktop_file(tmp_path / name) for name in ("old.db", "adopted.db"))
     change(adopted, "UPDATE atomic_memory SET tags = 'of its own'")
     with closing(sqlite3.connect(adopted, isolation_level=None)) as connection:
@@ -161,53 +149,39 @@ def test_rows_that_hold_no_text_are_counted(tmp_path: Path, capsys: pytest.Captu
     assert counts.endswith("6 rows left out that hold no text")
 
 
-def other_program(path: Path) -> Path:
-    change(path, "CREATE TABLE todo (id)")
-    return path
-
-
-def cut_off(path: Path) -> Path:
-    os.truncate(desktop_file(path, rows=500), 9000)
-    return path
-
-
-def text(path: Path) -> Path:
-    path.write_text("亲爱的读者，" * 1000)
-    return path
-
-
-def folder(path: Path) -> Path:
-    path.mkdir()
-    return path
-
-
-def empty(path: Path) -> Path:
-    path.touch()
-    return path
-
-
-def view(path: Path) -> Path:
-    change(
+STRANGERS: Final[tuple[Callable[[Path], object], ...]] = (
+    lambda path: change(path, "CREATE TABLE todo (id)"),
+    lambda path: os.truncate(desktop_file(path, rows=500), 9000),
+    lambda path: path.write_text("亲爱的读者，" * 1000),
+    Path.mkdir,
+)
+UNREADABLE: Final[tuple[Callable[[Path], object], ...]] = (
+    *STRANGERS,
+    lambda path: None,
+    Path.touch,
+    lambda path: change(
         path,
         "CREATE TABLE schema_version (version)",
         "CREATE VIEW atomic_memory AS SELECT content FROM nowhere",
-    )
-    return path
+    ),
+)
 
 
 def test_what_cannot_be_read_or_written_to_is_said_in_a_line_and_stays_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     right = desktop_file(tmp_path / "right.db")
-    for number, make in enumerate((Path, other_program, cut_off, text, folder, empty, view)):
-        old, new = make(tmp_path / f"old #{number}?.db"), tmp_path / "new.db"
+    for number, make in enumerate(UNREADABLE):
+        old, new = tmp_path / f"old #{number}?.db", tmp_path / "new.db"
+        make(old)
         assert main([str(old), str(new)]) == EXIT_OLD_UNREADABLE
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
         assert err.startswith(f"{old}: read the old file: ")
         assert not new.exists()
-    for number, make in enumerate((desktop_file, other_program, cut_off, text, folder)):
-        new = make(tmp_path / f"new {number}.db")
+    for number, make in enumerate((desktop_file, *STRANGERS)):
+        new = tmp_path / f"new {number}.db"
+        make(new)
         before = None if new.is_dir() else new.read_bytes()
         assert main([str(right), str(new)]) == EXIT_NEW_UNUSABLE
         out, err = capsys.readouterr()

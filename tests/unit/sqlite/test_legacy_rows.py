@@ -9,9 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.repository_values import MemoryListing, MemorySearch
+from chatmemory import Memory, MemoryListing, MemorySearch, Namespace
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.text.search_terms import query_terms
 from chatmemory_layers.sqlite.engine.database import open_database
@@ -57,14 +55,6 @@ async def test_a_row_becomes_the_memory_that_it_holds(file: Path) -> None:
     assert rows_of(file, "tags, embedding") == [("饮食, tea", "[1, 2]")]
 
 
-async def test_ids_stay_the_same_and_differ_between_equal_rows(file: Path) -> None:
-    for _ in range(3):
-        insert(file, content="ok")
-    first = [memory.id for memory in await memories_of(file)]
-    assert len(set(first)) == 3
-    assert [memory.id for memory in await memories_of(file)] == first
-
-
 async def test_no_row_is_missed_between_two_transactions(tmp_path: Path) -> None:
     counts = [1, 199, 200, 201, 450]
     files = [desktop_file(tmp_path / f"{count}.db", rows=count) for count in counts]
@@ -80,9 +70,6 @@ async def test_long_term_rows_are_found_by_their_words(tmp_path: Path) -> None:
         search = MemorySearch(NAMESPACE, "咖啡", query_terms("咖啡"))
         found = (await SqliteMemoryRepository(database).search(search).or_raise()).found
     assert [candidate.memory.content for candidate in found] == ["用户的咖啡不加糖"]
-
-
-# --- what may stand in a row ---
 
 
 NOON, BEGINNING = datetime(2025, 3, 14, 12, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC)
@@ -123,9 +110,7 @@ TAGS: Final[list[tuple[str | None, tuple[str, ...]]]] = [
 EMBEDDINGS: Final = [None, "", "[", "[1, NaN]", "null", "[" * 100_000, "[0, 0]", '["a"]']
 
 
-async def test_tags_are_read_leniently_no_vector_is_an_error_and_both_are_kept_as_they_are(
-    file: Path,
-) -> None:
+async def test_tags_are_read_leniently_no_vector_is_an_error_and_both_are_kept(file: Path) -> None:
     for tags, _ in TAGS:
         insert(file, tags=tags)
     for embedding in EMBEDDINGS:
@@ -148,9 +133,7 @@ NO_TEXT: Final[list[dict[str, object]]] = [
 ]
 
 
-async def test_a_row_without_readable_text_stays_as_it_is(
-    file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_row_without_readable_text_stays(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     for columns in NO_TEXT:
         insert(file, **columns)
     insert(file, content="after it")
@@ -160,9 +143,6 @@ async def test_a_row_without_readable_text_stays_as_it_is(
     told = [record.args for record in caplog.records if record.name == legacy_rows.__name__]
     assert told == [(1, 0), (len(NO_TEXT),), (len(NO_TEXT),)]
     assert rows_of(file, UNADOPTED) == [(1,)] * len(NO_TEXT) + [(0,)]
-
-
-# --- who is interrupted ---
 
 
 async def test_an_interrupted_adoption_goes_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

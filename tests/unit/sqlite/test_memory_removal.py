@@ -1,18 +1,19 @@
-"""What is forgotten has left the files, the index of words and the vectors, whoever removes it and whoever reads meanwhile."""
+"""What is forgotten has left the files, the index of words and the vectors, and the index stays one that FTS5 opens."""
 
 import logging
 import sqlite3
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
+from chatmemory import ForgetReceipt, Forgetting, MemorySearch, Namespace, Provenance
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.memories import ForgetReceipt, Provenance
-from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
+from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 from tests.unit.sqlite.stores import open_memories
 
 MING = Namespace("小明")
@@ -28,12 +29,8 @@ CHECK_INDEX = "INSERT INTO memory_fts (memory_fts, rank) VALUES ('integrity-chec
 
 def traces(folder: Path) -> list[tuple[str, bytes]]:
     """Return which traces of the secret are in which file."""
-    return [
-        (file.name, trace)
-        for file in sorted(folder.iterdir())
-        for trace in TRACES
-        if trace in file.read_bytes()
-    ]
+    files = sorted(folder.iterdir())
+    return [(file.name, trace) for file in files for trace in TRACES if trace in file.read_bytes()]
 
 
 async def tell_a_secret(memories: SqliteMemoryRepository) -> None:
@@ -51,18 +48,6 @@ async def tell_a_secret(memories: SqliteMemoryRepository) -> None:
         vector=RARE,
     )
     await memories.store((*others[:150], secret, *others[150:])).or_raise()
-
-
-async def test_no_byte_of_the_files_shows_what_a_forgotten_memory_said_before(tmp_path: Path) -> None:
-    async with open_memories(tmp_path / "m.db") as memories:
-        await tell_a_secret(memories)
-        corrected = remembered("secret", "绿茶", namespace=MING)
-        await memories.rewrite(corrected, expected_version=1).or_raise()
-        (earlier,) = (await memories.history(MING, "secret").or_raise()).earlier
-        assert earlier.content == SECRET
-        await memories.forget(Forgetting(MING, memory_id="secret")).or_raise()
-        assert traces(tmp_path) == []
-    assert traces(tmp_path) == []
 
 
 async def test_no_byte_of_the_files_shows_what_was_forgotten(tmp_path: Path) -> None:
@@ -123,9 +108,8 @@ async def test_the_index_of_words_stays_true_whoever_writes(tmp_path: Path) -> N
         with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as application:
             application.execute(CHECK_INDEX)
             application.execute("DELETE FROM atomic_memory WHERE memory_id IN ('secret', '4')")
-            application.execute(
-                "UPDATE atomic_memory SET memory_type = 'short_term' WHERE memory_id IN ('5', '6')"
-            )
+            demote = "UPDATE atomic_memory SET memory_type = 'short_term' WHERE memory_id IN ('5', '6')"
+            application.execute(demote)
             application.execute("INSERT INTO atomic_memory (timestamp, content) VALUES (0, '你好')")
             application.execute(CHECK_INDEX)
             assert application.execute("SELECT count(*) FROM memory_embedding").fetchone() == (0,)
@@ -135,3 +119,68 @@ async def test_the_index_of_words_stays_true_whoever_writes(tmp_path: Path) -> N
                 application.execute(CHECK_INDEX)
         gone = await memories.search(MemorySearch(MING, SECRET, (WORD, "tea4", "tea5", "tea9"))).or_raise()
         assert [candidate.memory.id for candidate in gone.found] == ["9"]
+
+
+OFTEN: Final = 2 * MOST_LEVELS + 200
+"""Deletions that took an index to twice the levels that FTS5 allows, were it only ever optimized."""
+
+INSERT: Final = "INSERT INTO word (rowid, words) VALUES (:row, :words)"
+DELETE: Final = "INSERT INTO word (word, rowid, words) VALUES ('delete', :row, :words)"
+
+
+@pytest.fixture
+def index() -> Generator[sqlite3.Connection]:
+    """An index whose content is another table's, as those of the store are."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE text (id INTEGER PRIMARY KEY, words TEXT)")
+        connection.execute(
+            "CREATE VIRTUAL TABLE word USING fts5 (words, content=text, content_rowid=id, tokenize=ascii, detail=none)"
+        )
+        yield connection
+
+
+def add(index: sqlite3.Connection, row: int, words: str) -> None:
+    index.execute("INSERT INTO text VALUES (:row, :words)", {"row": row, "words": words})
+    index.execute(INSERT, {"row": row, "words": words})
+
+
+def remove(index: sqlite3.Connection, row: int, words: str) -> None:
+    index.execute(DELETE, {"row": row, "words": words})
+    index.execute("DELETE FROM text WHERE id = :row", {"row": row})
+    merge_words(index.execute, "word")
+
+
+def test_an_index_outlives_any_number_of_deletions(index: sqlite3.Connection) -> None:
+    add(index, 1, "绿茶 stays")
+    for row in range(2, OFTEN):
+        add(index, row, f"goes w{row}")
+        remove(index, row, f"goes w{row}")
+    index.execute("INSERT INTO word (word, rank) VALUES ('integrity-check', 1)")
+    assert index.execute("SELECT rowid FROM word WHERE word MATCH '绿茶'").fetchall() == [(1,)]
+    assert index.execute("SELECT rowid FROM word WHERE word MATCH 'goes'").fetchall() == []
+
+
+@pytest.mark.parametrize("before", [0, MOST_LEVELS // 2 + 1])
+def test_nothing_of_what_was_deleted_stays(index: sqlite3.Connection, before: int) -> None:
+    for row in range(2, before):
+        add(index, row, "filler")
+        remove(index, row, "filler")
+    add(index, 1, "stays")
+    add(index, OFTEN, "geheimnis")
+    remove(index, OFTEN, "geheimnis")
+    left = b"".join(bytes(block) for (block,) in index.execute("SELECT block FROM word_data"))
+    assert b"stays" in left
+    assert b"geheimnis" not in left
+
+
+def test_an_index_that_was_merged_too_often_before_is_mended(index: sqlite3.Connection) -> None:
+    add(index, 1, "绿茶 stays")
+    index.execute(
+        "UPDATE word_data SET block = x'000000008F52000000' WHERE id = 10"
+    )  # 2,002 levels, all empty
+    assert levels(index.execute, "word") == 2002
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        remove(index, 1, "绿茶 stays")
+    mend_words(index, "word")
+    assert index.execute("SELECT rowid FROM word WHERE word MATCH '绿茶'").fetchall() == [(1,)]
+    index.execute("INSERT INTO word (word, rank) VALUES ('integrity-check', 1)")

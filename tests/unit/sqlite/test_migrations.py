@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.conversation.message_repository import PageQuery
-from chatmemory.effect import EffectFailed
-from chatmemory.errors import RepositoryError
+from chatmemory import EffectFailed, PageQuery, RepositoryError
 from chatmemory_layers.edition import edition
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
 from chatmemory_layers.sqlite.messages.message_reads import page
@@ -37,10 +35,8 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:
-    return {
-        name
-        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    }
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return {name for (name,) in rows}
 
 
 def problem_of(connection: sqlite3.Connection) -> str:
@@ -76,9 +72,7 @@ def test_a_step_that_fails_leaves_nothing_of_itself(connection: sqlite3.Connecti
     assert {"chat_conversation", "chat_message"} <= tables(connection)
 
 
-def test_a_later_step_is_taken_on_top_and_one_that_was_another_is_refused(
-    connection: sqlite3.Connection,
-) -> None:
+def test_a_later_step_is_taken_on_top_and_another_one_is_refused(connection: sqlite3.Connection) -> None:
     migrate(connection)
     later = (*MIGRATIONS, Migration(LATER, "later", ("CREATE TABLE later (a)",)))
     check_origin(connection, later)
@@ -157,24 +151,19 @@ def first_store(connection: sqlite3.Connection) -> None:
     )
 
 
-def test_a_store_of_the_first_release_comes_to_the_same_schema(
-    connection: sqlite3.Connection, tmp_path: Path
-) -> None:
+def test_a_first_store_comes_to_the_same_schema(connection: sqlite3.Connection, tmp_path: Path) -> None:
     first_store(connection)
     check_origin(connection)
     migrate(connection)
-    assert connection.execute(
-        "SELECT conversation_key, conversation_id FROM chat_conversation"
-    ).fetchall() == [(7, "早")]
+    kept = connection.execute("SELECT conversation_key, conversation_id FROM chat_conversation").fetchall()
+    assert kept == [(7, "早")]
     with closing(sqlite3.connect(tmp_path / "fresh.db", isolation_level=None)) as fresh:
         migrate(fresh)
         for question in (SELECT_CREATED, "SELECT number, name, checksum FROM chatmemory_migration"):
             assert connection.execute(question).fetchall() == fresh.execute(question).fetchall()
 
 
-def test_messages_of_the_first_release_count_as_there_from_the_beginning(
-    connection: sqlite3.Connection,
-) -> None:
+def test_messages_of_the_first_release_count_as_there_from_the_start(connection: sqlite3.Connection) -> None:
     first_store(connection)
     for seq in (1, 2, 3):
         row = (7, seq, f"{seq}", "user", 1700000000000000, 10, "早")

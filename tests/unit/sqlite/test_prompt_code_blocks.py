@@ -61,9 +61,7 @@ def blocks(store: sqlite3.Connection) -> int:
     return int(count)
 
 
-def test_what_fills_a_block_is_packed_once_and_a_change_drops_its_block_alone(
-    store: sqlite3.Connection,
-) -> None:
+def test_a_full_block_is_packed_once_and_a_change_drops_it_alone(store: sqlite3.Connection) -> None:
     insert(store, *map(code, range(8)))
     pack_codes(store)
     assert blocks(store) == 2
@@ -96,9 +94,7 @@ def test_what_fills_a_block_is_packed_once_and_a_change_drops_its_block_alone(
     ),
     st.integers(0, 30),
 )
-def test_whatever_happens_blocks_and_rows_tell_the_same(
-    steps: list[tuple[str, int, int]], after: int
-) -> None:
+def test_whatever_happens_blocks_tell_what_rows_tell(steps: list[tuple[str, int, int]], after: int) -> None:
     with closing(fresh()) as store:
         prompt_code_blocks.CODES_OF_A_BLOCK = 3
         for step, which, number in steps:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing
+from chatmemory import Forgetting, MemoryListing, Namespace
 from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.engine.transaction import Transaction
@@ -198,9 +197,7 @@ def walks(index: sqlite3.Connection, name: str) -> list[str]:
     return [step for step in sqlite_plan(index, PROMPT_STATEMENTS[name]) if OF_ALL_TURNS.match(step)]
 
 
-def test_no_statement_walks_through_all_turns_but_those_that_are_about_everything(
-    index: sqlite3.Connection,
-) -> None:
+def test_no_statement_walks_through_all_turns_but_those_about_everything(index: sqlite3.Connection) -> None:
     names = PROMPT_STATEMENTS.keys() - NEEDS_SQLITE_VEC
     assert {name for name in names if walks(index, name)} == ABOUT_EVERYTHING
     # These read an index, and not the long rows; those come out of one in order.

@@ -1,7 +1,8 @@
-"""What is opened, what is refused untouched, and what becomes of a store whose disk turns against it."""
+"""Which file is opened or refused untouched, what is let go of, and what becomes of it when the disk fails."""
 
 # ruff: noqa: ASYNC221, ASYNC240  nothing else runs while a test looks at its files
 
+import asyncio
 import json
 import os
 import resource
@@ -11,16 +12,24 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 from attrs import evolve
 
+from chatmemory.effect import EffectFailed
+from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine import database, file_watch
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.worker_connection import run_on
+from chatmemory_layers.sqlite.engine.file_watch import FileWatch
+from chatmemory_layers.sqlite.engine.store_file import store_file
+from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.sqlite.desktop_files import add_rows, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, refusal
 
@@ -149,9 +158,7 @@ async def test_a_file_of_the_desktop_application_that_cannot_be_written_is_refus
     assert [*open_folder.iterdir()] == [path]
 
 
-async def test_a_store_with_new_rows_of_the_application_can_be_read_where_it_cannot_be_written(
-    open_folder: Path,
-) -> None:
+async def test_a_store_with_new_rows_of_the_application_can_be_read_read_only(open_folder: Path) -> None:
     path = desktop_file(open_folder / "desktop.db")
     await create_store(path)
     with closing(sqlite3.connect(path)) as connection:
@@ -174,12 +181,139 @@ def largest_file(size: int) -> Generator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-async def test_a_file_of_the_desktop_application_stays_as_it_is_when_there_is_no_room_for_its_copy(
-    tmp_path: Path,
-) -> None:
+async def test_a_file_of_the_application_stays_as_it_is_without_room_for_a_copy(tmp_path: Path) -> None:
     path = desktop_file(tmp_path / "desktop.db", rows=500)
     before = path.read_bytes()
     with largest_file(len(before) // 2):
         assert (await refusal(path)).problem == "full"
     assert path.read_bytes() == before
     assert [*tmp_path.iterdir()] == [path]
+
+
+PLACES: Final = {
+    "~/记忆.db": "home/记忆.db",
+    "~": "home",
+    "a/../b.db": "here/a/../b.db",
+    "~ann/b.db": "here/~ann/b.db",  # one's own home folder alone has a short name
+    "a/~/b.db": "here/a/~/b.db",
+    ".": "here",
+}
+
+
+def test_a_path_is_below_the_home_folder_or_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    found = {written: store_file(SqliteSettings(path=written)) for written in PLACES}
+    assert found == {written: tmp_path / place for written, place in PLACES.items()}
+    for written in ("", ":memory:"):
+        with pytest.raises(EffectFailed, match="no file is named"):
+            store_file(SqliteSettings(path=written))
+
+
+def open_files(folder: Path) -> list[str]:
+    targets: list[str] = []
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # a thread closed it meanwhile
+            targets.append(str(link.readlink()))
+    return [target for target in targets if target.startswith(str(folder))]
+
+
+async def everything_is_released(folder: Path, threads: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while threading.active_count() > threads or open_files(folder):  # noqa: ASYNC110  threads set no event
+            await asyncio.sleep(0.005)
+
+
+async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: Path) -> None:
+    threads = threading.active_count()
+    loop = asyncio.get_running_loop()
+    is_connected, go_on = asyncio.Event(), threading.Event()
+
+    def connect_slowly() -> sqlite3.Connection:
+        connection = sqlite3.connect(tmp_path / "slow.db")
+        connection.execute("CREATE TABLE t (a)")
+        loop.call_soon_threadsafe(is_connected.set)
+        go_on.wait(PATIENCE_SECONDS)
+        return connection
+
+    opening = asyncio.create_task(WorkerConnection.opened(connect_slowly))
+    await is_connected.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert open_files(tmp_path)
+    go_on.set()
+    await everything_is_released(tmp_path, threads)
+
+
+async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+    threads = threading.active_count()
+
+    def fail(*_: object, **__: object) -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await WorkerConnection.opened(fail)
+    for step in ("prepare", "FileWatch", "connect_reader"):
+        with pytest.MonkeyPatch.context() as broken:
+            broken.setattr(database, step, fail)
+            with pytest.raises(LookupError):
+                await open_repository(tmp_path / "chat.db").__aenter__()
+        await everything_is_released(tmp_path, threads)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "chat.db"
+
+
+@pytest.fixture
+def connection(store: Path) -> Generator[sqlite3.Connection]:
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE messages (content TEXT)")
+        write(connection)
+        yield connection
+
+
+def write(connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT INTO messages VALUES (hex(randomblob(9000)))")
+
+
+def test_a_write_between_the_look_at_a_log_and_the_look_at_its_index_is_no_damage(
+    store: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = FileWatch(store, connection)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    read = file_watch._read
+
+    def read_after_a_write(file: os.stat_result, count: int) -> bytes | None:
+        write(connection)
+        return read(file, count)
+
+    monkeypatch.setattr(file_watch, "_read", read_after_a_write)
+    assert watch.trouble(connection) is None
+
+
+def test_a_log_is_emptied_while_its_length_is_measured(
+    store: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(9):
+        write(connection)
+    watch = FileWatch(store, connection)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    write(connection)
+    stat = file_watch._stat
+    looks = 0
+
+    def stat_of_an_emptied_log(path: str) -> os.stat_result | None:
+        nonlocal looks
+        looks += path.endswith("-wal")
+        if looks == 2:  # the first look is the check's own
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return stat(path)
+
+    monkeypatch.setattr(file_watch, "_stat", stat_of_an_emptied_log)
+    assert watch.trouble(connection) is None
+    assert looks == 3

@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.embedding.embedder import Matrix, Vector
+from chatmemory import Attachment, Candidates, Forgetting, Matrix, MemorySearch, Namespace, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.repository_values import Attachment, Candidates, Forgetting, MemorySearch
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.vector_search import (
     COMPARED,
@@ -57,29 +55,23 @@ async def nearest(
 
 
 def exactly(rows: Matrix, vector: Vector, numbers: Sequence[int], *, limit: int = 10) -> list[str]:
-    return [
-        f"{number}" for number in sorted(numbers, key=lambda number: -float(rows[number] @ vector))[:limit]
-    ]
+    nearest_first = sorted(numbers, key=lambda number: -float(rows[number] @ vector))
+    return [f"{number}" for number in nearest_first[:limit]]
 
 
-async def test_the_nearest_of_many_are_those_of_an_exact_comparison(tmp_path: Path) -> None:
+async def test_the_nearest_of_many_or_of_filtered_ones_are_those_of_an_exact_comparison(
+    tmp_path: Path,
+) -> None:
     rows = vectors(5 * COMPARED + 20)
     rows, asked = rows[:-20], rows[-20:]
+    tagged = range(7, len(rows), 100)
     async with open_memories(tmp_path / "m.db") as memories:
         await fill(memories, rows)
         for vector in asked:
             assert await nearest(memories, vector) == exactly(rows, vector, range(len(rows)))
-
-
-async def test_a_filter_that_leaves_few_is_looked_through_to_the_end(tmp_path: Path) -> None:
-    rows = vectors(5 * COMPARED)
-    async with open_memories(tmp_path / "m.db") as memories:
-        await fill(memories, rows)
-        tagged = range(7, len(rows), 100)
         for vector in vectors(5, seed=2):
-            assert await nearest(memories, vector, tags=["7"], limit=100) == exactly(
-                rows, vector, tagged, limit=100
-            )
+            few = await nearest(memories, vector, tags=["7"], limit=100)
+            assert few == exactly(rows, vector, tagged, limit=100)
 
 
 async def test_what_others_write_is_found_and_what_they_remove_is_not(tmp_path: Path) -> None:
@@ -96,18 +88,6 @@ async def test_what_others_write_is_found_and_what_they_remove_is_not(tmp_path: 
         await there.forget(Forgetting(MING, memory_id="新19")).or_raise()
         await fill(there, rows[29:], prefix="又")
         assert await nearest(here, rows[29], limit=1) == ["又0"]
-
-
-async def test_a_memory_is_found_once_it_is_promoted_and_no_longer_when_it_is_not(tmp_path: Path) -> None:
-    one, other = vectors(2)
-    async with open_memories(tmp_path / "m.db") as memories:
-        draft = remembered("1", namespace=MING, space=SPACE, vector=one, memory_type="short_term")
-        await memories.store((draft, remembered("2", namespace=MING, space=SPACE, vector=other))).or_raise()
-        assert await nearest(memories, one) == ["2"]
-        await memories.mark(MING, "1", memory_type="long_term").or_raise()
-        assert await nearest(memories, one) == ["1", "2"]
-        await memories.mark(MING, "1", memory_type="short_term").or_raise()
-        assert await nearest(memories, one) == ["2"]
 
 
 async def test_a_vector_in_the_place_of_another_is_the_one_that_counts(tmp_path: Path) -> None:
@@ -241,7 +221,5 @@ asyncio.run(main())
 
 def test_who_has_no_vectors_never_loads_numpy(tmp_path: Path) -> None:
     command = [sys.executable, "-c", REMEMBER_BY_WORDS, str(tmp_path / "m.db")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [
-        "1",
-        "False",
-    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "False"]

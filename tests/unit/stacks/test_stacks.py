@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
@@ -44,14 +45,15 @@ from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Effect, ShadowedServiceError
 from chatmemory.effect.layers.mock import UnimplementedError
-from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.extraction.extractors import memory_extractor
 from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
-from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag
+from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import MemorySettings, SqliteSettings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.testing import Spy, Stub, TableEmbedder, passes, raises
@@ -59,14 +61,8 @@ from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.in_memory.item_repository import item_repository
-from chatmemory_layers.in_memory.memory_repository import (
-    memory_repository,
-    memory_repository as in_memory_memories,
-)
-from chatmemory_layers.in_memory.message_repository import (
-    message_repository,
-    message_repository as in_memory_messages,
-)
+from chatmemory_layers.in_memory.memory_repository import memory_repository
+from chatmemory_layers.in_memory.message_repository import message_repository
 from chatmemory_layers.server.stack import server_stack
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
@@ -75,6 +71,7 @@ from tests.empty_store import empty_store
 
 SOON = StrategySettings(type="summarize", summarize_every_n=3, keep_last=1)
 SAID = [NewMessage("user", text, text) for text in ("一", "二", "三")]
+REPOSITORIES = message_repository | memory_repository | item_repository
 
 
 def shout(request: SkillRequest) -> str:
@@ -89,20 +86,12 @@ async def converse(stack: stacks.Stack) -> list[str]:
         return [message.content for message in await memory.get_messages("数").or_raise()]
 
 
-async def test_a_file_is_whole_with_a_skill_of_ones_own_and_remembers(tmp_path: Path) -> None:
-    for _ in range(2):
-        stack = stacks.embedded(
-            tmp_path / "chat.db", strategy=SOON, skills=skills({"conversation-summary": shout})
-        )
-        assert await converse(stack) == ["一!二", "三"]
-
-
-async def test_a_database_is_whole_with_a_skill_of_ones_own_and_remembers() -> None:
+async def test_a_file_and_a_database_are_whole_with_a_skill_of_ones_own_and_remember(tmp_path: Path) -> None:
+    own: dict[str, Any] = {"strategy": SOON, "skills": skills({"conversation-summary": shout})}
     async with empty_store() as dsn:
         for _ in range(2):
-            own = skills({"conversation-summary": shout})
-            stack = stacks.postgres(dsn, reader_dsn=dsn, strategy=SOON, skills=own)
-            assert await converse(stack) == ["一!二", "三"]
+            assert await converse(stacks.embedded(tmp_path / "chat.db", **own)) == ["一!二", "三"]
+            assert await converse(stacks.postgres(dsn, reader_dsn=dsn, **own)) == ["一!二", "三"]
 
 
 async def test_the_testing_stack_foresees_ids_and_holds_the_clock() -> None:
@@ -119,7 +108,7 @@ async def test_the_testing_stack_foresees_ids_and_holds_the_clock() -> None:
 
 
 async def test_the_parts_say_what_they_need_so_that_wire_puts_them_together() -> None:
-    repositories = in_memory_messages | in_memory_memories
+    repositories = message_repository | memory_repository
     own = (repositories, extractive, hashed, token_counter, settings_given(Settings()))
     ours = (chat_memory, long_term_memory, chat_context, history_strategy, memory_extractor, recall_ranker)
     async with ManagedRuntime(wire(*ours, *own)) as runtime:
@@ -128,25 +117,10 @@ async def test_the_parts_say_what_they_need_so_that_wire_puts_them_together() ->
     assert [message.content for message in context.messages] == ["你好"]
 
 
-async def test_a_store_that_cannot_be_opened_is_the_typed_failure_of_the_stack() -> None:
-    for stack in (
-        stacks.embedded("/no/such/folder/chat.db"),
-        stacks.postgres("postgresql://nobody@127.0.0.1:1/nothing"),
-    ):
-        with pytest.raises(EffectFailed) as failed:
-            await ManagedRuntime(stack).__aenter__()
-        error = failed.value.error
-        assert isinstance(error, RepositoryError)
-        assert error.problem == "unavailable"
-
-
 async def test_without_asyncpg_the_stack_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     with pytest.raises(EffectFailed, match=r"needs asyncpg: pip install"):
         await ManagedRuntime(stacks.postgres("postgresql://nobody@localhost/nothing")).__aenter__()
-
-
-# --- parts of one's own ---
 
 
 MEI = Namespace("梅")
@@ -172,10 +146,9 @@ SERVICES: dict[str, tuple[Any, Any]] = {
 async def test_a_part_is_taken_plain_and_as_a_layer(tmp_path: Path) -> None:
     plain = {name: service for name, (_, service) in SERVICES.items()}
     layers = {name: Layer.succeed(tag, service) for name, (tag, service) in SERVICES.items()}
-    repositories = message_repository | memory_repository | item_repository
     for stack, make in STACKS.items():
         for parts in (plain, layers):
-            built = make(tmp_path / "a.db", repositories=repositories, **parts)
+            built = make(tmp_path / "a.db", repositories=REPOSITORIES, **parts)
             async with ManagedRuntime(built) as runtime:
                 for tag, service in SERVICES.values():
                     assert (await runtime.run(Effect.service(tag))).unwrap() is service, (stack, tag)
@@ -206,20 +179,6 @@ async def test_a_part_of_the_repositories_leaves_the_others(tmp_path: Path) -> N
         assert kept is not None
 
 
-async def test_settings_of_a_strategy_and_extractors_reach_their_users() -> None:
-    extractor = Stub(MemoryExtractorTag, extract=[Extraction((), "nobody")])
-    soon = StrategySettings(type="summarize", summarize_every_n=2, keep_last=1)
-    stack = stacks.testing(strategy=soon, extractor=extractor.service)
-    async with ManagedRuntime(stack) as runtime:
-        chat = await runtime.service(ChatMemoryService)
-        report = await chat.add_messages(
-            "茶", [NewMessage("user", text) for text in ("一", "二", "三")]
-        ).or_raise()
-        assert report.history.status != "idle"
-        await (await runtime.service(LongTermMemoryService)).auto_save(MEI, "I love tea.").or_raise()
-    assert len(extractor.calls) == 1
-
-
 def mcp_stack_of(*arguments: Any, **parts: Any) -> Any:
     pytest.importorskip("mcp", reason="the extra [mcp] is not installed; make test-integrations has it")
     from chatmemory_layers.server.mcp_stack import mcp_stack
@@ -228,31 +187,17 @@ def mcp_stack_of(*arguments: Any, **parts: Any) -> Any:
 
 
 @pytest.mark.parametrize("make", [server_stack, mcp_stack_of])
-async def test_a_server_takes_the_parts_of_the_memory(
-    make: Callable[..., Layer[Any, Any]], tmp_path: Path
-) -> None:
+async def test_a_server_takes_the_same_parts(make: Callable[..., Layer[Any, Any]], tmp_path: Path) -> None:
     settings = Settings(
         memory=MemorySettings(
             store=StoreSettings(sqlite=SqliteSettings(path=str(tmp_path / "a.db"))),
             past_chats=PastChatsSettings(path=str(tmp_path / "past.db")),
         )
     )
-    repositories = message_repository | memory_repository | item_repository
-    async with ManagedRuntime(make(settings, repositories=repositories)) as runtime:
+    async with ManagedRuntime(make(settings, repositories=REPOSITORIES)) as runtime:
         chat: Any = await runtime.service(ChatMemoryService)
         await chat.add_messages("茶", [NewMessage("user", "你好")]).or_raise()
     assert not (tmp_path / "a.db").exists()
-
-
-def test_a_part_that_no_stack_has_is_named_with_those_that_there_are() -> None:
-    misspelt: dict[str, Any] = {"embeder": None}
-    for make in (stacks.testing, stacks.from_configuration, lambda **parts: stacks.embedded("a.db", **parts)):
-        with pytest.raises(TypeError) as caught:
-            make(**misspelt)
-        assert str(caught.value) == (
-            "a stack has no part 'embeder': its parts are "
-            "repositories, strategy, skills, embedder, extractor, ranker, clock"
-        )
 
 
 def test_past_chats_are_found_by_an_index_and_a_ranking_of_ones_own(tmp_path: Path) -> None:
@@ -272,9 +217,6 @@ def test_past_chats_are_found_by_an_index_and_a_ranking_of_ones_own(tmp_path: Pa
 # --- any part is swapped in one line by its tag: its users get the fake, and it writes nothing itself ---
 
 
-REPOSITORIES = message_repository | memory_repository | item_repository
-
-
 def stub(tag: Any, **scripts: Any) -> tuple[Any, list[Any]]:
     made: Any = Stub(tag, **scripts)
     return made.service, made.calls
@@ -284,8 +226,6 @@ def embedder() -> tuple[Any, list[Any]]:
     table = TableEmbedder(unknown="hashed")
     return table, table.asked
 
-
-MESSAGES = "SELECT content FROM chat_message"
 
 # What stands in for a part, and what has been asked of it.
 SWAPS: dict[Any, Callable[[], tuple[Any, list[Any]]]] = {
@@ -306,7 +246,7 @@ SWAPS: dict[Any, Callable[[], tuple[Any, list[Any]]]] = {
 }
 # What only the real part could have written into the file.
 WRITTEN: dict[Any, str] = {
-    MessageRepositoryTag: MESSAGES,
+    MessageRepositoryTag: "SELECT content FROM chat_message",
     MemoryRepositoryTag: "SELECT content FROM atomic_memory",
     SkillRunnerTag: "SELECT content FROM chat_message WHERE role = 'summary' AND content <> 'said'",
     EmbedderTag: "SELECT model FROM memory_space WHERE model <> 'table'",
@@ -323,7 +263,7 @@ async def use_every_part(runtime: ManagedRuntime[stacks.MemoryTags]) -> list[Uni
     items = await runtime.service(ItemRepositoryTag)
     now = TestClock().now()
     steps: list[Callable[[], Awaitable[object]]] = [
-        lambda: chat.add_messages("茶", [NewMessage("user", text, text) for text in ("一", "二", "三")]),
+        lambda: chat.add_messages("茶", SAID),
         lambda: chat.get_messages("茶"),
         lambda: memory.auto_save(MEI, "I love green tea. My name is Mei."),
         lambda: memory.put_value(MEI, "drink", "茶"),
@@ -360,20 +300,12 @@ async def test_each_part_is_swapped_in_one_line(tmp_path: Path) -> None:
             assert (found(path, WRITTEN[tag]), bool(found(real, WRITTEN[tag]))) == ([], True), tag
 
 
-async def said(stack: stacks.Stack) -> None:
-    async with ManagedRuntime(stack) as runtime:
-        chat = await runtime.service(ChatMemoryService)
-        await chat.add_messages("茶", [NewMessage("user", "secret of a test")]).or_raise()
-
-
-async def test_a_repository_beside_a_stack_or_fed_to_it_is_refused_and_nothing_is_opened(
-    tmp_path: Path,
-) -> None:
+async def test_a_repository_beside_a_stack_or_fed_to_it_is_refused_unopened(tmp_path: Path) -> None:
     path = tmp_path / "prod.db"
     with pytest.raises(ShadowedServiceError, match=r"stack\.replace\(fake\), not stack \| fake"):
-        await said(stacks.embedded(path) | message_repository)
+        await converse(stacks.embedded(path) | message_repository)
     with pytest.raises(ShadowedServiceError, match=r"stack\.replace\(fake\), not fake >> stack"):
-        await said(message_repository.feed_keep(stacks.embedded(path)))
+        await converse(message_repository.feed_keep(stacks.embedded(path)))
     assert not path.exists()
 
 
@@ -394,27 +326,31 @@ async def test_a_store_that_feeds_no_repository_is_not_opened(tmp_path: Path) ->
             stacks.postgres("postgresql://nobody@127.0.0.1:1/nothing", repositories=REPOSITORIES),
         )
     ):
-        await said(swapped)
+        await converse(swapped)
         assert not path.exists(), number
 
 
-async def test_a_clock_is_swapped_where_a_stack_has_one_and_where_it_has_none(tmp_path: Path) -> None:
-    clock = TestClock()
-    for stack in (stacks.testing(), stacks.embedded(tmp_path / "a.db")):
-        async with ManagedRuntime(stack.replace(Layer.succeed(ClockTag, clock))) as runtime:
-            chat = await runtime.service(ChatMemoryService)
-            await chat.add_messages("茶", [NewMessage("user", "now")]).or_raise()
-            (message,) = await chat.get_messages("茶").or_raise()
-            assert message.timestamp == clock.now()
+HISTORY = [
+    {"role": "user", "content": "数据库被锁住了怎么办？ The database is locked."},
+    {"role": "assistant", "content": "Set busy_timeout，并开启 WAL。"},
+]
 
 
-async def test_a_spy_goes_around_the_real_part_which_writes_as_ever(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    messages = Spy(MessageRepositoryTag)
-    await said(stacks.embedded(path).replace(messages.layer))
-    await said(stacks.embedded(path, repositories=messages.layer))
-    assert [call.method for call in messages.calls].count("append") == 2
-    assert found(path, MESSAGES) == [("secret of a test",)] * 2
+def indexed(runtime: ManagedRuntime[PastChatsIndexService | PastChatsService], folder: Path) -> IndexReport:
+    (folder / "chat.json").write_text(json.dumps(HISTORY), encoding="utf-8")
+    request = IndexRequest(inputs=(str(folder),))
+    return runtime.run_sync(PastChatsIndexService.use(lambda past: past.index(request))).unwrap()
+
+
+def test_what_was_indexed_in_memory_is_found_in_the_same_runtime_and_in_no_other(tmp_path: Path) -> None:
+    for provider in ("static", "hashed", "none"):
+        with ManagedRuntime(past_chats_stacks.testing(EmbeddingSettings(provider=provider))) as runtime:
+            assert indexed(runtime, tmp_path).turns.new == 2
+            past = runtime.run_sync(PastChatsService.get()).unwrap()
+            (first, *_) = runtime.run_sync(past.search("busy_timeout")).unwrap().hits
+            assert first.prompt.content == HISTORY[1]["content"]
+            recalled = runtime.run_sync(past.recall("数据库被锁住")).unwrap().text
+            assert "busy_timeout，并开启 WAL" in recalled
 
 
 async def test_an_embedder_behind_a_spy_keeps_its_guard(tmp_path: Path) -> None:

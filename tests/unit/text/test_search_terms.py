@@ -1,19 +1,25 @@
-"""The words by which a text is found: what is the same for whoever asks, and what no text can do to an index."""
+"""The words by which a text is found, what no text can do to an index, and the numbers of BM25."""
 
 import doctest
 import subprocess
 import sys
 import unicodedata
+from datetime import UTC, datetime, timedelta
+from math import log
 
+import pytest
 from hypothesis import example, given, strategies as st
 
 from chatmemory.input.json_value import AS_GIVEN, Json
 from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory.text import search_terms as module
+from chatmemory.text.named_dates import named_dates
 from chatmemory.text.search_terms import (
     MAX_QUERY_TERMS,
     MAX_TERM_CHARACTERS,
     READ_CHARACTERS,
+    bm25,
+    lexical_scores,
     query_terms,
     search_terms,
 )
@@ -95,10 +101,8 @@ SIGNS = [("C++", "C#"), ("C#", "C"), ("v1.2", "v12.1"), ("Disney+", "Disney"), (
 
 
 def test_names_that_differ_in_a_sign_differ_in_a_term() -> None:
-    missed = [
-        asked for asked, stored in SIGNS if set(query_terms(asked)) <= set(search_terms(stored).split())
-    ]
-    assert missed == []
+    lost = [asked for asked, stored in SIGNS if set(query_terms(asked)) <= set(search_terms(stored).split())]
+    assert lost == []
 
 
 def test_terms_are_in_order_and_as_often_as_they_are_said() -> None:
@@ -177,3 +181,101 @@ print(search_terms("preferences"))
 
 def test_the_examples_show_what_happens() -> None:
     assert doctest.testmod(module) == (0, 7)
+
+
+def bm25_scores(query: list[str], texts: list[list[str]]) -> list[float]:
+    return [match.score for match in bm25(query, texts)]
+
+
+words = st.sampled_from(["tea", "cat", "dog", "茶", "猫"])
+texts = st.lists(st.lists(words, max_size=8), max_size=8)
+queries = st.lists(words, unique=True)
+
+
+def test_the_numbers_are_those_of_the_formula() -> None:
+    texts = [["tea"], ["tea", "tea", "cat"], ["dog", "dog"]]
+    tea, cat = log(1 + 1.5 / 2.5), log(1 + 2.5 / 1.5)
+    # The mean length is 2, so that the texts are half, one and a half, and once as long.
+    assert bm25_scores(["tea", "cat"], texts) == pytest.approx(
+        [tea * 2.2 / (1 + 1.2 * 0.625), tea * 2 * 2.2 / (2 + 1.2 * 1.375) + cat * 2.2 / (1 + 1.2 * 1.375), 0]
+    )
+    assert [match.share for match in bm25(["tea", "cat"], texts)] == pytest.approx([tea / (tea + cat), 1, 0])
+
+
+@given(queries, texts)
+def test_a_text_scores_above_0_exactly_when_it_shares_a_word(
+    query: list[str], texts: list[list[str]]
+) -> None:
+    scores = bm25_scores(query, texts)
+    assert [score > 0 for score in scores] == [bool(set(query) & set(text)) for text in texts]
+
+
+def test_without_texts_or_words_there_is_nothing_to_score() -> None:
+    assert bm25_scores(["tea"], []) == []
+    assert bm25_scores([], [["tea"], []]) == [0, 0]
+
+
+@given(queries, texts)
+def test_the_share_is_1_exactly_for_a_text_with_every_word(query: list[str], texts: list[list[str]]) -> None:
+    for text, match in zip(texts, bm25(query, texts), strict=True):
+        assert 0 <= match.share <= 1 + 1e-9
+        assert (match.share == pytest.approx(1)) == bool(query and set(query) <= set(text))
+
+
+def test_words_count_as_far_as_they_cover_the_query() -> None:
+    one, all_, none = lexical_scores(["green", "tea", "cup"], ["tea", "cup green tea", "cat"])
+    assert (all_, none) == (1.0, 0.0)
+    assert 0 < one < 1 / 3
+    (alone,) = lexical_scores(["green", "tea", "cup"], ["tea"])
+    assert 0 < alone < 1 / 3
+
+
+NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)  # a Friday
+
+
+@for_each(
+    ("query", "day"),
+    [
+        ("what happened on 8 May 2023", (2023, 5, 8)),
+        ("May 8th, 2023", (2023, 5, 8)),
+        ("8th of may", (2025, 5, 8)),
+        ("in October", (2024, 10, 15)),
+        ("log of 2023-05-08", (2023, 5, 8)),
+        ("2023/05", (2023, 5, 20)),
+        ("2023年5月8日", (2023, 5, 8)),
+        ("5月8号说的", (2024, 5, 8)),
+        ("yesterday", (2026, 11, 19)),
+        ("昨天", (2026, 11, 19)),
+        ("前天的报错", (2026, 11, 18)),
+        ("three days ago", (2026, 11, 17)),
+        ("三天前", (2026, 11, 17)),
+        ("两周前", (2026, 11, 6)),
+        ("2个月前", (2026, 9, 21)),
+        ("last week", (2026, 11, 13)),
+        ("上周", (2026, 11, 13)),
+        ("上周三", (2026, 11, 11)),
+        ("last Wednesday", (2026, 11, 18)),
+        ("去年", (2025, 11, 20)),
+        ("半年前", (2026, 5, 24)),
+    ],
+)
+def test_a_date_is_understood(query: str, day: tuple[int, int, int]) -> None:
+    windows = named_dates(query, now=NOW)
+    instant = datetime(*day, 12, tzinfo=UTC)
+    assert any(window.holds(instant) for window in windows)
+    assert not any(window.holds(instant + timedelta(days=500)) for window in windows if window.year)
+
+
+def test_what_is_no_date_is_none_and_a_day_that_is_none_holds_nothing() -> None:
+    no_dates = (
+        "",
+        "version 1.2.3",
+        "it may be wrong",
+        "port 8080",
+        "the last retry",
+        "9999 years ago",
+        "明天",
+    )
+    assert [query for query in (*no_dates, "0月0日") if named_dates(query, now=NOW) != ()] == []
+    for query in ("30 February 2023", "2月31日", "0000-01-01", "31 June"):
+        assert not any(window.holds(NOW) for window in named_dates(query, now=NOW)), query
