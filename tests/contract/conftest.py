@@ -1,8 +1,8 @@
 """Suites about repositories run on every store: dictionaries, a SQLite file, a PostgreSQL database."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import pytest
 
@@ -33,6 +33,7 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from tests.empty_store import empty_store
+from tests.indexed import Indexed, open_index
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
 Store = Layer[Repositories, RepositoryError]
@@ -100,3 +101,15 @@ async def memory(store: Store, strategy: StrategySettings, clock: TestClock) -> 
 @pytest.fixture
 def clock() -> TestClock:
     return TestClock()
+
+
+ASKED: Final = ("user", "How do we retry webhooks?")
+ANSWERED: Final = ("assistant", "With exponential backoff and jitter.")
+CHINESE: Final = ("user", "数据库被锁住了怎么办？")
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Iterator[Indexed]:
+    """An index of past chats, over files that a test writes."""
+    with open_index(tmp_path) as indexed:
+        yield indexed

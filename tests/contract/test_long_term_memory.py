@@ -28,12 +28,13 @@ from chatmemory.longterm.memories import (
     MemoryChanges,
     NewMemory,
     Provenance,
+    Retired,
     Skipped,
     Stored,
     UseReport,
 )
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
-from chatmemory.settings.memory_settings import ExpirySettings, MemorySettings, PromotionSettings, Settings
+from chatmemory.settings.memory_settings import ExpirySettings, MemorySettings, Settings
 from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.embedding.hashed import hashed
 from tests.contract.conftest import IN_MEMORY, Store
@@ -117,15 +118,17 @@ async def test_what_is_said_again_is_a_duplicate_unless_it_is_wanted_and_an_id_i
     memory: LongTermMemory,
 ) -> None:
     first = await remember_one(memory, "我喜欢喝茶")
-    again = await memory.remember(ALICE, [NewMemory("我喜欢喝茶")]).or_raise()
-    assert again.outcomes == (Duplicate(first),)
-    wanted = await memory.remember(ALICE, [NewMemory("我喜欢喝茶")], dedup="none").or_raise()
-    assert len(wanted.stored) == 1
-    assert await remember_one(memory, "tea", id="m1") == "m1"
-    again = await memory.remember(ALICE, [NewMemory("tea", id="m1")], dedup="none").or_raise()
-    assert again.outcomes == (Duplicate("m1"),)
+    tea = NewMemory("我喜欢喝茶")
+    assert (await memory.remember(ALICE, [tea]).or_raise()).outcomes == (Duplicate(first),)
+    assert len((await memory.remember(ALICE, [tea], dedup="none").or_raise()).stored) == 1
+    named = [NewMemory("tea", id="m1")]
+    for outcome in (Stored("m1"), Duplicate("m1")):
+        assert (await memory.remember(ALICE, named, dedup="none").or_raise()).outcomes == (outcome,)
     other = await memory.remember(ALICE, [NewMemory("coffee", id="m1")])
     assert other == Failure(MemoryConflictError(("m1",)))
+    await memory.forget(ALICE, "m1").or_raise()
+    assert (await memory.remember(ALICE, named).or_raise()).outcomes == (Skipped("forgotten"),)
+    assert (await memory.remember(ALICE, named, dedup="none").or_raise()).outcomes == (Stored("m1"),)
 
 
 async def test_only_what_the_user_stated_is_long_term_by_itself(memory: LongTermMemory) -> None:
@@ -181,19 +184,9 @@ async def test_a_fact_in_other_words_is_saved_once_when_its_call_is_repeated(mem
 # --- Recalling ---
 
 
-async def test_a_hit_says_why_it_is_one(memory: LongTermMemory, clock: TestClock) -> None:
-    await remember_one(memory, "I like jazz", source="inferred", memory_type="long_term")
-    await clock.advance(10 * A_DAY)
-    found = await memory.recall(ALICE, "I like jazz").or_raise()
-    (hit,) = found.hits
-    assert found.mode == "hybrid"
-    assert (hit.signals.similarity, hit.signals.lexical) == (pytest.approx(1), pytest.approx(1))
-    assert (hit.signals.age_days, hit.signals.decay) == (pytest.approx(10), pytest.approx(1 / 1.1))
-    assert hit.score == pytest.approx(1 / 1.1)
-    assert (found.coverage.embedded, found.coverage.memories) == (1, 1)
-
-
-async def test_a_recall_can_ask_for_a_category_for_tags_and_for_many(memory: LongTermMemory) -> None:
+async def test_a_recall_can_ask_for_a_category_for_tags_for_many_and_for_any_text(
+    memory: LongTermMemory,
+) -> None:
     await remember_one(memory, "tea in the morning", category="preference", tags=("drinks", "daily"))
     await remember_one(memory, "tea is grown in China", category="fact", tags=("drinks",))
     assert await recalled(memory, "tea", category="preference") == ["tea in the morning"]
@@ -201,10 +194,6 @@ async def test_a_recall_can_ask_for_a_category_for_tags_and_for_many(memory: Lon
     await memory.remember(ALICE, [NewMemory(f"我养了{number}只狗 dog") for number in range(120)]).or_raise()
     longest, short = [await recalled(memory, "狗 dog", limit=limit) for limit in (120, 5)]
     assert (len(longest), longest[:5]) == (120, short)
-
-
-async def test_any_text_can_be_asked(memory: LongTermMemory) -> None:
-    await remember_one(memory, "I like jazz")
     for query in ("", "   ", "!?", "🙂", '"', "a-b OR (", "%", "*" * 10_000):
         assert isinstance(await memory.recall(ALICE, query), Success), query
 
@@ -224,12 +213,8 @@ async def test_a_value_is_replaced_or_deleted_now_and_readable_in_the_past(
     assert second.superseded == (first.id,)
     same = await memory.put_value(ALICE, "city", {"区": [1, None], "name": "上海"}).or_raise()
     assert same == Duplicate(second.id)
-    now = await memory.get_value(ALICE, "city").or_raise()
-    assert now is not None
-    assert [one.value for one in (await memory.list_values(ALICE).or_raise()).memories] == [now.value]
-    assert now.value == {"name": "上海", "区": [1, None]}
-    assert await memory.delete_value(ALICE, "city") == Success(True)
-    assert await memory.delete_value(ALICE, "city") == Success(False)
+    for answer in (True, False):
+        assert await memory.delete_value(ALICE, "city") == Success(answer)
     assert await memory.get_value(ALICE, "city") == Success(None)
     past = await memory.get_value(ALICE, "city", as_of=then).or_raise()
     assert past is not None
@@ -240,15 +225,13 @@ async def test_values_are_listed_by_the_beginning_of_their_key_in_exactly_one_na
     memory: LongTermMemory,
 ) -> None:
     for namespace in (ALICE, EVERYWHERE, BOB):
-        await memory.put_value(namespace, "who", f"{namespace.user}/{namespace.app}").or_raise()
-    for namespace in (ALICE, EVERYWHERE, BOB):
-        (found,) = (await memory.list_values(namespace).or_raise()).memories
-        assert found.value == f"{namespace.user}/{namespace.app}"
-        assert await memory.get_value(namespace, "who") == Success(found)
-    for key in ("ui.theme", "ui.size", "uix", "%", "UI.x"):
+        await memory.put_value(namespace, "ui.theme", f"{namespace.user}/{namespace.app}").or_raise()
+    for key in ("ui.size", "uix", "%", "UI.x"):
         await memory.put_value(ALICE, key, 1).or_raise()
     listed = (await memory.list_values(ALICE, prefix="ui.").or_raise()).memories
-    assert {one.key for one in listed} == {"ui.theme", "ui.size"}
+    assert {one.key: one.value for one in listed} == {"ui.theme": "alice/desk", "ui.size": 1}
+    (found,) = (await memory.list_values(EVERYWHERE).or_raise()).memories
+    assert found.value == "alice/"
 
 
 # --- Maintenance ---
@@ -274,16 +257,17 @@ async def test_pages_of_a_list_join_to_the_whole_and_what_is_no_cursor_is_refuse
         assert isinstance((await memory.list(ALICE, after=cursor)).failure(), DataValidationError)
 
 
-async def test_who_tends_memories_finds_short_term_ones_by_a_text(memory: LongTermMemory) -> None:
+async def test_nobody_reaches_the_memories_of_another_and_who_tends_them_finds_short_term_ones_by_a_text(
+    memory: LongTermMemory,
+) -> None:
     await memory.save_conversation_turn(ALICE, "我们下周三去上海", "好的", session_id="s1").or_raise()
-    await remember_one(memory, "Shanghai is warm")
     (found,) = (await memory.list(ALICE, containing="上海").or_raise()).memories
     assert (found.content, found.memory_type) == ("我们下周三去上海", "short_term")
-    assert await recalled(memory, "上海") == []
-    promoted = await memory.promote(ALICE, found.id).or_raise()
-    assert promoted.memory_type == "long_term"
-    assert await memory.promote(ALICE, found.id).or_raise() == promoted
-    assert await recalled(memory, "上海") == ["我们下周三去上海"]
+    for name in ("get", "promote", "pin", "forget"):
+        operation = getattr(memory, name)
+        for stranger in (BOB, PHONE, Namespace("Alice", "desk")):
+            assert await operation(stranger, found.id) == Failure(MemoryNotFoundError(found.id))
+        assert isinstance(await operation(EVERYWHERE, found.id), Success)
 
 
 async def test_a_correction_changes_what_it_names_and_is_found_by_its_new_words(
@@ -301,25 +285,16 @@ async def test_a_correction_changes_what_it_names_and_is_found_by_its_new_words(
     assert (emptied.content, emptied.tags, emptied.key) == ("I like opera", (), None)
 
 
-async def test_a_correction_of_a_version_that_has_passed_is_refused_unless_it_is_its_own(
+async def test_corrections_that_meet_all_hold_and_one_of_a_version_that_has_passed_is_refused(
     memory: LongTermMemory,
 ) -> None:
     memory_id = await remember_one(memory, "我爱喝咖啡")
     changes = MemoryChanges(value={"杯": True}, tags=("饮料",))
-    changed = await memory.update(ALICE, memory_id, changes, expected_version=1).or_raise()
-    assert await memory.update(ALICE, memory_id, changes, expected_version=1).or_raise() == changed
+    await many_at_once(lambda: memory.update(ALICE, memory_id, changes, expected_version=1), 5)
+    assert (await memory.get(ALICE, memory_id).or_raise()).version == 2  # it was the same for everybody
     other = MemoryChanges(value={"杯": 1}, tags=("饮料",))
     late = await memory.update(ALICE, memory_id, other, expected_version=1)
     assert late == Failure(MemoryChangedError(memory_id, 1, 2))
-
-
-async def test_corrections_that_meet_all_hold_and_the_same_one_succeeds_for_everybody(
-    memory: LongTermMemory,
-) -> None:
-    memory_id = await remember_one(memory, "我爱喝咖啡")
-    same = MemoryChanges(content="我爱喝茶")
-    await many_at_once(lambda: memory.update(ALICE, memory_id, same, expected_version=1), 5)
-    assert (await memory.get(ALICE, memory_id).or_raise()).version == 2
     keys = iter("abcde")
     await many_at_once(lambda: memory.update(ALICE, memory_id, MemoryChanges(key=next(keys))), 5)
     assert (await memory.get(ALICE, memory_id).or_raise()).version == 7
@@ -331,24 +306,12 @@ async def test_a_newer_fact_takes_the_place_of_an_older_one(memory: LongTermMemo
     await clock.advance(A_DAY)
     new = await memory.supersede(ALICE, old, NewMemory("I live in Lisbon")).or_raise()
     assert new.superseded == (old,)
-    assert await recalled(memory, "live in") == ["I live in Lisbon"]
     (past,) = (await memory.recall(ALICE, "live in", as_of=then).or_raise()).hits
     assert (past.memory.id, past.signals.age_days) == (old, 0)
     no_vector = await memory.supersede(ALICE, new.id, NewMemory("Rome", embedding=Embedding("m", [0.0])))
-    assert isinstance(no_vector, Failure)
     assert "@ $.replacement.embedding.vector" in str(no_vector.failure())
     again = await memory.supersede(ALICE, old, NewMemory("I live in Rome"))
     assert again == Failure(MemoryNotFoundError(old))
-
-
-async def test_nobody_reaches_the_memories_of_another(memory: LongTermMemory) -> None:
-    memory_id = await remember_one(memory, "I like jazz")
-    for name in ("get", "promote", "pin", "forget"):
-        operation = getattr(memory, name)
-        for stranger in (BOB, PHONE, Namespace("Alice", "desk")):
-            answer = await operation(stranger, memory_id)
-            assert answer == Failure(MemoryNotFoundError(memory_id))
-        assert isinstance(await operation(EVERYWHERE, memory_id), Success)
 
 
 # --- Removing ---
@@ -375,7 +338,6 @@ async def test_memories_are_forgotten_by_where_they_come_from_or_all_of_a_namesp
 # --- Expiry and promotion ---
 
 EXPIRING = MemorySettings(expiry=ExpirySettings(at_session_end=True, short_term_days=7))
-PROMOTING = MemorySettings(promotion=PromotionSettings(after_sessions=3))
 
 
 @pytest.mark.parametrize("settings", [EXPIRING])
@@ -399,19 +361,6 @@ async def test_short_term_memories_go_with_their_session_or_at_their_age_unless_
     assert await memory.expire(ALICE) == Success(1)
 
 
-@pytest.mark.parametrize("settings", [PROMOTING])
-async def test_what_the_user_stated_becomes_long_term_by_use_across_sessions_and_nothing_else_does(
-    memory: LongTermMemory,
-) -> None:
-    turn = await memory.save_conversation_turn(ALICE, "I like jazz", "Noted.", session_id="s0").or_raise()
-    for session in ("s1", "s2", "s2"):
-        report = await memory.record_use(ALICE, turn.stored, session_id=session).or_raise()
-        assert report == UseReport(2)
-    last = await memory.record_use(ALICE, turn.stored, session_id="s3").or_raise()
-    assert last == UseReport(2, promoted=(turn.stored[0],))
-    assert (await memory.get(ALICE, turn.stored[0]).or_raise()).access_count == 4
-
-
 async def test_by_default_nothing_expires_nothing_is_promoted_by_use_and_no_message_uses_what_it_hits(
     memory: LongTermMemory, clock: TestClock
 ) -> None:
@@ -425,3 +374,63 @@ async def test_by_default_nothing_expires_nothing_is_promoted_by_use_and_no_mess
     assert await memory.expire(ALICE) == Success(0)
     kept = await memory.get(ALICE, turn.stored[0]).or_raise()
     assert (kept.memory_type, kept.access_count) == ("short_term", 20)
+
+
+# --- What the user says anew about himself: on every store see T4 to T6 of the laws ---
+
+
+async def say(memory: LongTermMemory, content: str, *, namespace: Namespace = ALICE) -> Stored:
+    (outcome,) = (await memory.auto_save(namespace, content).or_raise()).outcomes
+    assert isinstance(outcome, Stored)
+    return outcome
+
+
+async def test_what_is_said_anew_or_is_over_ends_what_was_said_before_also_in_what_a_model_found(
+    memory: LongTermMemory, clock: TestClock
+) -> None:
+    first = await say(memory, "I live in Hangzhou")
+    then = clock.now()
+    await clock.advance(A_DAY)
+    second = await say(memory, "I live in Shanghai now")
+    assert second.retired == (Retired(first.id, "residence"),)
+    for as_of, expected in ((None, second.id), (then, first.id)):
+        recall = await memory.recall(ALICE, "Which city do I live in?", as_of=as_of).or_raise()
+        assert [hit.memory.id for hit in recall.hits] == [expected]
+    work = await say(memory, "我在阿里上班")
+    await clock.advance(A_DAY)
+    assert (await say(memory, "我离职了，想休息一阵")).superseded == (work.id,)
+    assert set(await contents(memory)) == {"I live in Shanghai now", "我离职了，想休息一阵"}
+    update = MemoryUpdate(should_store=True, memories=(StatedFact("home", "I live in Oslo now"),))
+    (stored,) = (await memory.auto_save(ALICE, "x", update=update).or_raise()).outcomes
+    assert isinstance(stored, Stored)
+    assert stored.retired == (Retired(second.id, "residence"),)
+
+
+async def test_remember_ends_by_an_attribute_that_is_given_or_read_when_the_user_stated_it(
+    memory: LongTermMemory, clock: TestClock
+) -> None:
+    await memory.remember(ALICE, [NewMemory("家在北京", id="1", attribute="residence")]).or_raise()
+    await clock.advance(A_DAY)
+    other = NewMemory("I live in Rome", role="assistant")
+    await memory.remember(ALICE, [other], attributes="read").or_raise()
+    asked: Any = (("3", "Lisbon", "given", ()), ("4", "Porto", "read", ("1",)))
+    for memory_id, city, attributes, retired in asked:
+        said = NewMemory(f"I live in {city}", id=memory_id)
+        report = await memory.remember(ALICE, [said], attributes=attributes).or_raise()
+        ends = tuple(Retired(one, "residence") for one in retired)
+        assert report.outcomes == (Stored(memory_id, retired, ends),)
+
+
+async def test_an_end_is_undone_by_one_call_of_who_sees_it(memory: LongTermMemory, clock: TestClock) -> None:
+    first = await say(memory, "I drive a Golf")
+    await clock.advance(A_DAY)
+    second = await say(memory, "I bought a Tesla")
+    assert await memory.restore(BOB, first.id) == Failure(MemoryNotFoundError(first.id))
+    assert await memory.restore(ALICE, first.id, instead_of="x") == Failure(MemoryNotFoundError("x"))
+    refused = await memory.restore(ALICE, first.id, instead_of=first.id)
+    assert isinstance(refused.failure(), DataValidationError)
+    restored = await memory.restore(ALICE, first.id, instead_of=second.id).or_raise()
+    assert (restored.superseded_at, restored.superseded_by) == (None, None)
+    assert await contents(memory) == ["I drive a Golf"]
+    await memory.restore(ALICE, second.id).or_raise()
+    assert await contents(memory) == ["I bought a Tesla", "I drive a Golf"]

@@ -1,31 +1,22 @@
 """How every memory repository corrects, promotes and pins memories, counts their uses and exchanges their vectors."""
 
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from attrs import evolve
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.laws.kit.samples import START
+from chatmemory.access.namespace import UNOWNED, Namespace
+from chatmemory.access.principal import Principal, acting_as
+from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import Duplicate, Memory, Provenance, Stored
+from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
+from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import Attachment, MemorySearch
-
-MING = Namespace("小明")
-EXCEL = Namespace("小明", "excel")
-HONG = Namespace("小红")
-DAY = timedelta(days=1)
-
-note = partial(remembered, namespace=MING)
-
-
-async def stored(memories: MemoryRepository, memory_id: str = "1") -> Memory:
-    memory = await memories.get(MING, memory_id).or_raise()
-    assert memory is not None
-    return memory
+from chatmemory.longterm.repository_values import Attachment, Forgetting, MemorySearch, Past
+from tests.contract.noted import DAY, EXCEL, HONG, MING, note, stored
 
 
 async def similarity(memories: MemoryRepository) -> float | None:
@@ -92,29 +83,21 @@ async def test_a_correction_takes_its_dedup_key_along_unless_another_memory_has_
 # --- Promoting, pinning and using --------------------------------------------------------------------------------
 
 
-async def test_a_mark_changes_what_it_names_and_may_be_repeated(memories: MemoryRepository) -> None:
-    await memories.store((note("1", memory_type="short_term"),)).or_raise()
-    before = await stored(memories)
-    promoted = evolve(before, memory_type="long_term")
-    for _ in range(2):
-        assert await memories.mark(MING, "1", memory_type="long_term").or_raise() == promoted
-    pinned = evolve(promoted, pinned=True)
-    for _ in range(2):
-        assert await memories.mark(MING, "1", pinned=True).or_raise() == pinned
-    assert await memories.mark(MING, "1").or_raise() == pinned == await stored(memories)
-    assert await memories.mark(MING, "1", memory_type="short_term", pinned=False).or_raise() == before
-    assert await memories.mark(HONG, "1", pinned=True).or_raise() is None
-    assert await stored(memories) == before
-
-
-async def test_use_promotes_nothing_unless_it_is_asked_to_and_notes_the_sessions_all_the_same(
+async def test_a_mark_changes_what_it_names_and_a_use_that_promotes_nothing_notes_its_session(
     memories: MemoryRepository,
 ) -> None:
     await memories.store((note("1", memory_type="short_term"),)).or_raise()
+    before = await stored(memories)
+    pinned = evolve(before, pinned=True)
+    for _ in range(2):
+        assert await memories.mark(MING, "1", pinned=True).or_raise() == pinned
+    assert await memories.mark(MING, "1").or_raise() == pinned == await stored(memories)
+    both = await memories.mark(MING, "1", memory_type="long_term", pinned=False).or_raise()
+    assert both == evolve(before, memory_type="long_term")
+    await memories.mark(MING, "1", memory_type="short_term").or_raise()
     use = partial(memories.record_use, MING, ("1",), now=START)
     for session in "abc":
         assert (await use(use_id=session, session_id=session).or_raise()).promoted == ()
-    assert (await stored(memories)).memory_type == "short_term"
     assert (await use(use_id="d", session_id=None, promote_after=3).or_raise()).promoted == ("1",)
 
 
@@ -157,3 +140,85 @@ async def test_a_vector_is_attached_in_place_of_any_other_but_not_to_another_con
     assert await similarity(memories) == pytest.approx(-1, abs=1e-6)
     elsewhere = await memories.search(MemorySearch(MING, "nowhere", (), other, VECTORS[0])).or_raise()
     assert elsewhere.found == ()
+
+
+# --- What moves from one store to another: what a memory was, how it ended, what it said before, its vector ---
+
+BEFORE = EarlierContent(
+    1, START + DAY, "住在苏州", "城市", {"n": 1.0}, "fact", ("家",), 0.5, "inferred", Provenance(("m1",), "rules", "a.md")
+)  # fmt: skip
+PAST = Past(
+    last_accessed=START + 2 * DAY,
+    access_count=7,
+    superseded_at=START + 3 * DAY,
+    superseded_by="2",
+    version=2,
+    earlier=(BEFORE,),
+)
+
+
+async def test_a_memory_that_brings_its_past_keeps_it(memories: MemoryRepository) -> None:
+    old = note("1", "住在杭州", attribute="residence", space=SPACE, vector=VECTORS[0], past=PAST)
+    new = note("2", "住在上海", attribute="residence", created_at=START - DAY, past=Past())
+    await memories.store((old, new)).or_raise()
+    first, second = await memories.whole(limit=10).or_raise()
+    kept = first.memory
+    assert (kept.last_accessed, kept.access_count, kept.version) == (START + 2 * DAY, 7, 2)
+    assert (kept.superseded_at, kept.superseded_by) == (START + 3 * DAY, "2")
+    assert first.earlier == (BEFORE,)
+    assert (await memories.history(MING, "1").or_raise()).earlier == (BEFORE,)
+    assert first.vector is not None
+    assert np.array_equal(first.vector, VECTORS[0])
+    assert (second.memory.superseded_at, second.earlier, second.vector) == (None, (), None)
+
+
+async def test_nothing_ends_by_the_attribute_of_what_brings_its_past(memories: MemoryRepository) -> None:
+    await memories.store((note("1", "住在杭州", attribute="residence"),)).or_raise()
+    later = note("2", "住在上海", attribute="residence", created_at=START + DAY, past=Past())
+    assert await memories.store((later,)).or_raise() == (Stored("2"),)
+    assert [whole.memory.superseded_at for whole in await memories.whole(limit=9).or_raise()] == [None, None]
+
+
+async def test_a_draft_that_brings_its_past_is_told_apart_like_any_other(memories: MemoryRepository) -> None:
+    twin = dedup_key("茶")
+    await memories.store((note("1", dedup_key=twin), note("gone"))).or_raise()
+    await memories.forget(Forgetting(MING, memory_id="gone")).or_raise()
+    again = (note("1", past=PAST), note("2", dedup_key=twin, past=Past()), note("gone", past=Past()))
+    answer = await memories.store(again).or_raise()
+    assert answer == (Duplicate("1"), Duplicate("1"), Skipped("forgotten"))
+    (only,) = await memories.whole(limit=9).or_raise()
+    assert (only.memory.version, only.dedup_key) == (1, twin)
+
+
+async def test_whole_memories_are_walked_by_user_and_id(memories: MemoryRepository) -> None:
+    names = sorted((user, id_) for user in ("A", "a", "小明", "小红") for id_ in ("1", "B", "b", "会"))
+    await memories.store(
+        tuple(remembered(id_, f"{user} {id_}", namespace=Namespace(user)) for user, id_ in reversed(names))
+    ).or_raise()
+    for limit in (1, 3, 5, 16, 17):
+        found: list[tuple[str, str]] = []
+        while page := await memories.whole(limit=limit, after=found[-1] if found else None).or_raise():
+            assert len(page) <= limit
+            found += [(whole.memory.namespace.user, whole.memory.id) for whole in page]
+        assert found == names
+
+
+async def test_a_conversation_is_of_whoever_began_it(repository: MessageRepository) -> None:
+    with acting_as(Principal(name="", namespace=Namespace("mei", "desk"), granted=None)):
+        await repository.append(batch("hers", said("m"))).or_raise()
+    await repository.append(batch("nobody's", said("m"))).or_raise()
+    owners = [await repository.owner(id_).or_raise() for id_ in ("hers", "nobody's", "unknown")]
+    assert owners == [Namespace("mei", "desk"), UNOWNED, None]
+    with acting_as(Principal(name="", namespace=Namespace("wang"))):
+        assert await repository.owner("hers").or_raise() is None
+
+
+async def test_a_summary_may_be_stale_from_the_start(repository: MessageRepository) -> None:
+    await repository.append(batch("c", said("m"))).or_raise()
+    page = await repository.page(PageQuery("c", "full")).or_raise()
+    assert page is not None
+    summary = summary_of("c", list(page.messages), message_id="s", planned_at_version=page.version)
+    await repository.summarize(evolve(summary, is_stale=True)).or_raise()
+    metadata = await repository.summarization("c", "s").or_raise()
+    assert metadata is not None
+    assert metadata.is_stale

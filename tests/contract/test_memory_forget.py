@@ -1,53 +1,17 @@
 """What every memory repository forgets, what is left of it (nothing), and which summaries are stale then."""
 
-from datetime import timedelta
-from functools import partial
-
 import pytest
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import ForgetReceipt, Memory, Provenance, Stored
+from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import Forgetting
+from tests.contract.noted import EXCEL, HONG, MING, WORD, listed, note, stored
 
-MING = Namespace("小明")
-EXCEL = Namespace("小明", "excel")
-WORD = Namespace("小明", "word")
-HONG = Namespace("小红")
-DAY = timedelta(days=1)
-
-note = partial(remembered, namespace=MING)
-
-
-async def ids(memories: MemoryRepository, namespace: Namespace = MING) -> list[str]:
-    return [memory.id for memory in await memories.list(MemoryListing(namespace, 100)).or_raise()]
-
-
-async def stored(memories: MemoryRepository, memory_id: str) -> Memory:
-    memory = await memories.get(MING, memory_id).or_raise()
-    assert memory is not None
-    return memory
-
-
-async def test_nothing_shows_what_was_forgotten(memories: MemoryRepository) -> None:
-    secret = note(
-        "1", "密码", key="密码", terms="密码", space=SPACE, vector=VECTORS[0], dedup_key=dedup_key("1")
-    )
-    await memories.store((secret,)).or_raise()
-    receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
-    assert receipt == ForgetReceipt(memories=1, embeddings=1)
-    assert await memories.value(MING, "密码").or_raise() is None
-    for words in (("密码",), ()):
-        found = await memories.search(MemorySearch(MING, "密码", words, SPACE, VECTORS[0])).or_raise()
-        assert (found.found, found.matched_text, found.coverage) == ((), False, Coverage(0, 0))
-    assert await memories.list(MemoryListing(MING, 100, as_of=START)).or_raise() == ()
-    # Its dedup key is free again.
-    assert await memories.store((note("2", "别的", dedup_key=dedup_key("1")),)).or_raise() == (Stored("2"),)
+FIVE = [said(f"{number}", f"第{number}句") for number in range(1, 6)]
 
 
 async def test_all_that_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
@@ -56,7 +20,12 @@ async def test_all_that_it_had_superseded_goes_with_it_and_what_superseded_it_st
     at_once = [note("1", key="城市"), note("2", key="城市"), note("3", key="城市", replaces_key=True)]
     await memories.store((*at_once, note("4", replaces="3"), note("5"))).or_raise()
     assert (await memories.forget(Forgetting(MING, memory_id="3")).or_raise()).memories == 3
-    assert [await memories.get(MING, name).or_raise() is None for name in "12345"] == [True] * 3 + [False] * 2
+    assert await listed(memories) == ["5", "4"]
+    assert [await memories.get(MING, name).or_raise() for name in "123"] == [None] * 3
+    await memories.store((note("6", replaces="5", memory_type="short_term"),)).or_raise()
+    assert await memories.expire(MING).or_raise() == 1
+    old = await stored(memories, "5")
+    assert (old.superseded_at, old.superseded_by) == (START, None)
 
 
 async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRepository) -> None:
@@ -72,27 +41,7 @@ async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRe
     old = await stored(memories, "1")
     assert (old.superseded_at, old.superseded_by) == (START, None)
     assert (await memories.forget(Forgetting(EXCEL)).or_raise()).memories == 2
-    assert (await ids(memories), await ids(memories, HONG)) == ([], ["0"])
-
-
-async def test_what_is_no_longer_true_is_forgotten_by_its_origin_and_a_path_is_a_whole_path(
-    memories: MemoryRepository,
-) -> None:
-    at_path = note("3", provenance=Provenance(("11",), path="notes.md#3"))
-    await memories.store((note("1", session_id="会议"), note("2", replaces="1"), at_path)).or_raise()
-    assert (await memories.forget(Forgetting(MING, session_id="会议")).or_raise()).memories == 1
-    assert await memories.get(MING, "1").or_raise() is None
-    for origin in ({"path": "notes.md"}, {"message_id": "1"}):
-        assert (await memories.forget(Forgetting(MING, **origin)).or_raise()).memories == 0
-
-
-async def test_what_an_expired_memory_had_superseded_stays_superseded_by_none(
-    memories: MemoryRepository,
-) -> None:
-    await memories.store((note("1"), note("2", replaces="1", memory_type="short_term"))).or_raise()
-    assert await memories.expire(MING).or_raise() == 1
-    old = await stored(memories, "1")
-    assert (old.superseded_at, old.superseded_by) == (START, None)
+    assert (await listed(memories), await listed(memories, HONG)) == ([], ["0"])
 
 
 # --- Summaries ---------------------------------------------------------------------------------------------------
@@ -118,9 +67,7 @@ async def summarize(
 async def talk(repository: MessageRepository) -> str:
     """Five messages; one is deleted by a summary, that summary is covered by another, a third one covers the rest."""
     for conversation_id in ("会议", "会"):
-        await repository.append(
-            batch(conversation_id, *[said(f"{n}", f"第{n}句") for n in range(1, 6)])
-        ).or_raise()
+        await repository.append(batch(conversation_id, *FIVE)).or_raise()
     await summarize(repository, "会议", "1", "2", message_id="inner", delete=True)
     await summarize(repository, "会议", "inner", "3", message_id="outer")
     await summarize(repository, "会议", "4", message_id="aside")
@@ -135,33 +82,6 @@ async def stale(repository: MessageRepository, conversation_id: str) -> list[str
     return [summary_id for summary_id, metadata in found if metadata is not None and metadata.is_stale]
 
 
-async def test_summaries_of_what_a_forgotten_memory_came_from_are_stale(
-    memories: MemoryRepository, repository: MessageRepository, talk: str
-) -> None:
-    await memories.store(
-        (
-            note("a", session_id=talk, provenance=Provenance(("1", "5"))),
-            note("b", session_id=talk, provenance=Provenance(("3",))),
-            note("c", session_id="会", provenance=Provenance(("4",))),
-            note("d", session_id="nowhere", provenance=Provenance(("4",))),
-            note("e", provenance=Provenance(("4",))),
-        )
-    ).or_raise()
-    before = await repository.conversation(talk).or_raise()
-    for name in "cde":
-        assert (await memories.forget(Forgetting(MING, memory_id=name)).or_raise()).stale_summaries == ()
-    assert await stale(repository, talk) == []
-    receipt = await memories.forget(Forgetting(MING, memory_id="b")).or_raise()
-    assert receipt == ForgetReceipt(1, 0, stale_summaries=("outer",))
-    assert await stale(repository, talk) == ["outer"]
-    receipt = await memories.forget(Forgetting(MING, session_id=talk)).or_raise()
-    assert receipt == ForgetReceipt(1, 0, stale_summaries=("inner", "outer"))
-    assert await stale(repository, talk) == ["inner", "outer"]
-    chain = await repository.summarizations_of(talk, "1").or_raise()
-    assert [made.is_stale for made in chain] == [True, True]
-    assert await repository.conversation(talk).or_raise() == before
-
-
 async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_summary_of_theirs(
     memories: MemoryRepository, repository: MessageRepository
 ) -> None:
@@ -170,7 +90,7 @@ async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_sum
     shared = Granted(MING, "会", frozenset({"read"}))
     reader = Principal(name="hong", namespace=HONG, granted=(Granted(HONG), shared))
     with acting_as(ming):
-        await repository.append(batch("会议", *[said(f"{n}", f"第{n}句") for n in range(1, 6)])).or_raise()
+        await repository.append(batch("会议", *FIVE)).or_raise()
     await summarize(repository, "会议", "4", message_id="aside")
     for who, stale_summaries in ((hong, ()), (reader, ("aside",))):
         with acting_as(who):
@@ -210,10 +130,18 @@ async def test_summaries_of_shared_messages_are_stale_in_the_whole_tree_and_no_o
         assert await stale(repository, name) == ["outer", "aside"]
 
 
-async def test_summaries_of_what_a_memory_said_before_are_stale_as_well(
+async def test_summaries_of_what_a_memory_said_before_are_stale_as_well_and_none_of_another_conversation(
     memories: MemoryRepository, repository: MessageRepository, talk: str
 ) -> None:
     old = note("1", session_id=talk, provenance=Provenance(("4",)))
-    await memories.store((old, note("2", replaces="1"))).or_raise()
+    elsewhere = [
+        note(f"in {session}", session_id=session, provenance=Provenance(("4",))) for session in ("会", None)
+    ]
+    await memories.store((old, note("2", replaces="1"), *elsewhere)).or_raise()
+    for draft in elsewhere:
+        receipt = await memories.forget(Forgetting(MING, memory_id=draft.id)).or_raise()
+        assert receipt == ForgetReceipt(1, 0)
     receipt = await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
     assert receipt == ForgetReceipt(2, 0, stale_summaries=("aside",))
+    (made,) = await repository.summarizations_of(talk, "4").or_raise()
+    assert made.is_stale

@@ -2,21 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_samples import CONTENTS, dedup_key, remembered
-from chatmemory.longterm.memories import Duplicate, Memory, Stored
+from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import MemoryListing
+from tests.contract.noted import DAY, EXCEL, HONG, HOUR, MING, WORD, listed, note, stored
 
-MING = Namespace("小明")
-EXCEL = Namespace("小明", "excel")
-WORD = Namespace("小明", "word")
-HONG = Namespace("小红")
-HOUR = timedelta(hours=1)
 LATER = START + HOUR
 INSTANTS = [
     datetime(1, 1, 1, tzinfo=UTC),
@@ -26,68 +22,20 @@ INSTANTS = [
 ]
 TEA = dedup_key("茶")
 
-note = partial(remembered, namespace=MING)
 
-
-async def ids(memories: MemoryRepository, namespace: Namespace = MING) -> list[str]:
-    return [memory.id for memory in await memories.list(MemoryListing(namespace, 100)).or_raise()]
-
-
-async def stored(memories: MemoryRepository, memory_id: str) -> Memory:
-    memory = await memories.get(MING, memory_id).or_raise()
-    assert memory is not None
-    return memory
-
-
-async def test_texts_keys_values_and_instants_come_back_exactly(memories: MemoryRepository) -> None:
+async def test_long_keys_and_instants_come_back_exactly_and_in_utc(memories: MemoryRepository) -> None:
     texts = {f"{index}": text for index, text in enumerate(CONTENTS)}
     drafts = [note(name, text, key=text[:512], value=text) for name, text in texts.items()]
-    instants = {f"at {at}": at for at in INSTANTS}
-    drafts += [note(name, created_at=at) for name, at in instants.items()]
-    await memories.store(tuple(drafts)).or_raise()
+    await memories.store((*drafts, *(note(f"at {at}", created_at=at) for at in INSTANTS))).or_raise()
     for name, text in texts.items():
         kept = await stored(memories, name)
-        assert (kept.content, kept.key, kept.value) == (text, text[:512], text)
-    for name, at in instants.items():
-        created_at = (await stored(memories, name)).created_at
+        assert (kept.key, kept.value) == (text[:512], text)
+    for at in INSTANTS:
+        created_at = (await stored(memories, f"at {at}")).created_at
         assert (created_at, created_at.utcoffset()) == (at, timedelta())
 
 
-async def test_a_batch_is_answered_in_order_and_each_draft_sees_those_before_it(
-    memories: MemoryRepository,
-) -> None:
-    await memories.store((note("2", dedup_key=TEA),)).or_raise()
-    batch = (note("3"), note("4", dedup_key=TEA), note("2", dedup_key=TEA), note("1"))
-    answer = await memories.store(batch).or_raise()
-    assert answer == (Stored("3"), Duplicate("2"), Duplicate("2"), Stored("1"))
-    assert await ids(memories) == ["3", "2", "1"]
-    places = enumerate((WORD, WORD, EXCEL, HONG, EXCEL))
-    alike = [remembered(f"n{number}", namespace=place, dedup_key=TEA) for number, place in places]
-    outcomes = await memories.store(tuple(alike)).or_raise()
-    assert outcomes == (Stored("n0"), Duplicate("n0"), Stored("n2"), Stored("n3"), Duplicate("n2"))
-    chain = (note("a", "住在北京"), note("b", "住在上海", replaces="a"), note("c", "住在杭州", replaces="b"))
-    outcomes = await memories.store(chain).or_raise()
-    assert outcomes == (Stored("a"), Stored("b", superseded=("a",)), Stored("c", superseded=("b",)))
-
-
-async def test_a_reader_sees_its_app_and_what_belongs_to_no_app(memories: MemoryRepository) -> None:
-    places = {"of excel": EXCEL, "of word": WORD, "of no app": MING, "of another user": HONG}
-    batch = tuple(remembered(name, namespace=namespace) for name, namespace in places.items())
-    await memories.store(batch).or_raise()
-    for reader, seen in {
-        EXCEL: ["of no app", "of excel"],
-        WORD: ["of word", "of no app"],
-        MING: ["of word", "of no app", "of excel"],
-        HONG: ["of another user"],
-        Namespace("小明", "Excel"): ["of no app"],
-        Namespace("小"): [],
-    }.items():
-        assert await ids(memories, reader) == seen
-        by_id = [name for name in places if await memories.get(reader, name).or_raise() is not None]
-        assert sorted(by_id) == sorted(seen)
-
-
-async def test_all_conflicts_of_a_batch_are_named_in_order_and_nothing_of_it_is_stored(
+async def test_all_conflicts_of_a_batch_are_named_in_order_and_what_is_not_seen_cannot_be_replaced(
     memories: MemoryRepository,
 ) -> None:
     assert await memories.store((note("1"), note("1", "别的"))) == Failure(MemoryConflictError(("1",)))
@@ -96,7 +44,11 @@ async def test_all_conflicts_of_a_batch_are_named_in_order_and_nothing_of_it_is_
     assert await memories.store(batch) == Failure(MemoryConflictError(("2", "1")))
     of_an_app = (note("3"), remembered("1", namespace=EXCEL))
     assert await memories.store(of_an_app) == Failure(MemoryConflictError(("1",)))
-    assert await ids(memories) == ["2", "1"]
+    for place, namespace in (("hers", HONG), ("of word", WORD)):
+        await memories.store((remembered(place, namespace=namespace),)).or_raise()
+        replacing = (note("3"), remembered("4", namespace=EXCEL, replaces=place))
+        assert await memories.store(replacing) == Failure(MemoryNotFoundError(place))
+    assert await listed(memories) == ["of word", "2", "1"]
 
 
 async def test_what_is_no_longer_true_has_no_duplicates_and_a_duplicate_takes_nobodys_place(
@@ -106,22 +58,7 @@ async def test_what_is_no_longer_true_has_no_duplicates_and_a_duplicate_takes_no
     assert await memories.store((note("3", dedup_key=TEA),)).or_raise() == (Stored("3"),)
     repeated = note("4", dedup_key=TEA, replaces="2")
     assert await memories.store((repeated,)).or_raise() == (Duplicate("3"),)
-    assert await ids(memories) == ["3", "2"]
-
-
-async def test_what_is_not_there_cannot_be_replaced(memories: MemoryRepository) -> None:
-    await memories.store(
-        (
-            remembered("of another user", namespace=HONG),
-            remembered("of another app", namespace=WORD),
-            remembered("no longer true", namespace=EXCEL),
-            remembered("newer", namespace=EXCEL, replaces="no longer true"),
-        )
-    ).or_raise()
-    for replaces in ("nobody", "of another user", "of another app", "no longer true"):
-        batch = (remembered("1", namespace=EXCEL), remembered("2", namespace=EXCEL, replaces=replaces))
-        assert await memories.store(batch) == Failure(MemoryNotFoundError(replaces))
-    assert await ids(memories, EXCEL) == ["newer"]
+    assert await listed(memories) == ["3", "2"]
 
 
 async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace_with_the_place_of_another(
@@ -139,42 +76,34 @@ async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace_w
     taking = note("newest", key="城市", replaces_key=True, replaces="another", created_at=LATER)
     outcomes = await memories.store((taking,)).or_raise()
     assert outcomes == (Stored("newest", superseded=("newer", "another", "old")),)
-    assert await ids(memories) == ["newest", "of another key", "of an app"]
+    assert await listed(memories) == ["newest", "of another key", "of an app"]
 
 
 # --- Values ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_value_belongs_to_the_very_namespace_and_the_very_key(memories: MemoryRepository) -> None:
-    city = partial(remembered, key="城市", replaces_key=True)
+async def test_a_value_belongs_to_the_very_namespace_and_the_very_key_and_is_the_newest_of_it(
+    memories: MemoryRepository,
+) -> None:
+    city = partial(remembered, key="城市")
     await memories.store(
         (
-            city("1", "北京", namespace=MING),
-            city("2", "上海", namespace=EXCEL),
-            city("3", "杭州", namespace=MING, key="城"),
+            city("a", "北京", namespace=MING),
+            city("b", "上海", namespace=MING),
+            city("c", "杭州", namespace=MING, created_at=START - HOUR),
+            city("d", "成都", namespace=EXCEL),
+            city("e", "南京", namespace=MING, key="城"),
         )
     ).or_raise()
-    for namespace, content in ((MING, "北京"), (EXCEL, "上海")):
+    for namespace, content in (
+        (MING, "上海"),
+        (EXCEL, "成都"),
+    ):  # of two equally new, the one whose id comes last
         value = await memories.value(namespace, "城市").or_raise()
         assert value is not None
         assert value.content == content
-    assert await memories.retire(EXCEL, "城市", now=START).or_raise()
-    assert await memories.value(EXCEL, "城市").or_raise() is None
-    assert await memories.value(MING, "城市").or_raise() is not None
-
-
-async def test_of_several_memories_with_a_key_the_newest_is_its_value_and_all_are_retired(
-    memories: MemoryRepository,
-) -> None:
-    said = partial(note, key="城市")
-    await memories.store(
-        (said("b", "上海"), said("c", "杭州", created_at=START - HOUR), said("a", "北京"))
-    ).or_raise()
-    value = await memories.value(MING, "城市").or_raise()
-    assert value is not None
-    assert value.content == "上海"  # of two that are equally new, the one whose id comes last
     assert await memories.retire(MING, "城市", now=LATER).or_raise()
-    assert await ids(memories) == []
+    assert await listed(memories) == ["e", "d"]
     assert not await memories.retire(MING, "城市", now=LATER + HOUR).or_raise()
     assert (await stored(memories, "b")).superseded_at == LATER
 
@@ -189,3 +118,120 @@ async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
     assert await memories.value(MING, "城市", as_of=START).or_raise() is None
     assert await memories.retire(MING, "城市", now=START).or_raise()
     assert (await stored(memories, "3")).superseded_at == LATER
+
+
+# --- Lists: in one order, in pages, and only what was asked for ---
+
+LAST = "\U0010ffff" * 2  # no character comes behind it
+
+
+async def test_of_equally_new_ones_the_last_id_comes_first_and_a_cursor_stays_good_without_its_memory(
+    memories: MemoryRepository,
+) -> None:
+    # By code points: a locale would put "a" before "B", and "茶" elsewhere.
+    drafts = [note(name) for name in ("B", "a", "茶", "🙂", "b", "﹏")]
+    await memories.store((note("old", created_at=START - DAY), *drafts)).or_raise()
+    await memories.store((note("new", created_at=START + DAY),)).or_raise()
+    assert await listed(memories) == ["new", "🙂", "﹏", "茶", "b", "a", "B", "old"]
+    assert await listed(memories, after=(START, "aa")) == ["a", "B", "old"]
+    assert await listed(memories, limit=0) == []
+
+
+LISTED: list[tuple[dict[str, Any], str]] = [
+    ({"category": "fact"}, "31"),
+    ({"session_id": "会"}, ""),
+    ({"tag": "wor_"}, ""),
+    ({"key_prefix": ""}, "431"),
+    ({"key_prefix": "c_"}, "4"),
+    ({"key_prefix": "C"}, ""),
+    ({"key_prefix": "城"}, "1"),
+    ({"key_prefix": "%"}, ""),
+    ({"category": "fact", "session_id": "会议", "memory_type": "long_term"}, "1"),
+    ({"source": "user_stated", "category": "fact"}, "31"),
+]
+
+
+async def test_a_list_holds_what_passes_every_filter(memories: MemoryRepository) -> None:
+    short: dict[str, Any] = {"memory_type": "short_term", "tags": ("x", "work"), "source": "inferred"}
+    await memories.store(
+        (
+            note("1", category="fact", session_id="会议", key=f"城{LAST}", tags=("Work",)),
+            note("2", category="pattern", session_id="会议", **short),
+            note("3", category="fact", key="city", tags=("work",)),
+            note("4", key="c_ty", source="inferred"),
+        )
+    ).or_raise()
+    found = [(filters, "".join(await listed(memories, **filters))) for filters, _ in LISTED]
+    assert found == LISTED
+
+
+CONTAINING = {
+    "": ["100_", "\\n咖啡", "4.50", "\\u", "\U0001f643"],
+    "2": ["drink_"],
+    "3": ['"黑', "\n咖啡"],
+    "6": ["4.5", '["咖啡", null'],
+    "236": ["咖啡"],
+    "9c": ["i like"],
+    "2369c": [" "],
+}
+"""The ids of what is listed, and the texts that it contains."""
+"""The ids of what is listed, and the texts that it contains."""
+
+
+async def test_a_list_of_what_contains_a_text_takes_a_value_for_its_json(memories: MemoryRepository) -> None:
+    drafts = (
+        note("2", "x 1", key="Drink_咖啡"),
+        note("3", "x 2", value='"黑"\n咖啡'),
+        note("6", "x 3", value={"价": ["咖啡", None, 4.5]}),
+        note("7", "咖啡", namespace=HONG),
+        note("9", "x 4", key="I LIKE TEA"),
+        note("c", "x 5", value={"I Like Tea": 1}),
+    )
+    await memories.store(drafts).or_raise()
+    texts = {text: listed for listed, texts in CONTAINING.items() for text in texts}
+    found = {text: "".join(sorted(await listed(memories, containing=text))) for text in texts}
+    assert found == texts
+
+
+async def test_a_list_may_be_of_the_very_app_and_of_what_is_true_no_longer(
+    memories: MemoryRepository,
+) -> None:
+    await memories.store((note("tea"), note("city", namespace=EXCEL))).or_raise()
+    assert await listed(memories, EXCEL) == ["tea", "city"]
+    assert await listed(memories, EXCEL, exact_app=True) == ["city"]
+    assert await listed(memories, exact_app=True) == ["tea"]
+    await memories.store((note("oolong", created_at=START + DAY, replaces="tea"),)).or_raise()
+    assert await listed(memories) == ["oolong", "city"]
+    assert await listed(memories, superseded=True) == ["tea"]
+    assert await listed(memories, superseded=True, as_of=START + DAY) == ["tea"]
+    assert await listed(memories, superseded=True, as_of=START + DAY / 2) == []
+    assert await listed(memories, HONG, superseded=True) == []
+
+
+async def test_a_walk_reaches_so_far_as_it_is_told(memories: MemoryRepository) -> None:
+    """It counts what the namespace sees, true now or not, and says when the last one was created."""
+    drafts = [note(f"{number}", created_at=START + number * DAY) for number in range(4)]
+    other = note("other", namespace=EXCEL, created_at=START + 9 * DAY)
+    await memories.store((*drafts, other)).or_raise()
+    await memories.store((note("new", created_at=START + 4 * DAY, replaces="3"),)).or_raise()
+    reach = partial(memories.reach, Namespace("小明", "word"))
+    assert await reach(1).or_raise() == START + 4 * DAY
+    assert await reach(2).or_raise() == START + 3 * DAY  # which has ended
+    assert await reach(5).or_raise() == START
+    assert await reach(6).or_raise() is None
+    assert await memories.reach(MING, 6).or_raise() == START  # who asks for no app sees them all
+    assert await reach(2, after=(START + 3 * DAY, "3")).or_raise() == START + DAY
+    assert await reach(2, after=(START + 3 * DAY, "\x01")).or_raise() == START + DAY
+
+
+async def test_a_list_ends_at_the_instant_that_it_is_given(memories: MemoryRepository) -> None:
+    drafts = [
+        note(f"{number}", content=f"绿茶 {number}", created_at=START + number // 2 * DAY)
+        for number in range(6)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
+    assert await listed(memories, since=START + DAY) == ["5", "4", "3", "2"]
+    assert await listed(memories, since=START + DAY, containing="绿茶 3") == ["3"]
+    assert await listed(memories, since=START + DAY, after=(START + DAY, "3")) == ["2"]
+    assert await listed(memories, since=START + DAY, limit=1) == ["5"]
+    assert await listed(memories, since=START + 3 * DAY) == []

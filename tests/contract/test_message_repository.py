@@ -1,16 +1,24 @@
-"""What every message repository does that no law says: exact answers, large messages, and where a page stands."""
+"""What every message repository does that no law says: with large messages, pages, summaries, and history work."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from chatmemory.conversation.message_repository import MessageRepository, PageQuery
-from chatmemory.conversation.messages import Conversation, MessagePage, View
+from chatmemory.conversation.message_repository import (
+    ConversationListing,
+    HistoryWork,
+    MessageRepository,
+    PageQuery,
+)
+from chatmemory.conversation.messages import (
+    MessagePage,
+    View,
+)
 from chatmemory.effect import Failure
-from chatmemory.errors import MessageConflictError
-from chatmemory.laws.kit.samples import START, TEXTS, batch, said, summary_of
+from chatmemory.errors import MessageConflictError, RepositoryError, VersionConflictError
+from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 
-LATER = START + timedelta(hours=1)
 INSTANTS = [
     datetime(1, 1, 1, tzinfo=UTC),
     datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
@@ -42,61 +50,32 @@ async def talk(repository: MessageRepository) -> str:
     return "会议"
 
 
-async def test_an_append_reports_the_conversation_as_it_is_afterwards(repository: MessageRepository) -> None:
-    await repository.append(batch("会议", said("1", "明天几点？"))).or_raise()
-    answer = await repository.append(batch("会议", said("2"), said("3", role="system"), now=LATER)).or_raise()
-    assert (answer.stored, answer.duplicates, answer.work_is_due) == (("2", "3"), (), False)
-    assert answer.conversation == Conversation(
-        "会议",
-        version=2,
-        message_count=3,
-        view_count=3,
-        view_tokens=12,
-        open_count=2,
-        created_at=START,
-        updated_at=LATER,
-    )
-    assert await repository.conversation("会议").or_raise() == answer.conversation
-
-
-async def test_any_instant_any_text_and_ten_megabytes_come_back_exactly(
+async def test_ten_megabytes_come_back_and_instants_in_utc_and_empty_metadata_are_not_none(
     repository: MessageRepository,
 ) -> None:
-    at_instants = [said(f"at {at}", timestamp=at) for at in INSTANTS]
-    texts = [said(f"{index}", text, metadata={text: [text]}) for index, text in enumerate(TEXTS)]
     content = "记忆" * 1_700_000
-    await repository.append(batch("c", *at_instants, *texts, said("long", content))).or_raise()
+    drafts = [said(f"at {at}", timestamp=at) for at in INSTANTS]
+    await repository.append(batch("c", *drafts, said("long", content))).or_raise()
     *kept, long = (await read(repository, PageQuery("c", "full"))).messages
-    assert [(one.timestamp, one.timestamp.utcoffset()) for one in kept[: len(INSTANTS)]] == [
-        (at, timedelta()) for at in INSTANTS
-    ]
-    assert [one.metadata for one in kept[len(INSTANTS) :]] == [{text: [text]} for text in TEXTS]
+    instants = [(one.timestamp, one.timestamp.utcoffset()) for one in kept]
+    assert instants == [(at, timedelta()) for at in INSTANTS]
     assert (len(long.content), long.content == content) == (len(content), True)
+    outcome = await repository.append(batch("c", said("long", content, metadata={})))
+    assert outcome == Failure(MessageConflictError("c", ("long",)))
 
 
-async def test_empty_metadata_and_none_are_two_messages(repository: MessageRepository) -> None:
-    await repository.append(batch("c", said("1"))).or_raise()
-    outcome = await repository.append(batch("c", said("1", metadata={})))
-    assert outcome == Failure(MessageConflictError("c", ("1",)))
-
-
-@pytest.mark.parametrize("view", ALL)
-async def test_a_page_tells_whether_there_are_older_messages_and_leads_to_them_and_back(
-    repository: MessageRepository, talk: str, view: View
+async def test_a_page_tells_whether_there_are_older_messages_and_what_covers_its_own(
+    repository: MessageRepository, talk: str
 ) -> None:
-    whole = ALL[view]
-    for limit in (0, 1, 3, 50, None):
-        page = await read(repository, PageQuery(talk, view, limit=limit))
-        kept = len(whole) if limit is None else min(limit, len(whole))
-        assert (ids(page), page.version) == (whole[len(whole) - kept :], 10)
-        assert (page.older is None) == (kept == len(whole))
-    assert (await read(repository, PageQuery(talk, view, limit=2, newer_than=0))).older is None
-    newest = await read(repository, PageQuery(talk, view, limit=3))
-    older = await read(repository, PageQuery(talk, view, limit=2, older_than=newest.older))
-    back = await read(repository, PageQuery(talk, view, limit=3, newer_than=older.newer))
-    assert ids(back) == ids(newest)
-    again = await read(repository, PageQuery(talk, view, limit=2, older_than=back.older))
-    assert ids(again) == ids(older)
+    for view, whole in ALL.items():
+        for limit in (0, 1, 3, 50, None):
+            page = await read(repository, PageQuery(talk, view, limit=limit))
+            kept = len(whole) if limit is None else min(limit, len(whole))
+            assert (ids(page), page.version) == (whole[len(whole) - kept :], 10)
+            assert (page.older is None) == (kept == len(whole))
+        assert (await read(repository, PageQuery(talk, view, limit=2, newer_than=0))).older is None
+    page = await read(repository, PageQuery(talk, "full"))
+    assert [message.covered_by for message in page.messages] == [None, "s", "s", "s", *[None] * 6]
 
 
 async def test_a_page_before_an_instant_leads_to_older_ones(repository: MessageRepository, talk: str) -> None:
@@ -110,7 +89,108 @@ async def test_a_page_before_an_instant_leads_to_older_ones(repository: MessageR
     assert (ids(page), page.older, page.version) == ([], None, 11)
 
 
-async def test_what_a_summary_covers_names_it(repository: MessageRepository, talk: str) -> None:
-    page = await read(repository, PageQuery(talk, "full"))
-    assert [message.covered_by for message in page.messages] == [None, "s", "s", "s", *[None] * 6]
-    assert page.messages[-1].role == "summary"
+# --- Summaries ---
+
+MINUTE = timedelta(minutes=1)
+
+
+async def test_a_summary_in_an_unknown_conversation_or_with_the_id_of_a_message_is_refused(
+    repository: MessageRepository, talk: str
+) -> None:
+    page = await read(repository, PageQuery(talk, "model"))
+    covered = page.messages[:1]
+    outcome = await repository.summarize(summary_of("nobody", covered, message_id="s", planned_at_version=0))
+    assert outcome == Failure(VersionConflictError("nobody", expected=0, actual=0))
+    assert await repository.conversation("nobody").or_raise() is None
+    taken = await repository.summarize(
+        summary_of(talk, covered, message_id="6", planned_at_version=page.version)
+    )
+    assert isinstance(taken, Failure)
+    error = taken.failure()
+    assert isinstance(error, RepositoryError)
+    assert error.problem == "unexpected"
+    assert ids(await read(repository, PageQuery(talk, "model"))) == ALL["model"]
+    assert await repository.summarizations_of(talk, "1").or_raise() == ()
+
+
+# --- History work: how it is queued, leased and let go ---
+
+
+async def claim(
+    repository: MessageRepository,
+    *,
+    at: datetime = START,
+    lease_id: str = "lease",
+    conversation_id: str | None = None,
+) -> HistoryWork | None:
+    """Claim for a minute."""
+    return await repository.claim_work(
+        now=at, lease_id=lease_id, lease_until=at + MINUTE, conversation_id=conversation_id
+    ).or_raise()
+
+
+async def test_a_refused_append_queues_nothing_and_a_repeated_one_tells_of_what_is_queued(
+    repository: MessageRepository,
+) -> None:
+    await repository.append(batch("c", said("1"))).or_raise()
+    for refused in (
+        batch("c", said("2"), expected_version=0, threshold=ALWAYS),
+        batch("c", said("1", "别的"), threshold=ALWAYS),
+    ):
+        assert isinstance(await repository.append(refused), Failure)
+    assert await claim(repository) is None
+    await repository.append(batch("c", said("2"), threshold=ALWAYS)).or_raise()
+    again = await repository.append(batch("c", said("2"), threshold=None)).or_raise()
+    assert (again.stored, again.work_is_due) == ((), True)
+
+
+async def test_the_longest_waiting_work_comes_first_and_that_of_one_conversation_can_be_asked_for(
+    repository: MessageRepository,
+) -> None:
+    for minutes, conversation_id in ((3, "A"), (1, "a"), (2, "乙"), (3, "丙")):
+        append = batch(conversation_id, said("1"), threshold=ALWAYS, now=START + minutes * MINUTE)
+        await repository.append(append).or_raise()
+    assert await claim(repository) is None
+    at = START + 3 * MINUTE
+    assert await claim(repository, at=at, conversation_id="nobody") is None
+    assert await claim(repository, at=at, conversation_id="A") == HistoryWork("A", 1, "lease")
+    assert await claim(repository, at=at, conversation_id="A") is None
+    found = [await claim(repository, at=at, lease_id=f"{index}") for index in range(4)]
+    assert [work and work.conversation_id for work in found] == ["a", "乙", "丙", None]
+
+
+# --- Lists of conversations ---
+
+
+LAST = "\U0010ffff" * 512  # no id is greater
+
+
+async def listed(repository: MessageRepository, **listing: Any) -> list[str]:
+    found = await repository.conversations(ConversationListing(**{"limit": 100, **listing})).or_raise()
+    return [conversation.conversation_id for conversation in found]
+
+
+async def test_nothing_comes_behind_the_last_id_that_begins_with_a_prefix(
+    repository: MessageRepository,
+) -> None:
+    for conversation_id in ("a", LAST, "\uffff"):
+        await repository.append(batch(conversation_id, said("1"))).or_raise()
+    for prefix in ("\U0010ffff", LAST):
+        assert await listed(repository, prefix=prefix) == [LAST]
+        assert await listed(repository, prefix=prefix, order="recent") == [LAST]
+    assert await listed(repository, limit=0) == []
+
+
+async def test_what_changed_last_comes_first_and_a_place_stays_good_when_nobody_stands_there(
+    repository: MessageRepository,
+) -> None:
+    for minute, conversation_id in enumerate(["c", "会议", "a", "b"]):
+        await repository.append(batch(conversation_id, said("1"), now=START + minute * MINUTE)).or_raise()
+    assert await listed(repository, after=(START + 9 * MINUTE, "aa")) == ["b", "c", "会议"]
+    assert await listed(repository, after=(START + 2 * MINUTE, "z"), order="recent") == ["a", "会议", "c"]
+    assert await listed(repository, after=(START + 2 * MINUTE, "A"), order="recent") == ["会议", "c"]
+    later = START + 9 * MINUTE
+    await repository.append(batch("c", said("1"), now=later)).or_raise()  # stored before: no change
+    await repository.append(batch("会议", said("2"), now=later)).or_raise()
+    await repository.clear("b", now=later).or_raise()
+    assert await listed(repository, order="recent") == ["会议", "a", "c"]

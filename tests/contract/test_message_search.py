@@ -9,7 +9,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation import message_search
 from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.fork_tree import ForkTree, fork_tree
+from chatmemory.conversation.fork_tree import fork_tree
 from chatmemory.conversation.message_search import FoundMessages, MessageSearch, search_messages
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
@@ -149,25 +149,19 @@ async def test_a_search_for_nonsense_is_refused(memory: ChatMemory) -> None:
 # --- The tree of forks ---
 
 
-async def tree(memory: ChatMemory, conversation_id: str) -> ForkTree:
-    return await fork_tree(memory, conversation_id).or_raise()
-
-
 async def test_every_branch_shows_the_same_tree(memory: ChatMemory, clock: TestClock) -> None:
-    await say(memory, "root", "1", "2")
-    await say(memory, "other", "1")
+    async def tree(conversation_id: str) -> tuple[str, list[str], bool]:
+        found = await fork_tree(memory, conversation_id).or_raise()
+        return found.root, [one.conversation_id for one in found.conversations], found.is_whole
+
+    for name in ("root", "other", "alone"):
+        await say(memory, name, "1", "2")
     for parent, branch in (("root", "a"), ("a", "a1"), ("root", "b"), ("other", "x")):
         await clock.advance(1.0)
         await memory.fork(parent, branch).or_raise()
     for name in ("root", "a", "a1", "b"):
-        found_tree = await tree(memory, name)
-        names = [one.conversation_id for one in found_tree.conversations]
-        assert (found_tree.root, names, found_tree.is_whole) == ("root", ["root", "a", "a1", "b"], True)
+        assert await tree(name) == ("root", ["root", "a", "a1", "b"], True)
     await memory.clear_messages("root").or_raise()
-    assert [one.conversation_id for one in (await tree(memory, "a1")).conversations] == ["a", "a1"]
-
-
-async def test_a_conversation_without_branches_is_a_tree_of_its_own(memory: ChatMemory) -> None:
-    await say(memory, "alone", "1")
-    assert [one.conversation_id for one in (await tree(memory, "alone")).conversations] == ["alone"]
+    assert (await tree("a1"))[1] == ["a", "a1"]
+    assert (await tree("alone"))[1] == ["alone"]
     assert await fork_tree(memory, "nobody") == Failure(ConversationNotFoundError("nobody"))

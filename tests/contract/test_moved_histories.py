@@ -1,23 +1,12 @@
 """A history that its tool renamed, compressed or deleted: what was indexed stays, and index, doctor and prune say the same of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from chatmemory.pastchats.past_chats import IndexReport
-from tests.indexed import Indexed, open_index
+from tests.contract.conftest import ANSWERED, ASKED, CHINESE
+from tests.indexed import Indexed
 
-ASKED = ("user", "How do I retry a webhook?")
-ANSWERED = ("assistant", "With exponential backoff and jitter.")
-CHINESE = ("user", "数据库被锁住了怎么办？")
 CHATS = "#### {}\n\n{}\n\n"
-
-
-@pytest.fixture
-def past(tmp_path: Path) -> Iterator[Indexed]:
-    with open_index(tmp_path) as indexed:
-        yield indexed
 
 
 def story(past: Indexed, report: IndexReport) -> tuple[int, int, int, str]:
@@ -89,8 +78,8 @@ def test_what_is_gone_is_gone_in_every_command_and_stays_until_somebody_prunes(p
 
 
 def test_of_two_copies_one_may_go(past: Indexed) -> None:
-    past.write("a/s1.jsonl", ASKED, ANSWERED)
-    past.write_text("b/s1.jsonl", (past.folder / "a/s1.jsonl").read_text())
+    for name in ("a", "b"):
+        past.write(f"{name}/s1.jsonl", ASKED, ANSWERED)
     past.index()
     (past.folder / "a/s1.jsonl").unlink()
     assert story(past, past.index()) == (1, 0, 0, ALL_THERE)

@@ -1,4 +1,4 @@
-"""The list of past conversations and one of them, page by page, as a person reads them."""
+"""Past chats as a person or an agent asks for them: lists, conversations, recalls, sources."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,17 +6,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 
 from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.errors import DataValidationError, PromptNotFoundError
 from chatmemory.pastchats.contract import PastChats, PastChatsService
+from chatmemory.pastchats.finding.prompt_hits import PastRecall
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory.pastchats.past_chats import PastConversation
-from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.stacks.past_chats import finding
+from tests.indexed import Indexed, open_index, role_list
 from tests.past_turns import NOON, draft, index, open_past_chats, state
 
 
@@ -85,7 +88,7 @@ def chats(past: SqlitePromptRepository, path: Path) -> Iterator[Chats]:
         yield Chats(runtime.run_sync(PastChatsService.get()).unwrap())
 
 
-def test_a_conversation_is_listed_with_its_opening_its_turns_and_its_times(
+def test_a_conversation_is_listed_with_its_opening_its_turns_and_its_times_what_was_said_last_first(
     past: SqlitePromptRepository, chats: Chats
 ) -> None:
     keep(past, talk("c1", "数据库被锁住了\n怎么办？", "开启 WAL", "谢谢"))
@@ -100,16 +103,11 @@ def test_a_conversation_is_listed_with_its_opening_its_turns_and_its_times(
         first_at=NOON,
         last_at=NOON + timedelta(minutes=2),
     )
-
-
-def test_what_was_said_last_comes_first_and_what_has_no_time_last(
-    past: SqlitePromptRepository, chats: Chats
-) -> None:
     keep(past, talk("timeless", "?", at=None))
     keep(past, talk("new", "x", at=NOON + timedelta(days=1)))
     keep(past, talk("long", *["x"] * 9, at=NOON))
     keep(past, talk("old", "x", at=NOON + timedelta(minutes=1)))
-    assert chats.names() == ["new", "long", "old", "timeless"]
+    assert chats.names() == ["new", "long", "c1", "old", "timeless"]
 
 
 def test_pages_together_are_the_list(past: SqlitePromptRepository, chats: Chats) -> None:
@@ -174,7 +172,6 @@ def test_the_opening_is_what_the_user_typed_first(past: SqlitePromptRepository, 
 
 FILTERED = [
     (PromptFilter(projects=("SHOP",)), [("b", 2)]),
-    (PromptFilter(formats=("chatgpt",)), []),
     (PromptFilter(since=NOON + timedelta(minutes=2)), [("a", 3)]),
     (PromptFilter(roles=("assistant",), until=NOON), [("b", 2)]),
 ]
@@ -222,3 +219,116 @@ def test_an_unknown_conversation_and_what_is_no_cursor_are_refused(chats: Chats)
         refused = chats.chats.conversations(limit=0, after=cursor).run_sync().failure()
         assert isinstance(refused, DataValidationError)
         assert [problem.path for problem in refused.problems] == ["$.limit", "$.after"]
+
+
+# --- What past chats answer: what worked and what failed before, with its sources, from a real index of real files ---
+
+RETRIES = (
+    ("user", "How should webhook retries work in the shop?"),
+    ("assistant", "Retry every second until the server answers."),
+    ("user", "That didn't work, we hammer the server"),
+    ("assistant", "Use exponential backoff with jitter, five attempts at most."),
+    ("user", "works now, thanks!"),
+)
+LOCKED = (("user", "数据库被锁住了怎么办？"), ("assistant", "开启 WAL 模式，并设置 busy_timeout。"))
+
+
+@frozen
+class Past:
+    """An index of two sessions, and what asks it."""
+
+    indexed: Indexed
+    chats: PastChats
+    runtime: ManagedRuntime[PastChatsService]
+
+    def recall(self, query: str, **asked: object) -> PastRecall:
+        return self.runtime.run_sync(self.chats.recall(query, **asked)).unwrap()
+
+    def show(self, source: str, **asked: int) -> list[tuple[int, str]]:
+        turns: tuple[Prompt, ...] = self.runtime.run_sync(self.chats.show(source, **asked)).unwrap()
+        return [(turn.turn_index, turn.content) for turn in turns]
+
+
+@pytest.fixture(params=["hashed", "none"])
+def found(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Past]:
+    with open_index(tmp_path) as indexed:
+        indexed.write("retries.jsonl", *RETRIES)
+        indexed.write("locked.jsonl", *LOCKED)
+        indexed.index()
+        settings = PastChatsSettings(path=str(indexed.database), use_sqlite_vec=False)
+        with ManagedRuntime(finding(settings, EmbeddingSettings(provider=request.param))) as runtime:
+            chats = runtime.run_sync(PastChatsService.get()).unwrap()
+            yield Past(indexed, chats, runtime)
+
+
+def test_a_recall_tells_what_worked_and_what_failed(found: Past) -> None:
+    recalled = found.recall("webhook retries")
+    assert recalled.text.startswith("# Memory Recall\n")
+    assert "What worked:\n> Use exponential backoff with jitter, five attempts at most." in recalled.text
+    assert "What failed:\n> Retry every second until the server answers." in recalled.text
+    source = found.indexed.folder / "retries.jsonl"
+    assert f"\nSource: {source}#" in recalled.text
+    assert len(recalled.exchanges) == 1
+    assert found.recall("webhook retries", which=PromptFilter(projects=("shop",))).exchanges
+    assert found.recall("webhook retries", which=PromptFilter(projects=("other",))).exchanges == ()
+    recalled = found.recall("数据库 锁")
+    assert (
+        "## 1. 数据库被锁住了怎么办？\nWhat worked:\n> 开启 WAL 模式，并设置 busy_timeout。" in recalled.text
+    )
+
+
+def test_nothing_found_is_said_so(found: Past) -> None:
+    for query in ("", " \n", "zzzz qqqq", "的了吗", "\0", "\ud83e", '"', "%", "x" * 100_000):
+        recalled = found.recall(query)
+        assert recalled.exchanges == ()
+        assert recalled.text.startswith("# Memory Recall\nNothing found ")
+
+
+def test_a_recall_keeps_within_its_budget(found: Past) -> None:
+    for tokens in (1, 20, 60, 200, 2_000):
+        recalled = found.recall("webhook retries 数据库", tokens=tokens)
+        assert recalled.tokens <= max(tokens, 4)  # the bare heading
+        assert len(recalled.exchanges) + recalled.left_out == 2
+
+
+def test_a_running_session_and_its_subagents_are_not_told_what_they_know(found: Past) -> None:
+    source = str(found.indexed.folder / "retries.jsonl")
+    for name in ("retries", "claude_code:retries", source):
+        assert found.recall("webhook retries", without=(name,)).exchanges == ()
+    session = "374dd535-3f93-56f2-a738-bd6c7a5f4c23"
+    asked = ("user", "How do we rotate the signing keys?"), ("assistant", "With two valid keys for a day.")
+    found.indexed.write(f"{session}/subagents/agent-7f.jsonl", *asked, session="7f")
+    found.indexed.index()
+    assert found.recall("rotate the signing keys").exchanges
+    assert found.recall("rotate the signing keys", without=(session,)).exchanges == ()
+
+
+def test_arguments_that_make_no_sense_are_refused(found: Past) -> None:
+    naive = PromptFilter(since=datetime(2026, 1, 1))  # noqa: DTZ001  what is refused
+    for refused in (
+        found.chats.recall("x", limit=0),
+        found.chats.recall("x", tokens=0),
+        found.chats.search("x", limit=-1),
+        found.chats.search("x", which=naive),
+    ):
+        outcome = found.runtime.run_sync(refused)
+        assert isinstance(outcome, Failure)
+        assert isinstance(outcome.failure(), DataValidationError)
+
+
+def test_a_source_shows_the_turns_around_it(found: Past) -> None:
+    source = found.indexed.folder / "retries.jsonl"
+    assert found.show(f"{source}#2", before=1, after=1) == [
+        (number, RETRIES[number][1]) for number in (1, 2, 3)
+    ]
+    assert found.show("claude_code:locked") == found.show(str(found.indexed.folder / "locked.jsonl"))
+    assert found.show("claude_code:locked#1", before=0, after=0) == [(1, LOCKED[1][1])]
+    path = found.indexed.write_text("chat #3.json", role_list(LOCKED))  # a conversation without ids
+    found.indexed.index()
+    assert found.show(str(path)) == found.show(f"{path}#0") == [(0, LOCKED[0][1]), (1, LOCKED[1][1])]
+
+
+def test_an_unknown_source_is_a_typed_failure(found: Past) -> None:
+    for source in ("", "nowhere", "nowhere#1", "#1", "x#99999999999999999999", "x#１"):
+        outcome = found.runtime.run_sync(found.chats.show(source))
+        assert outcome == Failure(PromptNotFoundError(source))

@@ -11,11 +11,11 @@ import pytest
 
 from chatmemory.effect import EffectFailed
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptSearch
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader
-from tests.past_turns import MODEL, NOON, SOURCE, contents, draft, index, open_past_chats, state
+from tests.past_turns import MODEL, NOON, contents, draft, index, open_past_chats, state
 
 
 @pytest.fixture(params=["sqlite3", "pysqlite3.dbapi2"])
@@ -28,29 +28,22 @@ def native(request: pytest.FixtureRequest) -> ModuleType:
         pytest.skip("pysqlite3 is not installed")
 
 
-def test_turns_are_indexed_found_and_forgotten(native: ModuleType) -> None:
-    with open_past_chats(native=native) as past:
-        index(past, [draft(0, "怎么重试"), draft(1, "retry with backoff")])
-        assert index(past, [draft(0, "怎么重试?")]) == SourceChanges(updated=1, superseded=1)
-        found = past.candidates(PromptSearch("backoff", ("backoff",))).run_sync().unwrap().found
-        assert [each.prompt.content for each in found if each.lexical > 0] == ["retry with backoff"]
-        assert [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"] == []
-        assert past.forget(EVERYTHING, sources=[SOURCE]).run_sync().unwrap() == 2
-
-
-def test_nothing_of_a_forgotten_turn_is_left_in_the_file(native: ModuleType, tmp_path: Path) -> None:
+def test_turns_are_indexed_found_and_forgotten_and_nothing_of_them_is_left_in_the_file(
+    native: ModuleType, tmp_path: Path
+) -> None:
     path = tmp_path / "past.db"
     kept = [draft(number, f"{number} 其他 turns" * 50) for number in range(1, 300)]
     with open_past_chats(path, native=native) as past:
         index(past, [draft(0, "the Zwiebelkuchenrezept"), *kept])
-        index(past, [draft(0, "the Zwiebelkuchenrezept, 改过"), *kept])
+        changes = index(past, [draft(0, "the Zwiebelkuchenrezept, 改过"), *kept])
+        assert changes == SourceChanges(updated=1, unchanged=299)
+        found = past.candidates(PromptSearch("turn", ("zwiebelkuchenrezept",))).run_sync().unwrap().found
+        assert any(each.lexical > 0 for each in found)
+        assert [each.code for each in past.check(MODEL).run_sync().unwrap() if each.severity == "error"] == []
         assert past.forget(PromptFilter(until=NOON + timedelta(seconds=1))).run_sync().unwrap() == 1
         stored = path.read_bytes() + path.with_name(path.name + "-wal").read_bytes()
-    assert (b"wiebel" in stored.lower(), "改过".encode() in stored, "其他".encode() in stored) == (
-        False,
-        False,
-        True,
-    )
+    there = [word in stored.lower() for word in (b"wiebel", "改过".encode(), "其他".encode())]
+    assert there == [False, False, True]
 
 
 def test_a_locked_and_a_closed_store_say_so_and_words_that_are_out_of_step_are_found(

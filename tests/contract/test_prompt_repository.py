@@ -1,9 +1,9 @@
-"""What an index of past chats holds after a source was committed: each turn once, with what belongs to it."""
+"""What an index of past chats holds after a source was committed, what maintenance does to it, and what is read of it."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,9 @@ from attrs import evolve
 
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.past_chats import IndexReport
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt_repository import PromptSearch
+from chatmemory_layers.sqlite.prompts import prompt_reads
 from chatmemory_layers.sqlite.prompts.prompt_commit import WRITTEN_AT_ONCE
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
@@ -24,23 +27,14 @@ from tests.past_turns import (
     open_past_chats,
     stage,
     state,
+    vectors_of,
 )
 
 OTHER = "/home/mei/other.jsonl"
 REPORT = IndexReport(
-    files=1,
-    read={"claude_code": 1},
-    unchanged=0,
-    not_histories=0,
-    failed=0,
-    missing=0,
-    turns=SourceChanges(new=1),
-    redacted=0,
-    unknown_records={},
-    issues=(),
-    started_at=NOON,
-    seconds=1.5,
-)
+    files=1, read={"claude_code": 1}, unchanged=0, not_histories=0, failed=0, missing=0, turns=SourceChanges(new=1),
+    redacted=0, unknown_records={}, issues=(), started_at=NOON, seconds=1.5,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -53,6 +47,24 @@ def past(path: Path) -> Iterator[SqlitePromptRepository]:
     with open_past_chats(path) as repository:
         yield repository
         assert disagreement(path) == ""
+
+
+@pytest.fixture
+def talked(past: SqlitePromptRepository) -> SqlitePromptRepository:
+    """An index of one conversation."""
+    index(past, TALK)
+    return past
+
+
+@pytest.fixture
+def of_two(past: SqlitePromptRepository) -> SqlitePromptRepository:
+    """An index of two conversations.
+
+    One came in backwards: the order in which turns arrive is not the order in which they were said.
+    """
+    index(past, list(reversed(SAID)))
+    index(past, ELSEWHERE, state(OTHER))
+    return past
 
 
 def data_version(path: Path) -> bytes:
@@ -167,28 +179,24 @@ def test_the_same_turn_from_two_sources_is_one_row_with_the_longer_text_that_nam
     assert index(past, []).superseded == 1
 
 
-def test_equal_texts_are_embedded_once(past: SqlitePromptRepository, path: Path) -> None:
-    index(past, [draft(0, "ok"), draft(1, "好的")])
-    text_hashes = [draft(0, "ok").text_hash, draft(0, "new").text_hash]
-    assert past.unembedded(text_hashes, MODEL).run_sync().unwrap() == {text_hashes[1]}
-    assert past.unembedded(text_hashes, "another").run_sync().unwrap() == set(text_hashes)
+def test_what_is_there_or_staged_with_its_text_is_known_and_equal_texts_are_embedded_once(
+    past: SqlitePromptRepository, path: Path
+) -> None:
+    turns = [draft(0, "ok"), draft(1, "好的")]
+    hashes = [turns[0].text_hash, draft(0, "new").text_hash]
+    stage(past, turns)
+    for _ in range(2):  # once it is staged, and once it is there
+        assert past.unembedded(hashes, MODEL).run_sync().unwrap() == {hashes[1]}
+        assert past.unembedded(hashes, "another").run_sync().unwrap() == set(hashes)
+        index(past, turns)
+    known = {turns[0].content_hash: hashes[0], turns[1].content_hash: hashes[0], "unknown": hashes[0]}
+    assert past.unchanged(known).run_sync().unwrap() == {turns[0].content_hash}
     index(past, [draft(0, "ok", conversation="claude_code:c2", source=OTHER)], state(OTHER))
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
             "SELECT dense, squares, vector, code FROM prompt_vectors JOIN prompt_codes USING (prompt_id)"
         ).fetchall()
     assert rows[0] == rows[2] != rows[1]
-
-
-def test_what_is_there_or_staged_with_its_text_is_known(past: SqlitePromptRepository) -> None:
-    stage(past, [draft(0, "好的")])
-    text_hash = draft(0, "好的").text_hash
-    assert past.unembedded([text_hash], MODEL).run_sync().unwrap() == set()
-    assert past.unembedded([text_hash], "another").run_sync().unwrap() == {text_hash}
-    one, two = draft(0, "one"), draft(1, "two")
-    index(past, [one, two])
-    hashes = {one.content_hash: one.text_hash, two.content_hash: one.text_hash, "unknown": one.text_hash}
-    assert past.unchanged(hashes).run_sync().unwrap() == {one.content_hash}
 
 
 def test_a_turn_without_a_vector_has_an_empty_one_until_it_is_embedded(past: SqlitePromptRepository) -> None:
@@ -199,26 +207,202 @@ def test_a_turn_without_a_vector_has_an_empty_one_until_it_is_embedded(past: Sql
     assert [text for _, text in past.without_vector(MODEL, limit=9).run_sync().unwrap()] == ["one"]
 
 
-def test_a_file_whose_name_is_no_text_has_turns(past: SqlitePromptRepository) -> None:
-    odd = "/home/\udcff.jsonl"
-    index(past, [draft(0, "one", source=odd)], state(odd))
-    assert contents(past, odd) == ["one"]
-
-
-def test_sources_come_back_as_they_were_committed(past: SqlitePromptRepository) -> None:
+def test_sources_come_back_as_they_were_committed_and_a_run_is_recorded(past: SqlitePromptRepository) -> None:
     known = evolve(state(OTHER, status="skipped"), issue="no transcript", also={"/a/工具.json": (3, 4)})
     index(past, [], known)
     index(past, [draft(0, "one")])
     past.mark_missing([SOURCE, "/never/seen"]).run_sync().unwrap()
-    assert past.sources().run_sync().unwrap() == {
-        OTHER: known,
-        SOURCE: state(status="missing"),
-    }
+    assert past.sources().run_sync().unwrap() == {OTHER: known, SOURCE: state(status="missing")}
     assert contents(past) == ["one"]
-
-
-def test_a_run_is_recorded(past: SqlitePromptRepository) -> None:
+    odd = "/home/\udcff.jsonl"  # a name that is no text
+    index(past, [draft(0, "two", source=odd)], state(odd))
+    assert contents(past, odd) == ["two"]
     past.record_run(REPORT).run_sync().unwrap()
     last = past.statistics().run_sync().unwrap().last_indexed_at
     assert last is not None
     assert (last - NOON).total_seconds() == REPORT.seconds
+
+
+# --- Maintenance: turns go without a trace, vectors are replaced, words are indexed anew ---
+
+TALK = [draft(0, "the first"), draft(1, "harmless"), draft(2, "也无害")]
+
+
+def is_found(talked: SqlitePromptRepository, word: str) -> bool:
+    candidates = talked.candidates(PromptSearch(word, (word,))).run_sync().unwrap()
+    return any(candidate.lexical > 0 for candidate in candidates.found)
+
+
+def test_what_is_left_is_what_was_not_forgotten(talked: SqlitePromptRepository) -> None:
+    index(talked, [draft(0, "elsewhere", source=OTHER, conversation="x:y")], state(OTHER))
+    assert talked.forget(EVERYTHING, sources=[SOURCE], is_dry_run=True).run_sync().unwrap() == 3
+    assert contents(talked) == [turn.content for turn in TALK]
+    assert talked.forget(PromptFilter(roles=("user",)), sources=[SOURCE]).run_sync().unwrap() == 3
+    assert (contents(talked), contents(talked, OTHER)) == ([], ["elsewhere"])
+
+
+def test_what_was_forgotten_comes_back_by_an_import_and_not_when_its_source_is_read_again(
+    talked: SqlitePromptRepository,
+) -> None:
+    index(talked, [draft(1, "harmless", source=OTHER)], state(OTHER))
+    assert talked.forget(EVERYTHING, sources=[OTHER]).run_sync().unwrap() == 1  # of either source
+    assert talked.forget(EVERYTHING, sources=[SOURCE]).run_sync().unwrap() == 2
+    assert index(talked, [*TALK, draft(3, "said later")], state(size=2)) == SourceChanges(new=1)
+    assert contents(talked) == ["said later"]
+    assert index(talked, TALK, state("/export", status="imported")) == SourceChanges(new=3)
+    assert index(talked, TALK).unchanged == 3
+
+
+def test_pruning_deletes_what_no_source_holds_any_more(talked: SqlitePromptRepository) -> None:
+    index(talked, TALK[:2])
+    index(talked, [draft(1, "harmless", source=OTHER)], state(OTHER))
+    talked.mark_missing([SOURCE]).run_sync().unwrap()
+    assert talked.prune(is_dry_run=True).run_sync().unwrap() == 2
+    assert talked.prune().run_sync().unwrap() == 2
+    assert contents(talked, OTHER) == ["harmless"]
+    assert set(talked.sources().run_sync().unwrap()) == {OTHER}
+    (kept,) = talked.turns(OTHER, limit=9).run_sync().unwrap()
+    assert (kept.source, dict(kept.metadata)) == (OTHER, {})
+    talked.mark_missing([OTHER]).run_sync().unwrap()
+    assert talked.prune().run_sync().unwrap() == 1
+    assert talked.sources().run_sync().unwrap() == {}
+    assert index(talked, TALK) == SourceChanges(new=3)  # what was pruned may come back
+
+
+def test_vectors_of_another_model_replace_the_former_ones(talked: SqlitePromptRepository, path: Path) -> None:
+    for model in ("新", "A"):  # its name stands behind the former one's, and before it
+        done = 0
+        while rows := talked.without_vector(model, limit=2).run_sync().unwrap():
+            ids, texts = zip(*rows, strict=True)
+            talked.re_embed(ids, vectors_of([text[::-1] for text in texts]), model=model).run_sync().unwrap()
+            done += len(rows)
+            assert disagreement(path) == ""
+        assert done == len(TALK)
+        assert dict(talked.statistics().run_sync().unwrap().models) == {model: 3}
+        with closing(sqlite3.connect(path)) as connection:
+            query = "SELECT count(*) FROM prompt_codes JOIN prompt_models USING (model_key) WHERE model = ?"
+            assert connection.execute(query, (model,)).fetchone() == (3,)
+
+
+def test_a_vector_that_somebody_harmed_is_made_again_and_none_of_a_turn_that_is_gone_is_kept(
+    talked: SqlitePromptRepository, path: Path
+) -> None:
+    talked.re_embed([77], vectors_of(["x"]), model=MODEL).run_sync().unwrap()
+    assert talked.statistics().run_sync().unwrap().embeddings == 3
+    for harm in (
+        "DELETE FROM prompt_embeddings WHERE prompt_id = 2",
+        "UPDATE prompt_vectors SET vector = x'00' WHERE prompt_id = 2",
+    ):
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute(harm)
+        ((prompt_id, text),) = talked.without_vector(MODEL, limit=9).run_sync().unwrap()
+        talked.re_embed([prompt_id], vectors_of([text]), model=MODEL).run_sync().unwrap()
+        assert talked.without_vector(MODEL, limit=9).run_sync().unwrap() == ()
+
+
+def test_words_are_indexed_anew_and_a_row_that_another_program_deletes_leaves_no_orphan(
+    talked: SqlitePromptRepository, path: Path
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')")
+        assert not is_found(talked, "harmless")
+        assert talked.reindex_words().run_sync().unwrap() == 3
+        assert is_found(talked, "harmless")
+        assert connection.execute("PRAGMA foreign_keys").fetchone() == (0,)
+        connection.execute("DELETE FROM prompts WHERE content = 'harmless'")
+    assert disagreement(path) == ""
+    assert not is_found(talked, "harmless")
+
+
+# --- What is read: turns in their order, neighbours, counts, and all of it as records ---
+
+ELSEWHERE = [
+    draft(0, "else", source=OTHER, conversation="chatgpt:x", project="Ünter"),
+    draft(1, "否则", source=OTHER, conversation="chatgpt:x", project="Ünter", role="assistant"),
+]
+
+
+def test_a_turn_stands_among_those_before_and_after_it_that_were_not_edited_away(
+    of_two: SqlitePromptRepository,
+) -> None:
+    (middle,) = of_two.turns(SOURCE, turn_index=2, limit=9).run_sync().unwrap()
+    near = of_two.around(middle, before=1, after=9).run_sync().unwrap()
+    assert [turn.content for turn in near] == ["answer", "又问", "错了", "done"]
+    assert of_two.around(middle, before=0, after=0).run_sync().unwrap() == (middle,)
+    index(of_two, [turn for turn in SAID if turn.turn_index != 1])
+    near = of_two.around(middle, before=1, after=0).run_sync().unwrap()
+    assert [turn.content for turn in near] == ["问", "又问"]
+
+
+def test_turns_are_found_by_their_source_or_their_conversation(of_two: SqlitePromptRepository) -> None:
+    for name in (OTHER, "chatgpt:x"):
+        assert contents(of_two, name) == ["else", "否则"]
+        (second,) = of_two.turns(name, turn_index=1, limit=9).run_sync().unwrap()
+        (first,) = of_two.turns(name, limit=1).run_sync().unwrap()
+        assert (first.content, second.content) == ("else", "否则")
+    assert of_two.turns(SOURCE, turn_index=99, limit=9).run_sync().unwrap() == ()
+    assert of_two.turns("\ud800' OR 1 --", limit=9).run_sync().unwrap() == ()
+
+
+def test_a_text_is_known_by_all_its_conversations(of_two: SqlitePromptRepository) -> None:
+    index(of_two, [draft(0, "问", source="/c", conversation="a:later")], state("/c"))
+    found = of_two.with_texts([SAID[0].text_hash, SAID[1].text_hash]).run_sync().unwrap()
+    assert found == {
+        SAID[0].text_hash: ("claude_code:c1", "a:later"),
+        SAID[1].text_hash: ("claude_code:c1",),
+    }
+    assert of_two.with_texts(["nothing", '"']).run_sync().unwrap() == {}
+
+
+def test_what_is_kept_is_counted(of_two: SqlitePromptRepository) -> None:
+    index(of_two, SAID[:-1])
+    of_two.mark_missing([OTHER]).run_sync().unwrap()
+    counted = of_two.statistics().run_sync().unwrap()
+    assert (counted.prompts, counted.embeddings, counted.conversations) == (7, 7, 2)
+    assert (counted.sources, counted.missing_sources, counted.superseded) == (2, 1, 1)
+    assert dict(counted.by_format) == {"claude_code": 5, "chatgpt": 2}
+    assert dict(counted.by_role) == {"user": 6, "assistant": 1}
+    assert dict(counted.by_project) == {"app": 5, "Ünter": 2}
+    assert (counted.oldest, counted.newest) == (NOON, NOON + timedelta(minutes=4))
+    with open_past_chats() as empty:
+        counted = empty.statistics().run_sync().unwrap()
+    assert (counted.prompts, counted.oldest, counted.last_indexed_at) == (0, None, None)
+    assert dict(counted.models) == {}
+
+
+SAID = [draft(number, text) for number, text in enumerate(["问", "answer", "又问", "错了", "done"])]
+EVERY_TALK = {turn.content for turn in SAID}
+FILTERED: list[tuple[PromptFilter, set[str]]] = [
+    (PromptFilter(projects=("APP",)), EVERY_TALK),
+    (PromptFilter(projects=("Ünter", "nobody")), {"else", "否则"}),
+    (PromptFilter(roles=("assistant",)), {"否则"}),
+    (PromptFilter(formats=("chatgpt",)), {"else", "否则"}),
+    (PromptFilter(conversations=("claude_code:c1",), until=NOON + timedelta(minutes=1)), {"问"}),
+    (PromptFilter(since=NOON + timedelta(minutes=4)), {"done"}),
+    (PromptFilter(since=datetime(2025, 3, 14, 20, 4, tzinfo=UTC) - timedelta(hours=8)), {"done"}),
+    (PromptFilter(projects=("%", "\udcff", '"')), set()),
+]
+
+
+def test_a_filter_means_some_turns(of_two: SqlitePromptRepository) -> None:
+    found = [(which, {record.draft.content for record in of_two.records(which)}) for which, _ in FILTERED]
+    assert found == FILTERED
+
+
+def test_records_make_the_same_index_elsewhere(
+    of_two: SqlitePromptRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_reads, "RECORDS_AT_ONCE", 3)
+    index(of_two, [draft(1, "answer", source="/copy")], state("/copy"))
+    records = list(of_two.records(EVERYTHING))
+    with open_past_chats() as copy:
+        index(copy, [record.draft for record in records], state("/export", status="imported"))
+        assert [record.draft for record in copy.records(EVERYTHING)] == [record.draft for record in records]
+        assert contents(copy, "/copy") == ["answer"]
+
+
+def test_an_import_changes_nothing_that_is_there(of_two: SqlitePromptRepository) -> None:
+    changes = index(of_two, [draft(0, "something else"), draft(9, "new")], state(status="imported"))
+    assert (changes.new, changes.unchanged, changes.superseded) == (1, 1, 0)
+    assert contents(of_two) == ["问", "answer", "又问", "错了", "done", "new"]
+    assert of_two.sources().run_sync().unwrap()[SOURCE] == state()

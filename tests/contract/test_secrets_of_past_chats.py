@@ -3,12 +3,9 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
-
-import pytest
 
 from chatmemory.pastchats.indexing.prompt_record_json import record_object
 from chatmemory.pastchats.prompt import EVERYTHING
@@ -20,12 +17,6 @@ MOST_KEPT: Final = 0.02
 
 KEEPS_SECRETS: Final = PastChatsSettings(redact_secrets=False)
 TEXTS: Final = true_texts()
-
-
-@pytest.fixture
-def past(tmp_path: Path) -> Iterator[Indexed]:
-    with open_index(tmp_path) as indexed:
-        yield indexed
 
 
 def test_an_index_of_all_kinds_of_secrets_holds_none(past: Indexed) -> None:

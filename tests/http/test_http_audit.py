@@ -20,6 +20,7 @@ from chatmemory.settings.memory_settings import MemorySettings, Settings, Sqlite
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.stack import server_stack
+from tests.for_each import for_each
 from tests.forked import run_forked
 from tests.http.served import CHATMEMORY
 from tests.http_api import api
@@ -65,22 +66,16 @@ DONE = [
 ]
 
 
-async def test_what_clients_did_is_listed_by_the_names_of_their_tokens(tmp_path: Path) -> None:
+async def test_what_clients_did_is_listed_by_the_names_of_their_tokens_page_by_page(tmp_path: Path) -> None:
     await use(tmp_path / "a.db")
     async with client_of(tmp_path / "a.db", MAIN) as owner:
         answer = await owner.get("/audit")
-        assert answer.status_code == 200
-        assert told(answer.json()["entries"]) == DONE
+        whole = answer.json()["entries"]
+        assert told(whole) == DONE
         assert "geheim" not in answer.text
-        assert answer.json()["entries"][-1]["owner"] == {"user": "wang", "app": "chat"}
+        assert whole[-1]["owner"] == {"user": "wang", "app": "chat"}
         by_phone = await owner.get("/audit", params={"who": "phone", "target": "wang-1"})
         assert told(by_phone.json()["entries"]) == DONE[-1:]
-
-
-async def test_the_list_goes_on_where_a_page_has_ended(tmp_path: Path) -> None:
-    await use(tmp_path / "a.db")
-    async with client_of(tmp_path / "a.db", MAIN) as owner:
-        whole = (await owner.get("/audit")).json()["entries"]
         pages: list[Any] = []
         query: dict[str, Any] = {"limit": 1}
         for _ in whole:
@@ -94,7 +89,7 @@ async def test_the_list_goes_on_where_a_page_has_ended(tmp_path: Path) -> None:
         assert (await owner.get("/audit", params={"who": "a\0"})).status_code == 422
 
 
-@pytest.mark.parametrize("token", [PHONE, READER])
+@for_each("token", [PHONE, READER])
 async def test_who_has_another_token_does_not_see_it(tmp_path: Path, token: str) -> None:
     async with client_of(tmp_path / "a.db", token) as client:
         answer = await client.get("/audit")
@@ -118,13 +113,12 @@ async def test_the_command_prints_the_trail(tmp_path: Path) -> None:
     printed = run("--store", store, "--since", "1d", "--who", "phone")
     assert (printed.returncode, printed.stderr) == (0, "")
     assert printed.stdout.rstrip().endswith("phone (wang) added conversation 'wang-1' of wang/chat")
-    as_json = json.loads(run("--store", store, "--json").stdout)
-    assert told(as_json["entries"]) == DONE
+    entries = json.loads(run("--store", store, "--json").stdout)["entries"]
+    assert told(entries) == DONE
     first = run("--store", store, "--limit", "1")
     assert len(first.stdout.splitlines()) == 1
     cursor = first.stderr.partition("--after '")[2].rstrip("'\n")
-    rest = json.loads(run("--store", store, "--json", "--after", cursor).stdout)
-    assert rest["entries"] == as_json["entries"][1:]
+    assert json.loads(run("--store", store, "--json", "--after", cursor).stdout)["entries"] == entries[1:]
 
 
 def test_the_command_says_what_is_wrong_and_makes_no_store(tmp_path: Path) -> None:
@@ -155,11 +149,59 @@ async def expect_pruning(stack_of: Any, store: Path, days: int, *, kept: bool) -
         trail = await runtime.service(AuditTrailTag)
 
         async def size() -> int:
-            await trail.prune(
-                SystemClock().now() - timedelta(days=9999)
-            ).or_raise()  # behind what is under way
+            long_ago = SystemClock().now() - timedelta(days=9999)
+            await trail.prune(long_ago).or_raise()  # behind what is under way
             return len(await trail.entries(AuditQuery()).or_raise())
 
         assert await size() == 3
         await clock.advance(24 * 60 * 60.0)
         assert await size() == (3 if kept else 0)
+
+
+# --- Changes ---
+
+
+async def followed(client: httpx.AsyncClient, **query: Any) -> list[dict[str, Any]]:
+    """Return all that the client is told, read in pages."""
+    events: list[dict[str, Any]] = []
+    page: dict[str, Any] = {"cursor": "0", "isLast": False}
+    while not page["isLast"]:
+        answer = await client.get("/changes", params={"since": page["cursor"], **query})
+        assert answer.status_code == 200
+        assert "geheim" not in answer.text
+        page = answer.json()
+        events += page["events"]
+    return events
+
+
+async def test_changes_are_told_from_a_cursor_on(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", MAIN) as owner:
+        events = await followed(owner, limit=1)
+        told = [(one["kind"], one["action"], one["target"], one["who"]) for one in events]
+        assert told == [
+            ("conversation", "added", "wang-1", "phone"),
+            ("memory", "stored", "tea", "(server.token)"),
+            ("memory", "forgotten", "tea", "(server.token)"),
+        ]
+        behind = await owner.get("/changes", params={"since": events[1]["cursor"]})
+        assert behind.json()["events"] == events[2:]
+        assert (await owner.get("/changes", params={"since": "yesterday"})).status_code == 422
+
+
+async def test_a_token_is_told_what_it_may_see(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", PHONE) as phone:
+        assert [(one["target"], one["who"]) for one in await followed(phone)] == [("wang-1", "phone")]
+    async with client_of(tmp_path / "a.db", READER) as reader:
+        told = [(one["target"], one["who"], one["user"]) for one in await followed(reader)]
+        assert told == [("tea", "", ""), ("tea", "", "")]
+
+
+async def test_who_follows_the_changes_begins_at_a_cursor_that_is_one(tmp_path: Path) -> None:
+    await use(tmp_path / "a.db")
+    async with client_of(tmp_path / "a.db", MAIN) as owner:
+        assert (await owner.head("/events")).headers["content-type"].startswith("text/event-stream")
+        for wrong in ("yesterday", ""):
+            assert (await owner.get("/events", params={"since": wrong})).status_code == 422
+            assert (await owner.get("/events", headers={"Last-Event-ID": wrong})).status_code == 422

@@ -105,24 +105,21 @@ async def test_what_is_said_from_now_on_arrives_in_order(client: httpx.AsyncClie
         assert [first.data, second.data] == page["messages"][1:]
 
 
-async def test_what_was_said_before_arrives_first_if_it_is_asked_for(client: httpx.AsyncClient) -> None:
-    await say(client, *map(str, range(450)))  # more than a page of the store
+async def test_what_was_said_before_arrives_first_and_who_was_cut_off_goes_on_where_it_was(
+    client: httpx.AsyncClient,
+) -> None:
+    said = [f"第 {number} 句" for number in range(2 * PAGE + 1)]  # more than is read at once
+    await say(client, *said)
     async with following(client, newerThan=0) as events:
-        assert await contents(events, 450) == [str(number) for number in range(450)]
-    async with following(client, newerThan=448) as events:
-        assert await contents(events, 2) == ["448", "449"]
-
-
-async def test_who_was_cut_off_goes_on_where_it_was(client: httpx.AsyncClient) -> None:
-    await say(client, "one", "two")
-    async with following(client, newerThan=0) as events:
+        assert await contents(events, len(said)) == said
+    async with following(client, newerThan=len(said) - 2) as events:
         seen = (await anext(events)).id
-    await say(client, "three")
+    await say(client, "and then")
     async with following(client, seen, newerThan=0) as events:
-        assert await contents(events, 2) == ["two", "three"]
+        assert await contents(events, 2) == [said[-1], "and then"]
 
 
-async def test_what_another_process_says_arrives_too(
+async def test_what_another_process_says_arrives_and_a_clear_is_an_event_too(
     client: httpx.AsyncClient, store: Path, conversation_id: str
 ) -> None:
     await say(client, "one")
@@ -130,11 +127,6 @@ async def test_what_another_process_says_arrives_too(
         elsewhere = await other.service(ChatMemoryService)
         await elsewhere.add_messages(conversation_id, [NewMessage("assistant", "from elsewhere")]).or_raise()
         assert await contents(events, 1) == ["from elsewhere"]
-
-
-async def test_a_clear_is_an_event_and_the_conversation_may_begin_anew(client: httpx.AsyncClient) -> None:
-    await say(client, "one")
-    async with following(client) as events:
         await client.delete("/messages")
         assert (await anext(events)).event == "cleared"
         await say(client, "anew")
@@ -158,33 +150,33 @@ async def test_every_change_arrives_as_it_is_committed_and_who_was_cut_off_misse
             assert (await anext(events)).data == cleared.data
 
 
-async def test_nobody_follows_what_is_not_there(client: httpx.AsyncClient) -> None:
+async def test_nobody_follows_what_is_not_there_and_the_head_of_a_stream_ends(
+    client: httpx.AsyncClient,
+) -> None:
     unknown = await client.get("/events")
     assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
     wrong = await client.get("/events", headers={"Last-Event-ID": "x"})
     assert wrong.json()["problems"][0]["path"] == "$.headers.Last-Event-ID"
+    await say(client, "one")
+    assert (await client.head("/events")).headers["content-type"].startswith("text/event-stream")
+    assert (await client.get("/messages")).status_code == 200  # the connection is free again
 
 
-async def test_a_stream_ends_when_the_server_is_about_to_end() -> None:
+async def test_a_stream_is_kept_by_comments_and_ends_when_the_server_is_about_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HEARTBEAT_SECONDS", "PAUSE_SECONDS"):
+        monkeypatch.setattr(f"chatmemory.programs.http.operations.events.{name}", 0.0)
     closing = anyio.Event()
     async with ManagedRuntime(stacks.testing()) as runtime:
         memory = await runtime.service(ChatMemoryService)
         await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
         events = await followed(memory, "c", newer_than=0, closing=closing).or_raise()
-        assert "retry" in await anext(events)
+        assert await anext(events) == "retry: 1000\n\n"
         assert "one" in await anext(events)
+        assert await anext(events) == ": still here\n\n"
         closing.set()
         assert [event async for event in events] == []
-
-
-async def test_where_nothing_is_said_a_comment_keeps_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatmemory.programs.http.operations.events.HEARTBEAT_SECONDS", 0.0)
-    monkeypatch.setattr("chatmemory.programs.http.operations.events.PAUSE_SECONDS", 0.0)
-    async with ManagedRuntime(stacks.testing()) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        await memory.add_messages("c", [NewMessage("user", "one")]).or_raise()
-        events = await followed(memory, "c", newer_than=1, closing=anyio.Event()).or_raise()
-        assert [await anext(events), await anext(events)] == ["retry: 1000\n\n", ": still here\n\n"]
 
 
 @for_each("number", [-1, 10**18 - 1])
@@ -196,16 +188,3 @@ async def test_a_number_that_no_message_can_have_is_no_beginning(
     answer = await client.get("/events", params={"newerThan": number}, headers=headers)
     assert answer.status_code == 422  # a stream would end, again and again
     assert [problem["path"] for problem in answer.json()["problems"]] == ["$.query.newerThan"]
-
-
-async def test_the_head_of_a_stream_ends(client: httpx.AsyncClient) -> None:
-    await say(client, "one")
-    assert (await client.head("/events")).headers["content-type"].startswith("text/event-stream")
-    assert (await client.get("/messages")).status_code == 200  # the connection is free again
-
-
-async def test_more_than_is_read_at_once_arrives_in_order(client: httpx.AsyncClient) -> None:
-    said = [f"第 {number} 句" for number in range(2 * PAGE + 1)]
-    await say(client, *said)
-    async with following(client, newerThan=0) as events:
-        assert await contents(events, len(said)) == said

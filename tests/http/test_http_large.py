@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -17,7 +16,6 @@ from chatmemory.longterm.extraction.proposals import Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
 from chatmemory.text.long_work import beside_the_loop
-from chatmemory.text.search_terms import MAX_QUERY_TERMS, query_terms
 from chatmemory_layers import stacks
 from tests.http_api import api
 from tests.indexed import open_index
@@ -47,13 +45,18 @@ async def walk(client: httpx.AsyncClient, path: str, kind: str, cursor: str, aft
         parameters = {after: page[cursor]}
 
 
-async def test_a_page_of_large_memories_ends_earlier_and_leads_on(client: httpx.AsyncClient) -> None:
+async def test_a_page_of_large_memories_ends_earlier_and_leads_on_and_a_recall_says_what_it_leaves_out(
+    client: httpx.AsyncClient,
+) -> None:
     for number in range(COUNT):
-        saved = {"memories": [{"content": f"{number} {LARGE}", "memoryType": "short_term"}]}
+        saved = {"memories": [{"content": f"{number} {LARGE}"}]}
         await client.post("/memories", content=body(saved), headers=JSON)
     pages = await walk(client, "/memories", "memories", "next", "after")
     assert [len(page) for page in pages] == [4, 4, 2]
     assert sorted(text for page in pages for text in page) == [f"{number} " for number in range(COUNT)]
+    found = (await client.post("/memories/recall", json={"query": "tea", "limit": COUNT})).json()
+    assert len(found["hits"]) == 4
+    assert "6 of 10 hits are left out" in found["reason"]
 
 
 async def test_a_page_of_large_messages_ends_earlier_and_leads_on(client: httpx.AsyncClient) -> None:
@@ -69,56 +72,40 @@ async def test_a_page_of_large_messages_ends_earlier_and_leads_on(client: httpx.
     assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
 
 
-async def test_a_recall_of_large_memories_says_what_it_leaves_out(client: httpx.AsyncClient) -> None:
-    for number in range(COUNT):
-        await client.post(
-            "/memories", content=body({"memories": [{"content": f"tea {number} {LARGE}"}]}), headers=JSON
-        )
-    found = (await client.post("/memories/recall", json={"query": "tea", "limit": COUNT})).json()
-    assert len(found["hits"]) == 4
-    assert "6 of 10 hits are left out" in found["reason"]
-
-
-@pytest.fixture
-async def past(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client that may read past chats: one conversation of large turns."""
+async def test_a_page_of_large_past_turns_ends_earlier_and_a_search_says_what_it_leaves_out(
+    tmp_path: Path,
+) -> None:
     with open_index(tmp_path) as indexed:
-        turns = [("user", f"{number} {LARGE}") for number in range(COUNT)]
-        indexed.write("session.jsonl", *turns)
+        indexed.write("session.jsonl", *(("user", f"{number} {LARGE}") for number in range(COUNT)))
         indexed.index()
-    async with api(stacks.testing(), past_chats=indexed.database) as client:
-        yield client
-
-
-async def test_a_page_of_large_past_turns_ends_earlier_and_leads_on(past: httpx.AsyncClient) -> None:
-    (one,) = (await past.get("/past-chats/conversations")).json()["conversations"]
-    path = f"/past-chats/conversations/{quote(one['conversationId'], safe='')}"
-    pages = await walk(past, path, "turns", "next", "newerThan")
-    assert [len(page) for page in pages] == [4, 4, 2]
-    assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
-
-
-async def test_a_search_of_large_past_turns_says_what_it_leaves_out(past: httpx.AsyncClient) -> None:
-    found = (await past.post("/past-chats/search", json={"query": "tea", "limit": COUNT})).json()
-    assert len(found["hits"]) == 4
-    assert "6 of 10 hits are left out" in found["reason"]
-    assert f"{found['hits'][0]['prompt']['conversationId']} after " in found["reason"]
+    async with api(stacks.testing(), past_chats=indexed.database) as past:
+        (one,) = (await past.get("/past-chats/conversations")).json()["conversations"]
+        path = f"/past-chats/conversations/{quote(one['conversationId'], safe='')}"
+        pages = await walk(past, path, "turns", "next", "newerThan")
+        assert [len(page) for page in pages] == [4, 4, 2]
+        assert [text for page in pages for text in page] == [f"{number} " for number in range(COUNT)]
+        found = (await past.post("/past-chats/search", json={"query": "tea", "limit": COUNT})).json()
+        assert len(found["hits"]) == 4
+        assert "6 of 10 hits are left out" in found["reason"]
+        assert f"{found['hits'][0]['prompt']['conversationId']} after " in found["reason"]
 
 
 async def test_long_work_runs_in_another_thread_one_at_a_time() -> None:
     running: list[int] = []
-    most = 0
 
-    def work() -> int:
-        nonlocal most
+    def work() -> tuple[int, int]:
         running.append(1)
-        most = max(most, len(running))
+        most = len(running)
         running.pop()
-        return get_ident()
+        return get_ident(), most
 
-    threads = await Effect.all([beside_the_loop(work) for _ in range(20)], concurrency=20).or_raise()
-    assert get_ident() not in threads
-    assert most == 1
+    done = await Effect.all([beside_the_loop(work) for _ in range(20)], concurrency=20).or_raise()
+    assert get_ident() not in {thread for thread, _ in done}
+    assert {most for _, most in done} == {1}
+
+
+def test_long_work_runs_here_without_an_event_loop() -> None:
+    assert beside_the_loop(get_ident).run_sync().unwrap() == get_ident()
 
 
 async def test_an_extraction_from_a_long_text_lets_others_run(
@@ -137,14 +124,3 @@ async def test_an_extraction_from_a_long_text_lets_others_run(
         group.start_soon(lambda: client.post("/memory/extract", json={"content": "I like tea. " * 70_000}))
         assert (await client.get("/health")).status_code == 200
         has_run.set()
-
-
-def test_long_work_runs_here_without_an_event_loop() -> None:
-    assert beside_the_loop(get_ident).run_sync().unwrap() == get_ident()
-
-
-def test_a_query_is_read_no_further_than_its_terms_reach() -> None:
-    words = [f"word{number}" for number in range(MAX_QUERY_TERMS)]
-    assert query_terms(" ".join(words)) == query_terms(
-        " ".join([*words, *(f"more{n}" for n in range(9_000))])
-    )

@@ -4,31 +4,26 @@ import asyncio
 import random
 import signal
 import socket
+import sqlite3
+import subprocess
 import threading
-from collections.abc import Generator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from chatmemory.effect import Failure, Success
 from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.serving import CANCEL_SECONDS, DRAIN_SECONDS
 from tests.for_each import for_each
-from tests.http.served import Client, Server, behind_the_door, served
+from tests.http.served import CHATMEMORY, Client, Server, behind_the_door, served
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.store import open_store
 
 HOST = "Host: localhost"
 POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
 WRITERS = 4
-
-
-@pytest.fixture
-def taken() -> Generator[int]:
-    """A port at which another server listens."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        yield other.getsockname()[1]
 
 
 def why_not(host: str, port: int = 0, *, needs_token: bool = False) -> str:
@@ -40,51 +35,40 @@ def why_not(host: str, port: int = 0, *, needs_token: bool = False) -> str:
             return ""
 
 
-@for_each("host", ["0.0.0.0", "::", "0", "192.0.2.7", "::ffff:0.0.0.0", "224.0.0.1"])
-def test_an_address_that_others_reach_needs_a_token(host: str) -> None:
-    assert why_not(host).startswith(
-        "server.host: other machines reach this address, so clients need a token: set"
-    )
-
-
-def test_no_socket_is_opened_for_an_address_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "socket", None)
-    assert "need a token" in why_not("0.0.0.0")
-
-
-def test_an_address_that_others_reach_is_served_with_a_token() -> None:
+def test_an_address_that_others_reach_needs_a_token_or_no_socket_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert why_not("0.0.0.0", needs_token=True) == ""
-
-
-def test_a_name_that_leads_to_others_too_is_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "socket", None)
+    for host in ("0.0.0.0", "::", "0", "192.0.2.7", "::ffff:0.0.0.0", "224.0.0.1"):
+        told = why_not(host)
+        assert told.startswith(
+            "server.host: other machines reach this address, so clients need a token: set"
+        ), host
     both = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 0)) for ip in ("127.0.0.1", "192.0.2.7")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: both)
-    assert "need a token" in why_not("printer.local")
+    assert "need a token" in why_not("printer.local")  # a name that leads to others too
 
 
 @for_each("host", ["127.0.0.1", "127.0.0.2", "localhost"])
 def test_this_machine_alone_needs_no_token(host: str) -> None:
-    listener = open_listener(host, 0, needs_token=False).unwrap()
-    with listener:
-        assert url_of(listener) == f"http://{_literal(listener)}:{listener.getsockname()[1]}/"
-        assert listener.getsockname()[1] > 0
+    with open_listener(host, 0, needs_token=False).unwrap() as listener:
+        address, port, *_ = listener.getsockname()
+        assert url_of(listener) == f"http://{f'[{address}]' if ':' in address else address}:{port}/"
+        assert port > 0
 
 
-def _literal(listener: socket.socket) -> str:
-    host = listener.getsockname()[0]
-    return f"[{host}]" if ":" in host else host
-
-
-def test_what_cannot_be_listened_at_is_said_in_one_line(taken: int) -> None:
+def test_what_cannot_be_listened_at_is_said_in_one_line() -> None:
     assert why_not("") == "server.host: name an address: 127.0.0.1, or 0.0.0.0 for all of them"
     assert why_not("no such name").startswith("server.host: no address 'no such name': ")
     assert why_not("a" * 64 + ".example").startswith("server.host: no address ")
-    assert why_not("127.0.0.1", taken) == (
-        f"server.port: {taken} of 127.0.0.1 is taken: stop the other server, or choose another port"
-    )
-    assert why_not("192.0.2.7", needs_token=True).startswith(
-        "server.host: cannot listen at 192.0.2.7 port 0: "
-    )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert why_not("127.0.0.1", port) == (
+            f"server.port: {port} of 127.0.0.1 is taken: stop the other server, or choose another port"
+        )
+    told = why_not("192.0.2.7", needs_token=True)
+    assert told.startswith("server.host: cannot listen at 192.0.2.7 port 0: ")
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
@@ -101,15 +85,6 @@ def test_a_signal_ends_the_server_after_what_it_has_begun(tmp_path: Path, sign: 
             assert begun.is_closed()
             assert running.answer().status == 200
         assert server.process.wait(PATIENCE_SECONDS) == 0
-
-
-def test_a_stream_is_told_to_end(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path) as server, server.connected() as stream:
-        stream.send("GET /stream HTTP/1.1", HOST)
-        while b"begun" not in stream.incoming.readline():
-            pass
-        assert server.terminated()[0] == 0
-        assert b"data: closing" in stream.incoming.read()
 
 
 def test_whoever_follows_a_conversation_does_not_hold_up_the_end(tmp_path: Path) -> None:
@@ -191,3 +166,67 @@ def write(server: Server, writer: int, acknowledged: list[str]) -> None:
             number += 1
     if client is not None:
         client.close()
+
+
+# --- The command ---
+
+
+def test_what_one_server_has_stored_the_next_one_answers(tmp_path: Path) -> None:
+    store = tmp_path / "agent.db"
+    with served(store) as server:
+        said = {"messages": [{"role": "user", "content": "我们每周四发布"}]}
+        stored = httpx.post(f"{server.url}conversations/monday%2F1/messages", json=said)
+        assert stored.status_code == 201
+    assert server.process.returncode == 0
+    with served(store) as server:
+        (message,) = httpx.get(f"{server.url}conversations/monday%2F1/messages").json()["messages"]
+        assert (message["id"], message["content"]) == (stored.json()["stored"][0], "我们每周四发布")
+
+
+def test_the_page_is_there_and_an_index_that_was_named_and_is_not_there_is_missed_aloud(
+    tmp_path: Path,
+) -> None:
+    missing = tmp_path / "nowhere.db"
+    with served(tmp_path / "agent.db", "--past-chats", missing) as server:
+        assert f"there is no {missing} yet" in server.logged()
+        page = httpx.get(server.url)
+        assert page.headers["content-type"].startswith("text/html")
+        assert "<!doctype html>" in page.text.lower()
+
+
+def test_ctrl_c_is_quiet_while_the_server_waits_for_its_store(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    with closing(sqlite3.connect(tmp_path / "agent.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        command = [CHATMEMORY, "serve", "--store", tmp_path / "agent.db", "--port", str(port)]
+        # A process that is started where Ctrl-C is not heard would not hear it either.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        signal.signal(signal.SIGINT, before)
+        with process:
+            while not (_is_listening(port) and _has_open(process, tmp_path / "agent.db")):
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=PATIENCE_SECONDS) == (b"", b"")
+            assert process.returncode == 130
+
+
+def _has_open(process: subprocess.Popen[bytes], path: Path) -> bool:
+    """Tell whether the process has opened the file, as far as the system tells; then it has loaded everything, too.
+
+    An import can swallow Ctrl-C: Python ignores what is raised while it drops a weak reference to a module's lock.
+    """
+    files = Path(f"/proc/{process.pid}/fd")
+    if not files.exists():
+        return True
+    for file in files.iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            if file.resolve() == path.resolve():
+                return True
+    return False
+
+
+def _is_listening(port: int) -> bool:
+    with closing(socket.socket()) as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0

@@ -19,6 +19,7 @@ from chatmemory.effect import Effect, Layer
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 from tests.http.served import Answer, Client, Server, behind_the_door, eventually
 from tests.http_api import api
 from tests.patience import PATIENCE_SECONDS
@@ -72,10 +73,12 @@ def test_the_next_head_has_no_more_time_than_the_first(tmp_path: Path) -> None:
         dripped(client, [b"GET / HTTP/1.1\r\nX: ", *[b"x"] * 1_000])
 
 
-def test_a_body_that_drips_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_body_that_drips_or_is_shorter_than_announced_is_not_waited_for(tmp_path: Path) -> None:
     with behind_the_door(tmp_path, body_seconds=0.3) as server, server.connected() as client:
         client.send(*POST, "Content-Length: 1000")
         dripped(client, [b"x"] * 1_000)
+        answer = server.asked(*POST, "Content-Length: 99", body='{"text": "你好"}'.encode())
+        assert answer.problem == "408 RequestTimeoutError"
 
 
 @pytest.fixture
@@ -85,12 +88,6 @@ def many_files() -> Generator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2 * SLOW_CLIENTS)), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def test_a_body_that_is_shorter_than_announced_is_not_waited_for(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, body_seconds=0.3) as server:
-        answer = server.asked(*POST, "Content-Length: 99", body='{"text": "你好"}'.encode())
-        assert answer.problem == "408 RequestTimeoutError"
 
 
 @pytest.mark.usefixtures("many_files")
@@ -113,13 +110,6 @@ def is_open(client: Client) -> bool:
         return True
 
 
-@pytest.mark.usefixtures("many_files")
-def test_a_thousand_slow_clients_are_let_go(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, head_seconds=0.5) as server, ExitStack() as stack:
-        slow = [stack.enter_context(server.connected()) for _ in range(SLOW_CLIENTS)]
-        assert {client.answer().problem for client in slow} == {"408 RequestTimeoutError"}
-
-
 def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path: Path) -> None:
     with behind_the_door(tmp_path, connections=3) as server, ExitStack() as stack:
         busy, first, second = (stack.enter_context(server.connected()) for _ in range(3))
@@ -134,7 +124,7 @@ def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path
         assert first.answer().status == 200
 
 
-@pytest.mark.parametrize("size", [50_000, 5_000_000])
+@for_each("size", [50_000, 5_000_000])
 def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path, size: int) -> None:
     with (
         behind_the_door(tmp_path, answer_seconds=0.3, send_bytes=4096, places=1) as server,
@@ -232,32 +222,29 @@ def test_half_a_body_is_no_body_even_if_it_is_json(tmp_path: Path) -> None:
         assert server.post("/conversations/c", {"text": "整句"}).json == {"version": 1}
 
 
-def test_a_mistake_of_the_server_is_told_to_nobody(tmp_path: Path) -> None:
+def test_the_log_names_routes_and_no_ids_and_a_mistake_of_the_server_is_told_to_nobody(
+    tmp_path: Path,
+) -> None:
     with behind_the_door(tmp_path) as server:
+        assert server.post("/conversations/secret-id?secret=1", {"text": "秘密"}).status == 201
+        assert server.asked(GET, HOST).status == 200
+        assert server.asked("secret").status == 400
         answer = server.asked("GET /mistake/secret-id?q=secret HTTP/1.1", HOST)
         assert answer.problem == "500 InternalError"
         with server.connected() as client:
             client.send("GET /late-mistake HTTP/1.1", HOST)
             assert b"half of the" in client.incoming.read()
         _, log = server.terminated()
+    first, second, third = log.splitlines()[:3]
+    assert first.startswith("POST /conversations/{conversation} 201 ")
+    assert first.endswith(" ms 13 bytes")
+    assert second.startswith("GET / 200 ")
+    assert third == "(no request) 400"
     assert "RuntimeError at " in log
     assert "GET /mistake/{secret} 500 " in log
     assert "secret " not in answer.body.decode() + log
     assert "secret-id" not in log
     assert "Traceback" not in log
-
-
-def test_the_log_names_routes_and_no_ids(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path) as server:
-        assert server.post("/conversations/user-7?secret=1", {"text": "秘密"}).status == 201
-        assert server.asked("GET / HTTP/1.1", HOST).status == 200
-        assert server.asked("secret").status == 400
-        _, log = server.terminated()
-    first, second, third = log.splitlines()
-    assert first.startswith("POST /conversations/{conversation} 201 ")
-    assert first.endswith(" ms 13 bytes")
-    assert second.startswith("GET / 200 ")
-    assert third == "(no request) 400"
 
 
 async def test_an_endpoint_that_hangs_holds_up_nobody_who_does_not_ask_it() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -28,12 +28,8 @@ changed.  ``no``: it is refused.  ``token``: a token is asked for."""
 TALK: Final = "trip-to-kyoto"  # of the examples
 (MEMORY_ID,) = {operation.example["memoryId"] for operation in MEMORIES if "memoryId" in operation.example}
 SECRET: Final = "zanzibar"
-TOKENS: Final[dict[Who, str]] = {
-    "ada": "the-token-of-ada",
-    "bob": "the-token-of-bob",
-    "rae": "the-token-of-rae",
-    "nobody": "",
-}
+WHO: Final[tuple[Who, ...]] = ("ada", "bob", "rae", "nobody")  # owner, second user, granted reader, no token
+TOKENS: Final[dict[Who, str]] = {**{who: f"the-token-of-{who}" for who in WHO}, "nobody": ""}
 READABLE: Final = SharedSettings(user="ada", conversations=TALK, rights=("read",))
 SETTINGS: Final = ServerSettings(
     tokens={
@@ -42,70 +38,34 @@ SETTINGS: Final = ServerSettings(
         "rae": TokenSettings(token=TOKENS["rae"], user="rae", shared=(READABLE,)),
     }
 )
-WHO: Final[tuple[Who, ...]] = ("ada", "bob", "rae", "nobody")  # owner, second user, granted reader, no token
 
-TABLE: Final[dict[str, tuple[Answer, Answer, Answer, Answer]]] = {
-    "get_health": ("own", "own", "own", "own"),
-    "get_readiness": ("own", "own", "own", "own"),
-    "get_openapi": ("own", "own", "own", "own"),
-    "get_settings": ("own", "own", "own", "token"),
-    "list_conversations": ("yes", "own", "yes", "token"),
-    "get_conversation": ("yes", "no", "yes", "token"),
-    "get_messages": ("yes", "no", "yes", "token"),
-    "add_messages": ("yes", "no", "no", "token"),
-    "fork_conversation": ("yes", "no", "yes", "token"),
-    "clear_messages": ("yes", "no", "no", "token"),
-    "get_summary": ("yes", "no", "yes", "token"),
-    "search_conversations": ("yes", "own", "yes", "token"),
-    "get_branches": ("yes", "no", "yes", "token"),
-    "follow_conversation": ("yes", "no", "yes", "token"),
-    "extract_memory": ("own", "own", "own", "token"),
-    "list_memories": ("yes", "own", "own", "token"),
-    "get_memory_facets": ("yes", "own", "own", "token"),
-    "remember": ("own", "own", "own", "token"),
-    "recall": ("yes", "own", "own", "token"),
-    "record_use": ("own", "own", "own", "token"),
-    "save_turn": ("own", "own", "own", "token"),
-    "auto_save": ("own", "own", "own", "token"),
-    "get_memory": ("yes", "no", "no", "token"),
-    "update_memory": ("yes", "no", "no", "token"),
-    "forget_memory": ("yes", "no", "no", "token"),
-    "forget_where": ("own", "own", "own", "token"),
-    "forget_all": ("own", "own", "own", "token"),
-    "end_session": ("own", "own", "own", "token"),
-    "list_values": ("yes", "own", "own", "token"),
-    "get_value": ("yes", "no", "no", "token"),
-    "put_value": ("own", "own", "own", "token"),
-    "delete_value": ("own", "own", "own", "token"),
-    "restore_memory": ("yes", "no", "no", "token"),
-    "supersede_memory": ("yes", "no", "no", "token"),
-    "promote_memory": ("yes", "no", "no", "token"),
-    "pin_memory": ("yes", "no", "no", "token"),
-    "get_memory_history": ("yes", "no", "no", "token"),
-    "undo_conversation": ("yes", "no", "no", "token"),
-    "undo_memory": ("yes", "no", "no", "token"),
-    "list_audit_entries": ("no", "no", "no", "token"),  # which is for the token of the server
-    "list_changes": ("yes", "own", "yes", "token"),
-    "follow_changes": ("yes", "own", "yes", "token"),
-    "build_context": ("yes", "own", "yes", "token"),
-    "count_past_chats": ("yes", "no", "no", "token"),
-    "list_past_conversations": ("yes", "no", "no", "token"),
-    "read_past_conversation": ("yes", "no", "no", "token"),
-    "search_past_chats": ("yes", "no", "no", "token"),
-    "recall_past_chats": ("yes", "no", "no", "token"),
+ALLOWED: Final[dict[tuple[Answer, Answer, Answer, Answer], str]] = {
+    ("own", "own", "own", "own"): "get_health get_readiness get_openapi",
+    ("own", "own", "own", "token"): """
+        get_settings extract_memory remember record_use save_turn auto_save
+        forget_where forget_all end_session put_value delete_value
+    """,
+    ("yes", "own", "own", "token"): "list_memories get_memory_facets recall list_values",
+    ("yes", "own", "yes", "token"): """
+        list_conversations search_conversations list_changes follow_changes build_context
+    """,
+    ("yes", "no", "yes", "token"): """
+        get_conversation get_messages fork_conversation get_summary get_branches follow_conversation
+    """,
+    ("yes", "no", "no", "token"): """
+        add_messages clear_messages undo_conversation
+        get_memory update_memory forget_memory get_value restore_memory supersede_memory promote_memory pin_memory
+        get_memory_history undo_memory
+        count_past_chats list_past_conversations read_past_conversation search_past_chats recall_past_chats
+    """,
+    ("no", "no", "no", "token"): "list_audit_entries",  # which is for the token of the server
 }
+TABLE: Final = {name: answers for answers, names in ALLOWED.items() for name in names.split()}
 EVERY_4: Final = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
 SHOWS_THE_SECRET: Final = {
-    "search_conversations",
-    "list_conversations",
-    "get_messages",
-    "list_memories",
-    "recall",
-    "get_memory",
-    "list_values",
-    "get_value",
-    "build_context",
-}
+    "search_conversations", "list_conversations", "get_messages", "list_memories", "recall", "get_memory", "list_values",
+    "get_value", "build_context",
+}  # fmt: skip
 
 
 def request_of(operation: Operation, **instead: str) -> dict[str, Any]:
@@ -161,27 +121,18 @@ async def furnished(store: stacks.Stack, tmp_path: Path) -> AsyncGenerator[House
             clients[who] = await open_clients.enter_async_context(beside(first, TOKENS[who]))
         said = {"messages": [{"role": "user", "content": f"{SECRET} {day}"} for day in range(6)]}
         report = (await first.post(f"/conversations/{TALK}/messages", json=said)).json()
-        saved = {
-            "memories": [
-                {"id": MEMORY_ID, "content": f"What Mei drinks is {SECRET} tea.", "category": "preference"}
-            ]
-        }
-        assert (await first.post("/memories", json=saved)).status_code == 201
+        tea = {"id": MEMORY_ID, "content": f"What Mei drinks is {SECRET} tea.", "category": "preference"}
+        assert (await first.post("/memories", json={"memories": [tea]})).status_code == 201
         assert (await first.put("/values/tea", json={"value": SECRET})).status_code == 200
         assert (await first.put(f"/memories/{MEMORY_ID}/pin", json={"pinned": True})).status_code == 200
         yield House(clients, report["history"]["summaryIds"][0])
 
 
-def beside(first: httpx.AsyncClient, token: str) -> AbstractAsyncContextManager[httpx.AsyncClient]:
+@asynccontextmanager
+async def beside(first: httpx.AsyncClient, token: str) -> AsyncGenerator[httpx.AsyncClient]:
     """Give a client with another token of the server that *first* asks."""
-
-    @asynccontextmanager
-    async def client() -> AsyncGenerator[httpx.AsyncClient]:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        transport = first._transport
-        yield httpx.AsyncClient(transport=transport, base_url=first.base_url, headers=headers)
-
-    return client()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    yield httpx.AsyncClient(transport=first._transport, base_url=first.base_url, headers=headers)
 
 
 def test_the_table_has_a_row_for_each_operation() -> None:

@@ -33,15 +33,16 @@ async def test_the_server_gives_its_document_to_everybody(client: httpx.AsyncCli
     assert (answer.status_code, answer.json()) == (200, json.loads(openapi_text(needs_token=False)))
 
 
-def test_the_document_is_one_of_openapi() -> None:
+def test_the_document_is_one_of_openapi_and_every_schema_in_it_is_one() -> None:
     from schemathesis.specs.openapi.definitions import OPENAPI_31
 
     Draft202012Validator(OPENAPI_31).validate(DOCUMENT)
-
-
-@for_each("name", DOCUMENT["components"]["schemas"])
-def test_every_schema_in_it_is_a_schema(name: str) -> None:
-    Draft202012Validator.check_schema(DOCUMENT["components"]["schemas"][name])
+    for schema in DOCUMENT["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    named = {said["operationId"] for path in DOCUMENT["paths"].values() for said in path.values()}
+    assert len(named) == len(OPERATIONS)
+    tags = DOCUMENT["components"]["schemas"]["ProblemDocument"]["properties"]["tag"]["enum"]
+    assert set(get_args(RefusalTag)) < set(tags) == set(KINDS)
 
 
 @for_each("operation", OPERATIONS)
@@ -61,33 +62,17 @@ def test_an_operation_is_described_whole(operation: Operation) -> None:
     assert ("requestBody" in said) is (operation.method in {"POST", "PUT", "PATCH"})
 
 
-def test_there_is_nothing_in_it_but_operations() -> None:
-    named = {said["operationId"] for path in DOCUMENT["paths"].values() for said in path.values()}
-    assert len(named) == len(OPERATIONS)
-
-
-def test_every_tag_is_named_in_it() -> None:
-    tags = DOCUMENT["components"]["schemas"]["ProblemDocument"]["properties"]["tag"]["enum"]
-    assert set(get_args(RefusalTag)) < set(tags) == set(KINDS)
-
-
-def test_what_an_operation_can_fail_with_is_said_by_its_tags() -> None:
-    responses = DOCUMENT["paths"]["/memories/{memoryId}"]["patch"]["responses"]
+def test_failures_are_said_by_their_tags_versions_by_a_header_and_a_stream_by_its_type() -> None:
+    paths = DOCUMENT["paths"]
+    responses = paths["/memories/{memoryId}"]["patch"]["responses"]
     assert responses["404"]["description"].startswith("`MemoryNotFoundError`: ")
     assert responses["412"]["description"].startswith("`MemoryChangedError`: ")
     assert "`GenericMemoryError`" in responses["503"]["description"]
-
-
-def test_a_version_is_in_the_head_of_an_answer_that_has_one() -> None:
-    paths = DOCUMENT["paths"]
     read = paths["/conversations/{conversationId}/messages"]["get"]["responses"]
     assert "ETag" in read["200"]["headers"]
     assert "content" not in read["304"]
     assert "304" not in paths["/memories/{memoryId}"]["get"]["responses"]  # its use counts without a version
-
-
-def test_new_messages_are_an_event_stream() -> None:
-    followed = DOCUMENT["paths"]["/conversations/{conversationId}/events"]["get"]
+    followed = paths["/conversations/{conversationId}/events"]["get"]
     assert set(followed["responses"]["200"]["content"]) == {"text/event-stream"}
 
 

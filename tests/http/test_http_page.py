@@ -1,27 +1,21 @@
 """How the page comes to a browser: in few files, in few bytes, and once."""
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator
 from importlib.resources import files
 from typing import Final
 
 import httpx
-import pytest
 
 from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.guards.answers import CONTENT_SECURITY_POLICY, LEAST_COMPRESSED_BYTES
 from chatmemory_layers import stacks
+from chatmemory_layers.server.whole_answer import WholeAnswer
 from tests.for_each import for_each
 from tests.http_api import api
 
 PAGE: Final = files("chatmemory.programs.http") / "page"
 LINKED: Final = re.compile(r'(?:src|rel="stylesheet" href)="([^"]+)"')
-
-
-@pytest.fixture
-async def client() -> AsyncGenerator[httpx.AsyncClient]:
-    async with api(stacks.testing()) as client:
-        yield client
 
 
 async def linked(client: httpx.AsyncClient) -> list[httpx.Response]:
@@ -44,17 +38,18 @@ async def test_what_the_page_names_is_kept_and_the_page_itself_asked_for_again(
 ) -> None:
     page = await client.get("/")
     assert page.headers["cache-control"] == "private, no-cache"
-    for part in await linked(client):
+    parts = await linked(client)
+    for part in parts:
         assert part.headers["cache-control"] == "private, max-age=31536000, immutable"
         etag = part.headers["etag"].strip('"')
         assert etag in part.url.path  # another content has another address
+    for answer in (page, *parts):
+        assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+        assert answer.headers["x-content-type-options"] == "nosniff"
     unchanged = await client.get("/", headers={"If-None-Match": page.headers["etag"]})
     assert (unchanged.status_code, unchanged.content) == (304, b"")
-
-
-async def test_every_start_gives_the_page_the_same_addresses(client: httpx.AsyncClient) -> None:
-    async with api(stacks.testing()) as other:
-        assert (await other.get("/")).text == (await client.get("/")).text
+    async with api(stacks.testing()) as other:  # every start gives the page the same addresses
+        assert (await other.get("/")).text == page.text
 
 
 @for_each("path", ["/page/app.js", "/page/words/shell.js", "/page/vendor/LICENSES.txt"])
@@ -78,14 +73,7 @@ async def test_the_page_is_compressed_for_those_who_take_it_so(client: httpx.Asy
     assert compressed * 3 < uncompressed
 
 
-async def test_what_is_linked_has_the_headers_of_every_answer(client: httpx.AsyncClient) -> None:
-    for answer in (await client.get("/"), *await linked(client)):
-        assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
-        assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "script-src 'self';" in CONTENT_SECURITY_POLICY
-
-
-async def test_long_answers_of_the_api_are_compressed_and_short_ones_are_not(
+async def test_long_answers_of_the_api_are_compressed_and_short_and_refused_ones_are_not(
     client: httpx.AsyncClient,
 ) -> None:
     said = {"messages": [{"role": "user", "content": "屋顶的事我们说到哪里了？" * LEAST_COMPRESSED_BYTES}]}
@@ -97,12 +85,55 @@ async def test_long_answers_of_the_api_are_compressed_and_short_ones_are_not(
     assert long.json()["messages"][0]["content"] == said["messages"][0]["content"]
     (openapi,) = (operation.path for operation in OPERATIONS if operation.path.startswith("/openapi"))
     assert (await client.get(openapi)).headers["content-encoding"] == "gzip"
-
-
-async def test_a_refused_request_is_told_so_uncompressed(client: httpx.AsyncClient) -> None:
-    """Whatever another origin has the browser send, no length says what is stored."""
-    said = {"messages": [{"role": "user", "content": "secret " * LEAST_COMPRESSED_BYTES}]}
-    await client.post("/conversations/c/messages", json=said)
+    # Whatever another origin has the browser send, no length says what is stored.
     refused = await client.get("/conversations/c/messages", headers={"Sec-Fetch-Site": "cross-site"})
-    assert refused.status_code == 403
-    assert "content-encoding" not in refused.headers
+    assert (refused.status_code, "content-encoding" in refused.headers) == (403, False)
+
+
+# --- The head of an answer leaves with what follows it, and never later than the turn after it ---
+
+HEAD, BODY = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n", "屋顶".encode()
+
+
+class Wire(asyncio.Transport):
+    """Keeps what is sent, each time in one piece."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.sent.append(bytes(data))
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+async def test_head_and_body_leave_together_and_a_connection_that_closes_loses_no_head() -> None:
+    for ending, sent in (("write", HEAD + BODY), ("close", HEAD)):
+        wire = Wire()
+        answer = WholeAnswer(wire, asyncio.get_running_loop())
+        answer.write(HEAD)
+        if ending == "write":
+            answer.write(BODY)
+        else:
+            answer.close()
+            assert answer.is_closing()
+        assert wire.sent == [sent]
+        await asyncio.sleep(0)  # the next turn of the loop
+        assert wire.sent == [sent]
+
+
+async def test_a_stream_begins_before_anything_is_in_it() -> None:
+    wire = Wire()
+    answer = WholeAnswer(wire, asyncio.get_running_loop())
+    answer.write(HEAD)
+    await asyncio.sleep(0)  # the next turn of the loop
+    assert wire.sent == [HEAD]
+    answer.write(b"one")
+    answer.write(b"two")
+    assert wire.sent == [HEAD, b"one", b"two"]

@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
+from chatmemory.longterm.memory_rules import MAX_FACTS
+from chatmemory.programs.http.operations.memories import MOST_REMEMBERED
 from chatmemory.programs.http.problems import KINDS, problem_document, problem_response
 from chatmemory.programs.operations.refusal import ApiError, Refusal, RefusalTag
 from chatmemory_layers import stacks
@@ -35,13 +37,10 @@ def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     assert (said["tag"], said["retryIsSafe"]) == (error.tag, error.retry_is_safe)
 
 
-@for_each("problem", ["busy", "unavailable", "full", "outcome_unknown"])
-def test_what_passes_is_told_to_come_again(problem: Any) -> None:
-    response = problem_response(GenericMemoryError(RepositoryError("append", problem)))
-    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
-
-
-def test_a_cause_is_nobodys_business() -> None:
+def test_what_passes_is_told_to_come_again_and_a_cause_to_nobody() -> None:
+    for problem in ("busy", "unavailable", "full", "outcome_unknown"):
+        response = problem_response(GenericMemoryError(RepositoryError("append", problem)))
+        assert (response.status_code, response.headers["retry-after"]) == (503, "1"), problem
     cause = OSError("/home/mei/secret.db")
     failed = problem_response(GenericMemoryError(EmbeddingError("e", "raised", "OSError", cause=cause)))
     assert b"secret" not in failed.body
@@ -110,15 +109,12 @@ async def test_a_version_that_has_passed_is_told_as_the_header_that_carries_it(
     assert 'send If-Match: "1"' in answer.json()["detail"]
 
 
-@for_each("path", ["/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"])
-async def test_where_there_is_nothing_nothing_is_written(client: httpx.AsyncClient, path: str) -> None:
-    answer = await client.put(path, json={})
-    assert answer.json()["tag"] in {"NotFoundError", "MethodNotAllowedError"}
-
-
-async def test_a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes(
+async def test_where_there_is_nothing_nothing_is_written_and_a_path_tells_the_methods_that_it_takes(
     client: httpx.AsyncClient,
 ) -> None:
+    for path in ("/", "/nothing", "/memories/", "/memories/a/b", "/conversations/a/b"):
+        answer = await client.put(path, json={})
+        assert answer.json()["tag"] in {"NotFoundError", "MethodNotAllowedError"}, path
     answer = await client.put("/memories", json={})
     assert (answer.status_code, answer.json()["tag"]) == (405, "MethodNotAllowedError")
     assert set(answer.headers["allow"].split(", ")) == {"GET", "POST"}
@@ -134,3 +130,61 @@ async def test_what_fails_beneath_is_told_to_the_operator_by_its_kind_alone(
         (tmp_path / "elsewhere.db").rename(store)
     assert answer.status_code == 503
     assert caplog.messages == ["POST /memories by (everybody): RepositoryError: unavailable"]
+
+
+# --- Bodies that no sane client sends ---
+
+JSON = {"Content-Type": "application/json"}
+
+
+@for_each(
+    ("path", "body", "place"),
+    [
+        ("/memories", f'{{"memories": [{{"content": "好", "confidence": {"9" * 400}}}]}}', "confidence"),
+        ("/memories", r'{"memories": [], "\ud83e": 1}', r"\ud83e"),
+        ("/memories", r'{"memories": [{"content": "\ud83e"}]}', "content"),
+        ("/memories", '{"memories": [{"content": "好", "key": "a", "value": 1e400}]}', "value"),
+        ("/memories/recall", r'{"query": "\ud83e"}', "query"),
+        (
+            "/memories/turn",
+            r'{"userContent": "a", "assistantContent": "b", "sessionId": "\ud83e"}',
+            "session",
+        ),
+        ("/past-chats/search", r'{"query": "a", "limit": 1e300}', "limit"),
+        ("/memory/extract", r'{"content": "a", "role": "\ud83e"}', "role"),
+    ],
+)
+async def test_what_no_text_and_no_number_can_hold_is_a_problem_with_its_place(
+    client: httpx.AsyncClient, path: str, body: str, place: str
+) -> None:
+    answer = await client.post(path, content=body, headers=JSON)
+    assert answer.status_code == 422
+    assert all(place in problem["path"] for problem in answer.json()["problems"])
+
+
+async def test_a_body_full_of_mistakes_gets_an_answer_of_a_readable_length(client: httpx.AsyncClient) -> None:
+    answer = await client.post(
+        "/conversations/c/messages", content=f'{{"messages": [{"1," * 400_000}1]}}', headers=JSON
+    )
+    assert answer.status_code == 422
+    assert len(answer.content) < 10_000
+
+
+async def test_so_many_memories_are_saved_at_once_and_no_more(client: httpx.AsyncClient) -> None:
+    memories = [{"content": f"第 {number} 条"} for number in range(MOST_REMEMBERED + 1)]
+    too_many = await client.post("/memories", json={"memories": memories})
+    assert too_many.status_code == 422
+    assert too_many.json()["problems"][0]["path"] == "$.body.memories"
+    assert (await client.post("/memories", json={"memories": memories[1:]})).status_code == 201
+
+
+async def test_a_model_that_wants_everything_to_be_remembered_is_refused(client: httpx.AsyncClient) -> None:
+    fact = {"value": "茶", "category": "preference", "confidence": 0.9}
+    facts = [{"key": f"偏好 {number}", **fact} for number in range(MAX_FACTS + 1)]
+    said = {"content": "茶", "update": {"shouldStore": True, "memories": facts}}
+    too_many = await client.post("/memories/auto-save", json=said)
+    assert too_many.json()["problems"] == [
+        {"path": "$.body.update.memories", "message": f"{MAX_FACTS + 1} facts are more than {MAX_FACTS}"}
+    ]
+    said["update"] = {"shouldStore": True, "memories": facts[1:]}
+    assert (await client.post("/memories/auto-save", json=said)).status_code == 201

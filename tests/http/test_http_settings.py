@@ -1,7 +1,7 @@
 """What the server says of itself: that it runs, that its store answers, what it runs on, and what does not run."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,6 @@ from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.pastchats.contract import PastChatsIndexService
-from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations import describing, health
 from chatmemory.programs.http.operations.description import ServerFactsTag, StoreDescription
@@ -36,11 +34,10 @@ from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.sqlite.engine import jobs
-from chatmemory_layers.stacks.past_chats import indexing
 from tests.for_each import for_each
+from tests.http.test_http_schemathesis import index_histories
 from tests.http_api import api
 from tests.http_server import Reply, http_server
-from tests.past_chats_command import HISTORIES
 
 SECRET = "sk-nobody-may-see-this"
 
@@ -99,7 +96,19 @@ class Mute:
         return Effect.attempt(anyio.sleep_forever, to=lambda error: EmbeddingError("mute", "raised"))
 
 
-async def test_the_default_runs_offline_and_needs_no_warning(settings: Settings) -> None:
+@frozen
+class Failing(Mute):
+    """An embedder whose model is a folder, and who fails."""
+
+    model: str = "/srv/models/e5-small"
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        return Effect.fail(EmbeddingError(self.model, "raised", f"no file {self.model}/config.json"))
+
+
+async def test_the_default_runs_offline_and_its_form_for_saving_is_that_of_document_002(
+    settings: Settings,
+) -> None:
     description = await told(settings)
     assert description["store"] == {"backend": "sqlite", "place": settings.memory.store.sqlite.path}
     assert description["embedder"] == {"model": "chatmemory-static-2", "dim": 1024, "runs": True}
@@ -108,10 +117,7 @@ async def test_the_default_runs_offline_and_needs_no_warning(settings: Settings)
     assert description["namespace"] == {"user": "default", "app": ""}
     assert not description["needsToken"]
     assert [warning for warning in description["warnings"] if warning["level"] == "warning"] == []
-
-
-async def test_the_form_for_saving_is_that_of_document_002(settings: Settings) -> None:
-    assert (await told(settings))["saveForm"] == {
+    assert description["saveForm"] == {
         "defaultKeys": {"user": "用户输入", "assistant": "AI回复"},
         "defaultCategory": "fact",
         "defaultConfidence": 0.8,
@@ -119,40 +125,47 @@ async def test_the_form_for_saving_is_that_of_document_002(settings: Settings) -
     }
 
 
-async def test_it_warns_when_no_embedder_runs(settings: Settings) -> None:
-    none = with_memory(settings, embedding=EmbeddingSettings(provider="none"))
-    description = await told(none)
+async def test_it_warns_of_what_does_not_run_or_keeps_nothing(settings: Settings) -> None:
+    description = await told(
+        with_memory(
+            settings,
+            embedding=EmbeddingSettings(provider="none"),
+            store=StoreSettings(backend="in_memory"),
+            extraction=ExtractionSettings(extractor="skill"),
+        )
+    )
     assert description["embedder"] == {"model": "none", "dim": None, "runs": False}
-    assert "NoEmbedder" in codes(description)
     (warning,) = (one for one in description["warnings"] if one["code"] == "NoEmbedder")
     assert "memory.embedding.provider" in warning["message"]
+    assert description["store"] == {"backend": "in_memory", "place": None}
+    assert "StoreInMemory" in codes(description)
+    assert description["extractor"] == "skill"
+    assert "ExtractionByRules" not in codes(description)
 
 
-async def test_it_warns_when_an_embedder_does_not_answer(
+async def test_what_does_not_answer_is_not_waited_for(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
-    description = await told(settings, embedder=Layer.succeed(EmbedderTag, Mute()))
+    async with http_server(Reply(misbehaviour="hang")) as endpoint:
+        skill = SkillSettings(runner="openai_compatible", base_url=endpoint.url)
+        mute = Layer.succeed(EmbedderTag, Mute())
+        description = await told(with_memory(settings, skill=skill), embedder=mute)
     assert description["embedder"] == {"model": "mute", "dim": None, "runs": False}
     assert "EmbedderFails" in codes(description)
+    (warning,) = (one for one in description["warnings"] if one["code"] == "SkillsFail")
+    assert describing.NO_ANSWER in warning["message"]
 
 
-async def test_it_warns_that_a_store_in_memory_keeps_nothing(settings: Settings) -> None:
-    description = await told(with_memory(settings, store=StoreSettings(backend="in_memory")))
-    assert description["store"] == {"backend": "in_memory", "place": None}
-    assert "StoreInMemory" in codes(description)
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "runs"),
     [
         (Reply.json({"data": []}), True),
-        (Reply.json({}, status=404), True),
+        (Reply.json({}, status=404), True),  # it knows no list of models
         (Reply.json({}, status=401), False),
         (Reply.json({}, status=500), False),
         (Reply(misbehaviour="hang_up"), False),
     ],
-    ids=["answers", "knows no list of models", "refuses the key", "fails", "hangs up"],
 )
 async def test_it_warns_when_no_skill_can_run(settings: Settings, reply: Reply, runs: bool) -> None:
     async with http_server(reply) as endpoint:
@@ -166,40 +179,16 @@ async def test_it_warns_when_no_skill_can_run(settings: Settings, reply: Reply, 
     assert SECRET not in json.dumps(description)
 
 
-async def test_an_endpoint_that_hangs_is_not_waited_for(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
-    async with http_server(Reply(misbehaviour="hang")) as endpoint:
-        skill = SkillSettings(runner="openai_compatible", base_url=endpoint.url)
-        description = await told(with_memory(settings, skill=skill))
-    (warning,) = (one for one in description["warnings"] if one["code"] == "SkillsFail")
-    assert describing.NO_ANSWER in warning["message"]
-
-
-async def test_a_model_that_extracts_needs_no_hint_at_the_rules(settings: Settings) -> None:
-    description = await told(with_memory(settings, extraction=ExtractionSettings(extractor="skill")))
-    assert description["extractor"] == "skill"
-    assert "ExtractionByRules" not in codes(description)
-
-
 async def test_past_chats_are_there_as_soon_as_they_are_indexed(settings: Settings) -> None:
-    past_chats = settings.memory.past_chats
+    place = settings.memory.past_chats.path
     async with server(settings) as client:
         before = (await client.get("/settings")).json()
-        assert before["pastChats"] == {"enabled": True, "indexed": False, "place": past_chats.path}
+        assert before["pastChats"] == {"enabled": True, "indexed": False, "place": place}
         assert "PastChatsNotIndexed" in codes(before)
-        async with ManagedRuntime(indexing(past_chats)) as runtime:
-            index = await runtime.service(PastChatsIndexService)
-            await index.index(IndexRequest(inputs=(str(HISTORIES / "chatgpt"),))).or_raise()
+        index_histories(Path(place))
         after = (await client.get("/settings")).json()
         assert after["pastChats"]["indexed"]
         assert "PastChatsNotIndexed" not in codes(after)
-
-
-async def test_a_damaged_index_is_told_from_none(settings: Settings) -> None:
-    await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
-    assert "PastChatsFail" in codes(await told(settings))
 
 
 @for_each(
@@ -220,37 +209,29 @@ def test_a_database_is_named_without_who_may_enter(dsn: str, place: str) -> None
     assert SECRET not in repr(facts)
 
 
-async def test_no_secret_of_the_settings_is_told(settings: Settings) -> None:
-    guarded = evolve(
-        with_memory(settings, embedding=EmbeddingSettings(api_key=SECRET)),
-        server=ServerSettings(token=SECRET),
-    )
-    async with server(guarded) as client:
-        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
-        assert answer.json()["needsToken"]
-        assert SECRET not in answer.text
+async def as_bearer(settings: Settings, server_settings: ServerSettings, **given: Any) -> httpx.Response:
+    """Ask a server with *server_settings* for its description, with the token ``SECRET``."""
+    async with server(evolve(settings, server=server_settings), **given) as client:
+        return await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
 
 
-@frozen
-class Failing(Mute):
-    """An embedder whose model is a folder, and who fails."""
-
-    model: str = "/srv/models/e5-small"
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        return Effect.fail(EmbeddingError(self.model, "raised", f"no file {self.model}/config.json"))
+async def test_the_main_token_is_told_the_folders_and_no_secret_of_the_settings(settings: Settings) -> None:
+    keyed = with_memory(settings, embedding=EmbeddingSettings(api_key=SECRET))
+    answer = await as_bearer(keyed, ServerSettings(token=SECRET))
+    assert answer.json()["needsToken"]
+    assert answer.json()["store"]["place"] == str(settings.memory.store.sqlite.path)
+    assert SECRET not in answer.text
 
 
-@pytest.mark.parametrize("read_only", [True, False])
+@for_each("read_only", [True, False])
 async def test_a_client_with_a_token_of_its_own_is_told_no_folder_of_the_machine(
     settings: Settings, read_only: bool
 ) -> None:
     reader = TokenSettings(token=SECRET, user="mei", past_chats=True, read_only=read_only)
-    guarded = evolve(settings, server=ServerSettings(tokens={"reader": reader}))
     folder = str(Path(settings.memory.past_chats.path).parent)
     await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
-    async with server(guarded, embedder=Layer.succeed(EmbedderTag, Failing())) as client:
-        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
+    failing = Layer.succeed(EmbedderTag, Failing())
+    answer = await as_bearer(settings, ServerSettings(tokens={"reader": reader}), embedder=failing)
     described = answer.json()
     assert described["store"] == {"backend": "sqlite", "place": "记忆.db"}
     assert described["pastChats"] == {"enabled": True, "indexed": False, "place": "past.db"}
@@ -260,15 +241,8 @@ async def test_a_client_with_a_token_of_its_own_is_told_no_folder_of_the_machine
     assert "/srv" not in answer.text
 
 
-async def test_the_main_token_is_told_the_folders(settings: Settings) -> None:
-    guarded = evolve(settings, server=ServerSettings(token=SECRET))
-    async with server(guarded) as client:
-        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
-    assert answer.json()["store"]["place"] == str(settings.memory.store.sqlite.path)
-
-
-@pytest.mark.parametrize(
-    ("place", "told"),
+@for_each(
+    ("place", "shown"),
     [
         ("db.example:6543/memory", "memory"),
         ("/run/postgresql:5432/memory", "memory"),
@@ -278,24 +252,29 @@ async def test_the_main_token_is_told_the_folders(settings: Settings) -> None:
     ],
 )
 async def test_a_place_is_told_to_readers_by_its_last_part(
-    settings: Settings, place: str | None, told: str | None
+    settings: Settings, place: str | None, shown: str | None
 ) -> None:
-    reader = TokenSettings(token=SECRET, user="mei", read_only=True)
-    guarded = evolve(settings, server=ServerSettings(tokens={"reader": reader}))
-    facts = evolve(server_facts(guarded), store=StoreDescription("postgres", place))
-    async with server(guarded, over=Layer.succeed(ServerFactsTag, facts)) as client:
-        answer = await client.get("/settings", headers={"Authorization": f"Bearer {SECRET}"})
-    assert answer.json()["store"]["place"] == told
+    guarded = ServerSettings(tokens={"reader": TokenSettings(token=SECRET, user="mei", read_only=True)})
+    facts = evolve(server_facts(evolve(settings, server=guarded)), store=StoreDescription("postgres", place))
+    answer = await as_bearer(settings, guarded, over=Layer.succeed(ServerFactsTag, facts))
+    assert answer.json()["store"]["place"] == shown
 
 
-async def test_a_server_that_runs_is_healthy(client: httpx.AsyncClient) -> None:
+async def test_a_server_that_runs_is_healthy_and_ready_when_its_store_answers(
+    client: httpx.AsyncClient,
+) -> None:
     answer = await client.get("/health")
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
     assert answer.json()["version"]
-
-
-async def test_a_server_is_ready_when_its_store_answers(client: httpx.AsyncClient) -> None:
     assert (await client.get("/readiness")).json() == {"status": "ok"}
+
+
+async def expect_not_ready(client: httpx.AsyncClient, problem: str) -> None:
+    refused = await client.get("/readiness")
+    assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
+    assert refused.headers["retry-after"]
+    assert f"({problem})" in refused.json()["detail"]
+    assert (await client.get("/health")).status_code == 200
 
 
 async def test_a_server_whose_store_was_deleted_is_not_ready(
@@ -306,30 +285,18 @@ async def test_a_server_whose_store_was_deleted_is_not_ready(
     async with api(stacks.embedded(path)) as client:
         assert (await client.get("/readiness")).status_code == 200
         path.unlink()
-        refused = await client.get("/readiness")
-    assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
-    assert "(unavailable)" in refused.json()["detail"]
+        await expect_not_ready(client, "unavailable")
 
 
 BUSY = GenericMemoryError(RepositoryError("list conversations", "busy"))
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        lambda: Effect.fail(BUSY),
-        lambda: Effect.attempt(anyio.sleep_forever, to=lambda error: BUSY),
-    ],
-    ids=["fails", "hangs"],
-)
-async def test_a_server_is_not_ready_while_its_store_does_not_answer(
-    settings: Settings, answer: Callable[[], Effect[Any, Any]], monkeypatch: pytest.MonkeyPatch
+async def test_a_server_is_not_ready_while_its_store_fails_or_does_not_answer(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "LONGEST_WAIT_SECONDS", 0.01)
-    stuck = Layer.mock(ChatMemoryService, list_conversations=lambda **_: answer())
-    async with server(settings, over=stuck) as client:
-        refused = await client.get("/readiness")
-        assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
-        assert refused.headers["retry-after"]
-        assert "(busy)" in refused.json()["detail"]
-        assert (await client.get("/health")).status_code == 200
+    hanging = Effect.attempt(anyio.sleep_forever, to=lambda error: BUSY)
+    for answer in (Effect.fail(BUSY), hanging):
+        stuck = Layer.mock(ChatMemoryService, list_conversations=lambda answer=answer, **_: answer)
+        async with server(settings, over=stuck) as client:
+            await expect_not_ready(client, "busy")

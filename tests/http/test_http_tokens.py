@@ -37,7 +37,8 @@ ROLLING = TokenSettings(
     previous_expires=START + timedelta(hours=1),
     user="mei",
 )
-GUEST = TokenSettings(token="the token of a guest", user="mei", read_only=True)
+GUEST_TOKEN = "the token of a guest"
+GUEST = TokenSettings(token=GUEST_TOKEN, user="mei", read_only=True)
 
 Ask: TypeAlias = Callable[..., Any]
 
@@ -70,17 +71,12 @@ async def door(
         yield asked
 
 
-async def test_the_token_of_a_hash_opens_the_door_and_the_hash_does_not() -> None:
-    async with door(TestClock(), phone=PHONE) as asked:
-        assert (await asked(TOKEN)).status_code == 200
+async def test_the_token_of_a_hash_opens_the_door_as_one_in_plain_does_and_the_hash_does_not() -> None:
+    async with door(TestClock(), phone=PHONE, guest=GUEST) as asked:
+        assert [(await asked(token)).status_code for token in (TOKEN, GUEST_TOKEN)] == [200, 200]
         refused = await asked(str(PHONE.hash))
         assert (refused.status_code, refused.json()["tag"]) == (401, "UnauthorizedError")
         assert refused.headers["www-authenticate"] == 'Bearer realm="chatmemory", error="invalid_token"'
-
-
-async def test_a_token_in_plain_is_accepted_as_before() -> None:
-    async with door(TestClock(), guest=GUEST, phone=PHONE) as asked:
-        assert (await asked("the token of a guest")).status_code == 200
 
 
 async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
@@ -99,10 +95,11 @@ async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
     assert "the token of phone has expired (2027-01-01), and came from 192.0.2.7" in caplog.messages
 
 
-async def test_a_stream_that_is_open_ends_with_its_token() -> None:
+async def test_a_token_is_replaced_without_a_moment_without_access_and_a_stream_ends_with_its_token() -> None:
     clock = TestClock(START)
     said = {"messages": [{"role": "user", "content": "绿茶"}]}
     async with door(clock, phone=ROLLING) as asked, asyncio.timeout(PATIENCE_SECONDS):
+        assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [200, 200]
         await asked(TOKEN, method="POST", path="/conversations/c/messages", body=said)
         stream = asyncio.create_task(asked(BEFORE, path="/conversations/c/events?newerThan=0"))
         await clock.advance(3599)
@@ -111,30 +108,23 @@ async def test_a_stream_that_is_open_ends_with_its_token() -> None:
         answer = await stream
         assert answer.text.count("event: message") == 1
         assert "绿茶" in answer.text
-        assert (await asked(BEFORE, path="/conversations/c/events")).status_code == 401
-
-
-async def test_a_token_is_replaced_without_a_moment_without_access() -> None:
-    clock = TestClock(START)
-    async with door(clock, phone=ROLLING) as asked:
-        assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [200, 200]
-        await clock.advance(3600)
         assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [401, 200]
 
 
 async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "chatmemory.http")
     main = "the token of the server"
-    async with door(
-        TestClock(), ServerSettings(token=main, tokens={"phone": PHONE, "一位 guest": GUEST})
-    ) as asked:
+    settings = ServerSettings(token=main, tokens={"phone": PHONE, "一位 guest": GUEST})
+    async with door(TestClock(), settings) as asked:
         await asked(TOKEN)
-        await asked("the token of a guest", method="DELETE", path="/memories/x")
+        await asked(GUEST_TOKEN, method="DELETE", path="/memories/x")
         await asked(main)
         await asked("")
         await asked(WRONG)
         await asked("", path="/health")
         await asked(TOKEN, path="/nowhere")
+    async with door(TestClock()) as asked:  # a server without tokens
+        await asked(WRONG)
     told = [re.fullmatch(r".* (\d+ by .*) [\d.]+ ms \d+ bytes", message) for message in caplog.messages]
     assert [line[1] for line in told if line] == [
         "200 by phone",
@@ -144,15 +134,9 @@ async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFi
         "401 by (nobody)",
         "200 by (nobody)",
         "404 by (nobody)",
+        "200 by (everybody)",
     ]
-    assert not [token for token in (TOKEN, WRONG, main, "the token of a guest") if token in caplog.text]
-
-
-async def test_a_server_without_tokens_names_everybody(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "chatmemory.http")
-    async with door(TestClock()) as asked:
-        assert (await asked(WRONG)).status_code == 200
-    assert " 200 by (everybody) " in caplog.messages[-1]
+    assert not [token for token in (TOKEN, WRONG, main, GUEST_TOKEN) if token in caplog.text]
 
 
 async def test_wrong_tokens_are_logged_with_where_they_come_from(caplog: pytest.LogCaptureFixture) -> None:

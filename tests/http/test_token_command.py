@@ -52,9 +52,6 @@ def test_the_token_is_printed_once_and_only_its_hash_is_for_the_configuration() 
     table = tomllib.loads(lines)["server"]["tokens"]["phone"]
     assert table.pop("expires") in {today() + timedelta(days=30), today() + timedelta(days=29)}  # midnight
     assert table == {"hash": token_hash(token), "user": "mei"}
-
-
-def test_a_token_is_valid_for_a_year_unless_it_is_said() -> None:
     table = tomllib.loads(made("phone")[1])["server"]["tokens"]["phone"]
     assert table["expires"] in {today() + timedelta(days=365), today() + timedelta(days=364)}
     assert table["user"] == "default"
@@ -107,35 +104,25 @@ def server(tokens: dict[str, tuple[str, str]], tmp_path_factory: pytest.TempPath
         yield server
 
 
-def test_the_server_takes_both_tokens_of_a_name_and_no_other(
+def test_the_server_takes_both_tokens_of_a_name_and_no_other_and_says_which_to_replace(
     server: Server, tokens: dict[str, tuple[str, str]]
 ) -> None:
-    assert [status(server, tokens[name][0]) for name in ("old", "new", "wrong")] == [200, 200, 401]
-    assert status(server, token_hash(tokens["new"][0])) == 401
-    assert status(server, PLAIN) == 200
-
-
-def test_an_expired_token_is_told_so_by_the_server(server: Server) -> None:
+    guess = "cm_guess"
+    asked = [
+        *(tokens[name][0] for name in ("old", "new", "wrong")),
+        token_hash(tokens["new"][0]),
+        PLAIN,
+        guess,
+    ]
+    assert [status(server, token) for token in asked] == [200, 200, 401, 401, 200, 401]
     answer = server.asked("GET /memories HTTP/1.1", "Host: localhost", "Authorization: Bearer former")
     assert answer.problem == "401 UnauthorizedError"
     assert "has expired (2020-02-02)" in answer.json["detail"]
-
-
-def test_the_log_names_tokens_and_addresses_and_shows_no_token(
-    server: Server, tokens: dict[str, tuple[str, str]]
-) -> None:
-    new, _ = tokens["new"]
-    assert [status(server, token) for token in (new, PLAIN, "cm_guess")] == [200, 200, 401]
     log = server.logged()
-    assert re.search(r"GET /memories 200 by phone ", log, re.MULTILINE)
-    assert re.search(r"GET /memories 200 by guest ", log, re.MULTILINE)
-    assert re.search(r"GET /memories 401 by \(nobody\) ", log, re.MULTILINE)
+    for line in ("200 by phone", "200 by guest", r"401 by \(nobody\)"):
+        assert re.search(rf"GET /memories {line} ", log), line
     assert re.search(r" wrong token from 127\.0\.0\.1: number \d+$", log, re.MULTILINE)
-    assert not [token for token in (new, PLAIN, "cm_guess", token_hash(new)) if token in log]
-
-
-def test_the_server_says_at_its_start_which_tokens_to_replace(server: Server) -> None:
-    log = server.logged()
+    assert not [token for token in asked if token in log]
     assert "server.tokens.guest.token is in plain text in the configuration" in log
     assert "'chatmemory token guest'" in log
     assert "the token of former has expired (2020-02-02): 'chatmemory token former' makes another" in log

@@ -1,7 +1,9 @@
 """Document 000: memory types and what a model receives.  Each scenario is a test of its name."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,25 +37,22 @@ async def all_memories(memory: LongTermMemory, namespace: Namespace = USER) -> t
 # --- Memory type field in database ---
 
 
-def schema_version(file: Path) -> int:
-    connection = sqlite3.connect(file)
-    try:
-        (version,) = connection.execute("SELECT version FROM schema_version").fetchone()
-        return int(version)
-    finally:
-        connection.close()
+def told_by(file: Path, statement: str) -> list[Any]:
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+VERSION = "SELECT version FROM schema_version"
 
 
 async def test_database_upgrade_from_version_5(tmp_path: Path) -> None:
     file = tmp_path / "desktop.db"
     desktop_file(file)
-    assert schema_version(file) == 5
+    assert told_by(file, VERSION) == [(5,)]
     async with ManagedRuntime(stacks.embedded(file)):
         pass
-    assert schema_version(file) == 6
-    connection = sqlite3.connect(file)
-    columns = {row[1]: (row[2], row[4]) for row in connection.execute("PRAGMA table_info(atomic_memory)")}
-    connection.close()
+    assert told_by(file, VERSION) == [(6,)]
+    columns = {row[1]: (row[2], row[4]) for row in told_by(file, "PRAGMA table_info(atomic_memory)")}
     assert columns["memory_type"] == ("TEXT", "'short_term'")
 
 
@@ -67,11 +66,11 @@ async def test_existing_records_retain_default(tmp_path: Path) -> None:
     assert sorted(memory.content for memory in found) == sorted(written)
 
 
-@pytest.mark.parametrize("memory_type", ["short_term", "long_term"])
-async def test_valid_values_are_short_term_and_long_term(memory: LongTermMemory, memory_type: str) -> None:
-    given = NewMemory("B 列是季度", memory_type=memory_type)
-    report = await memory.remember(USER, [given]).or_raise()
-    assert (await memory.get(USER, report.stored[0]).or_raise()).memory_type == memory_type
+async def test_valid_values_are_short_term_and_long_term(memory: LongTermMemory) -> None:
+    for memory_type in ("short_term", "long_term"):
+        given = NewMemory(f"B 列是季度 {memory_type}", memory_type=memory_type)
+        report = await memory.remember(USER, [given]).or_raise()
+        assert (await memory.get(USER, report.stored[0]).or_raise()).memory_type == memory_type
     refused = await memory.remember(USER, [NewMemory("x", memory_type="forever")])
     assert "memory_type" in str(refused.failure())
 
@@ -231,14 +230,8 @@ async def test_single_system_message_in_output(
     assert all(part in system.content for part in merged)
 
 
-class TestWithoutRecall:
-    @pytest.fixture
-    def settings(self) -> MemorySettings:
-        return MemorySettings(context=ContextSettings(recall=False))
-
-    async def test_no_system_content(self, memory: LongTermMemory, contexts: ChatContextBuilder) -> None:
-        await memory.remember(USER, [NewMemory("图表要用公司的蓝色")]).or_raise()
-        context = await contexts.build(USER, "s1", "图表用什么蓝色?").or_raise()
-        assert [(message.role, message.content) for message in context.messages] == [
-            ("user", "图表用什么蓝色?")
-        ]
+@pytest.mark.parametrize("settings", [MemorySettings(context=ContextSettings(recall=False))])
+async def test_no_system_content(memory: LongTermMemory, contexts: ChatContextBuilder) -> None:
+    await memory.remember(USER, [NewMemory("图表要用公司的蓝色")]).or_raise()
+    context = await contexts.build(USER, "s1", "图表用什么蓝色?").or_raise()
+    assert [(message.role, message.content) for message in context.messages] == [("user", "图表用什么蓝色?")]

@@ -40,20 +40,18 @@ async def contents(memory: LongTermMemory, query: str, namespace: Namespace = US
     return [hit.memory.content for hit in (await memory.recall(namespace, query).or_raise()).hits]
 
 
-class TestWithoutAModel:
-    @pytest.fixture
-    def settings(self) -> MemorySettings:
-        return MemorySettings(embedding=EmbeddingSettings(provider="openai_compatible", model=""))
-
-    async def test_g1_embedding_model_为空或_api_不支持时不崩溃_优雅降级到关键词检索(
-        self, memory: LongTermMemory
-    ) -> None:
-        report = await memory.remember(USER, [NewMemory("我在北京工作"), NewMemory("I like jazz")]).or_raise()
-        assert (len(report.stored), report.unembedded) == (2, 2)
-        recalled = await memory.recall(USER, "北京的工作").or_raise()
-        assert [hit.memory.content for hit in recalled.hits] == ["我在北京工作"]
-        assert recalled.mode == "lexical"
-        assert "not configured" in recalled.reason
+@pytest.mark.parametrize(
+    "settings", [MemorySettings(embedding=EmbeddingSettings(provider="openai_compatible", model=""))]
+)
+async def test_g1_embedding_model_为空或_api_不支持时不崩溃_优雅降级到关键词检索(
+    memory: LongTermMemory,
+) -> None:
+    report = await memory.remember(USER, [NewMemory("我在北京工作"), NewMemory("I like jazz")]).or_raise()
+    assert (len(report.stored), report.unembedded) == (2, 2)
+    recalled = await memory.recall(USER, "北京的工作").or_raise()
+    assert [hit.memory.content for hit in recalled.hits] == ["我在北京工作"]
+    assert recalled.mode == "lexical"
+    assert "not configured" in recalled.reason
 
 
 async def test_g2_rag_召回结果与当前对话高度相关(memory: LongTermMemory) -> None:
@@ -131,7 +129,7 @@ class TestDeepSeek:
         assert "embed" in caplog.text
 
 
-class TestEmbedderThatFails:
+class WithCountingEmbedder:
     counting = CountingEmbedder()
 
     @pytest.fixture
@@ -139,6 +137,8 @@ class TestEmbedderThatFails:
         self.counting.reset()
         return given(self.counting)
 
+
+class TestEmbedderThatFails(WithCountingEmbedder):
     async def test_d1_标记_失败结果缓存_30_分钟不再重试(
         self, memory: LongTermMemory, clock: TestClock
     ) -> None:
@@ -217,17 +217,13 @@ async def test_d2_app_type_过滤_仅检索当前宿主相关记忆(memory: Long
     assert len(await contents(memory, "图表的蓝色", Namespace("小王"))) == 3
 
 
-class TestWithoutAnEmbedder:
-    @pytest.fixture
-    def settings(self) -> MemorySettings:
-        return MemorySettings(embedding=EmbeddingSettings(provider="none"))
-
-    async def test_d2_like_回退分支_同样增加_app_type_过滤(self, memory: LongTermMemory) -> None:
-        for app in ("Excel", "Word"):
-            await memory.remember(Namespace("小王", app), [NewMemory(f"★ {app}")]).or_raise()
-        await memory.save_conversation_turn(USER, "★ short", "", session_id="s1").or_raise()
-        recalled = await memory.recall(USER, "★").or_raise()
-        assert (recalled.mode, [hit.memory.content for hit in recalled.hits]) == ("like", ["★ Excel"])
+@pytest.mark.parametrize("settings", [MemorySettings(embedding=EmbeddingSettings(provider="none"))])
+async def test_d2_like_回退分支_同样增加_app_type_过滤(memory: LongTermMemory) -> None:
+    for app in ("Excel", "Word"):
+        await memory.remember(Namespace("小王", app), [NewMemory(f"★ {app}")]).or_raise()
+    await memory.save_conversation_turn(USER, "★ short", "", session_id="s1").or_raise()
+    recalled = await memory.recall(USER, "★").or_raise()
+    assert (recalled.mode, [hit.memory.content for hit in recalled.hits]) == ("like", ["★ Excel"])
 
 
 # --- D3, D4 ---
@@ -263,17 +259,13 @@ async def test_d5_拆分_prompt_为_system_与_user() -> None:
 # --- R1, R3, R4, R5 ---
 
 
-class TestHighThreshold:
-    @pytest.fixture
-    def settings(self) -> MemorySettings:
-        return MemorySettings(retrieval=RetrievalSettings(similarity_threshold=0.99))
-
-    async def test_r1_相似度阈值可配置_零结果时仍有候选(self, memory: LongTermMemory) -> None:
-        await memory.remember(USER, [NewMemory("图表要用公司的蓝色")]).or_raise()
-        (hit,) = (await memory.recall(USER, "蓝色").or_raise()).hits
-        assert hit.signals.similarity is not None
-        assert hit.signals.similarity < 0.99
-        assert hit.signals.lexical > 0
+@pytest.mark.parametrize("settings", [MemorySettings(retrieval=RetrievalSettings(similarity_threshold=0.99))])
+async def test_r1_相似度阈值可配置_零结果时仍有候选(memory: LongTermMemory) -> None:
+    await memory.remember(USER, [NewMemory("图表要用公司的蓝色")]).or_raise()
+    (hit,) = (await memory.recall(USER, "蓝色").or_raise()).hits
+    assert hit.signals.similarity is not None
+    assert hit.signals.similarity < 0.99
+    assert hit.signals.lexical > 0
 
 
 async def test_r3_分条存储_单条对话从_1_条变_2_条(memory: LongTermMemory) -> None:
@@ -297,20 +289,16 @@ async def test_r4_数据库迁移版本_6_向后兼容_桌面应用照常写入(
     assert (newest.content, newest.memory_type) == ("后来写的", "short_term")
 
 
-class TestAnyRefusal:
-    counting = CountingEmbedder()
-
-    @pytest.fixture
-    def embedder(self) -> stacks.Embedders:
-        self.counting.reset()
-        return given(self.counting)
-
-    @pytest.mark.parametrize("problem", get_args(EmbeddingProblem))
+class TestAnyRefusal(WithCountingEmbedder):
     async def test_r5_不支持_embedding_的_api_兜底_任何失败都降级(
-        self, memory: LongTermMemory, problem: EmbeddingProblem
+        self, memory: LongTermMemory, clock: TestClock
     ) -> None:
-        self.counting.problem = problem
         self.counting.fails = True
-        report = await memory.remember(USER, [NewMemory("我在北京工作")]).or_raise()
-        assert (len(report.stored), report.unembedded) == (1, 1)
-        assert await contents(memory, "北京") == ["我在北京工作"]
+        for problem in get_args(EmbeddingProblem):
+            self.counting.problem = problem
+            user = Namespace(problem)
+            report = await memory.remember(user, [NewMemory("我在北京工作")]).or_raise()
+            assert (len(report.stored), report.unembedded) == (1, 1), problem
+            assert await contents(memory, "北京", user) == ["我在北京工作"]
+            await clock.advance(HALF_AN_HOUR.total_seconds() + 1)
+        assert self.counting.calls >= len(get_args(EmbeddingProblem))

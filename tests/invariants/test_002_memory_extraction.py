@@ -15,6 +15,7 @@ from chatmemory import (
 )
 from chatmemory.longterm.saving.save_form import NOTHING_FOUND, fill_form, opened_form
 from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
+from tests.for_each import for_each
 from tests.invariants.conftest import USER
 
 PREFERENCE = "我喜欢用 Python 写代码，因为它简洁易读"
@@ -48,7 +49,7 @@ async def test_extract_from_ai_response(memory: LongTermMemory) -> None:
     assert "VS Code" in str(best.value)
 
 
-@pytest.mark.parametrize("content", ["好的", "嗯", "ok", "thanks!", "   "])
+@for_each("content", ["好的", "嗯", "ok", "thanks!", "   "])
 async def test_handle_empty_or_meaningless_content(memory: LongTermMemory, content: str) -> None:
     best = (await memory.extract(content).or_raise()).best
     assert best is None or best.confidence < 0.5
@@ -142,21 +143,16 @@ async def test_auto_save_all_identified_facts_and_preferences(memory: LongTermMe
     assert all(one.confidence >= 0.9 for one in saved)
 
 
-class TestRetrieval:
-    @pytest.fixture(params=[5, 2])
-    def settings(self, request: pytest.FixtureRequest) -> MemorySettings:
-        if request.param == RetrievalSettings().limit:
-            return MemorySettings()
-        return MemorySettings(retrieval=RetrievalSettings(limit=request.param))
+TWO = MemorySettings(retrieval=RetrievalSettings(limit=2))
 
-    async def test_retrieve_relevant_long_term_memories(
-        self, memory: LongTermMemory, settings: MemorySettings
-    ) -> None:
-        said = [NewMemory(f"我喜欢第 {n} 种编程语言" + "和茶" * n) for n in range(8)]
-        await memory.remember(USER, said).or_raise()
-        hits = (await memory.recall(USER, "喜欢的编程语言").or_raise()).hits
-        assert len(hits) == settings.retrieval.limit
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+@pytest.mark.parametrize(("settings", "most"), [(MemorySettings(), 5), (TWO, 2)])
+async def test_retrieve_relevant_long_term_memories(memory: LongTermMemory, most: int) -> None:
+    said = [NewMemory(f"我喜欢第 {n} 种编程语言" + "和茶" * n) for n in range(8)]
+    await memory.remember(USER, said).or_raise()
+    hits = (await memory.recall(USER, "喜欢的编程语言").or_raise()).hits
+    assert len(hits) == most
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 async def test_memory_access_tracking(

@@ -42,10 +42,8 @@ summarizing = pytest.mark.parametrize("settings", [SUMMARIZE])
 
 
 def lines(count: int) -> list[NewMessage]:
-    return [
-        NewMessage("user", f"第 {n} 句: room {n}", f"m{n}", MONDAY + timedelta(minutes=n))
-        for n in range(count)
-    ]
+    times = [MONDAY + timedelta(minutes=n) for n in range(count)]
+    return [NewMessage("user", f"第 {n} 句: room {n}", f"m{n}", at) for n, at in enumerate(times)]
 
 
 # --- Goals ---
@@ -99,6 +97,8 @@ async def test_a_summary_names_the_metadata_that_names_its_messages(chat: ChatMe
     assert (summary.metadata or {})["summaryMetadataId"] == origin.id
     assert (origin.conversation_id, origin.summary_message_id) == ("c1", summary.id)
     assert origin.summarized_message_ids == ("m0", "m1", "m2")
+    assert await chat.get_summarizations_of("c1", "m0") == Success((origin,))
+    assert await chat.get_summarizations_of("c1", "m3") == Success(())
     assert (origin.timestamp_range.start, origin.timestamp_range.end) == (
         MONDAY,
         MONDAY + timedelta(minutes=2),
@@ -147,13 +147,10 @@ async def test_a_strategy_of_a_user_is_injected(store: StoreSettings) -> None:
 async def test_messages_come_back_in_order_within_a_limit_and_a_time(chat: ChatMemory) -> None:
     await chat.add_messages("c1", lines(3)).or_raise()
     await chat.add_messages("c1", lines(5)[3:]).or_raise()
-    assert [one.id for one in await chat.get_messages("c1").or_raise()] == ["m0", "m1", "m2", "m3", "m4"]
-    assert [one.id for one in await chat.get_messages("c1", limit=2).or_raise()] == ["m3", "m4"]
-    before = MONDAY + timedelta(minutes=3)
-    assert [one.id for one in await chat.get_messages("c1", limit=2, before=before).or_raise()] == [
-        "m1",
-        "m2",
-    ]
+    before = {"limit": 2, "before": MONDAY + timedelta(minutes=3)}
+    for asked, ids in (({}, "01234"), ({"limit": 2}, "34"), (before, "12")):
+        found = await chat.get_messages("c1", **asked).or_raise()
+        assert [one.id for one in found] == [f"m{number}" for number in ids]
 
 
 @summarizing
