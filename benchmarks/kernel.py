@@ -22,7 +22,6 @@ from returns.future import FutureResult
 from chatmemory.effect.do import Do
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer
-from chatmemory.effect.layers.wiring import wire
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.services.ids import TimeOrderedIds
@@ -169,7 +168,6 @@ async def layers(kind: Callable[..., Layer[Any, Any, Any]], count: int) -> list[
     graphs: dict[str, Callable[[], Layer[Any, Any, Any]]] = {
         "wide, by |": lambda: reduce(or_, wide),
         "chain, by >>": lambda: reduce(rshift, chain),
-        "chain, by wire": lambda: wire(*chain),
     }
     lines: list[Line] = []
     for name, make in graphs.items():

@@ -12,11 +12,10 @@ from typing import Any, Never, Self, TypeAlias, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.key import Key
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
 from chatmemory.effect.suspended import new_event, shield
 
-__all__ = ["Finalizer", "Relay", "Scope", "ScopeTag"]
+__all__ = ["Finalizer", "Relay", "Scope"]
 
 A = TypeVar("A")
 
@@ -58,19 +57,16 @@ _FINE: Exit[None, Never] = Success(None)
 
 @final
 class Scope:
-    """A list of finalizers that run when the scope is closed: the last one first, unless ``parallel``.
+    """A list of finalizers that run when the scope is closed, the last one first.
 
     Every finalizer runs, even when others fail, and receives how the scope ended.  The cancel scopes of anyio and trio
     cannot interrupt closing; a native ``asyncio.Task.cancel()`` interrupts the finalizer that is running, and no other.
-
-    Do not use ``parallel`` for resources that hold a task group: cancel scopes have to be left in reverse order.
     """
 
-    __slots__ = ("_finalizers", "_parallel", "_parent", "is_closed")
+    __slots__ = ("_finalizers", "_parent", "is_closed")
 
-    def __init__(self, *, parallel: bool = False) -> None:
+    def __init__(self) -> None:
         self.is_closed = False
-        self._parallel = parallel
         self._parent: Scope | None = None
         self._finalizers: dict[object, Finalizer] = {}
 
@@ -92,13 +88,9 @@ class Scope:
         await self.add(lambda _: manager.__aexit__(None, None, None))
         return value
 
-    def fork(self, *, parallel: bool = False) -> Scope:
-        """Return a child scope, which is closed when this one is closed, or earlier on its own.
-
-        Args:
-            parallel: run the finalizers of the child at the same time, not one after the other.
-        """
-        child = Scope(parallel=parallel)
+    def fork(self) -> Scope:
+        """Return a child scope, which is closed when this one is closed, or earlier on its own."""
+        child = Scope()
         child.is_closed = self.is_closed
         child._parent = self
         if not self.is_closed:
@@ -130,8 +122,6 @@ class Scope:
             return
         self._mark_closed()
         failures: list[BaseException] = []
-        if self._parallel:
-            await self._run_all_at_once(exit_, failures)
         while self._finalizers:
             key, finalizer = self._finalizers.popitem()
             if isinstance(finalizer, Relay) and finalizer.is_ready():
@@ -145,21 +135,6 @@ class Scope:
                 failures.append(failure)
         if failures:
             _raise(failures)
-
-    async def _run_all_at_once(self, exit_: Exit[Any, Any], failures: list[BaseException]) -> None:
-        import anyio
-
-        async def run(finalizer: Finalizer) -> None:
-            try:
-                if (ending := finalizer(exit_)) is not None:
-                    await ending
-            except BaseException as failure:  # noqa: BLE001  raised by the caller, when all finalizers have run
-                failures.append(failure)
-
-        async with anyio.create_task_group() as tasks:
-            for finalizer in self._finalizers.values():
-                tasks.start_soon(run, finalizer)
-        self._finalizers.clear()
 
     def _mark_closed(self) -> None:
         self.is_closed = True
@@ -213,10 +188,6 @@ class _Relays:
                 self._failures.append(past)
         self._is_over = True
         self._are_over.set()
-
-
-class ScopeTag(Key[Scope]):
-    """The tag of the scope around an effect: ``fork_scoped`` asks for it, ``scoped`` provides it."""
 
 
 def _raise(failures: list[BaseException]) -> None:

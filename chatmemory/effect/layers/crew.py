@@ -12,9 +12,9 @@ from typing import Any, Protocol, final
 import anyio
 
 from chatmemory.effect.defects import defect_of
-from chatmemory.effect.fibers.tasks import current_backend
 from chatmemory.effect.layers.hosting import Stay
 from chatmemory.effect.layers.place import Gate, Plan, Step
+from chatmemory.effect.layers.tasks import current_backend
 
 __all__ = ["Builder", "Claim", "Crew"]
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, final
 import anyio
 
 from chatmemory.effect.defects import defect_of
-from chatmemory.effect.fibers.tasks import Backend, Signal, current_backend
+from chatmemory.effect.layers.tasks import Backend, Signal, current_backend
 from chatmemory.effect.outcome import Exit
 from chatmemory.effect.scope import Scope
 

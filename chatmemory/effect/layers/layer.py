@@ -1,14 +1,14 @@
 """``Layer``: a recipe for services; its type names what it needs and how it can fail.
 
 Layers are values.  ``shape.py`` defines what they are made of, ``plan.py`` and ``build.py`` how they are built;
-``runtime.py`` builds them, and ``wiring.py`` connects a list of layers automatically.
+``runtime.py`` builds them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, final, overload
 
 from typing_extensions import TypeVar
 
@@ -18,11 +18,8 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect, require_effect
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.key import TagOf, short_name
-from chatmemory.effect.layers.build import LayerFailed, build
 from chatmemory.effect.layers.fitting import fitting, require_members
-from chatmemory.effect.layers.memo import MemoMap
 from chatmemory.effect.layers.mock import Mock
-from chatmemory.effect.layers.place import Place
 from chatmemory.effect.layers.shape import (
     Acquire,
     AnyTag,
@@ -36,8 +33,8 @@ from chatmemory.effect.layers.shape import (
     Site,
     Suspend,
 )
-from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
-from chatmemory.effect.scope import Scope
+from chatmemory.effect.outcome import Exit, Failure, Outcome, Success
+from chatmemory.effect.suspended import shield
 from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
 __all__ = ["Layer", "shape_of"]
@@ -152,8 +149,8 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         Args:
             tag: the tag of the service.
             effect: makes the service.
-            needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them.  ``wire`` finds only tags
-                that are named, and ``replace`` leaves out only layers that certainly no layer asks for.
+            needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them;
+                ``replace`` leaves out only layers that certainly no layer asks for.
         """
         require_effect(effect)
         return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
@@ -192,20 +189,21 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
 
         def run(site: Site) -> Effect[Services, E, R | R2]:
             async def keep(context: Context[R | R2]) -> Outcome[Services, E]:
-                acquired = await acquire.run_in(context)
-                if type(acquired) is not Success:
-                    return acquired
-                service = acquired.unwrap()
+                with shield():  # an interruption in between would leave the service acquired for ever
+                    acquired = await acquire.run_in(context)
+                    if type(acquired) is not Success:
+                        return acquired
+                    service = acquired.unwrap()
 
-                def end(exit_: Exit[Any, Any]) -> Awaitable[Any]:
-                    releasing = release(service, exit_)
-                    require_effect(releasing, release)
-                    return releasing.run_in(context)
+                    def end(exit_: Exit[Any, Any]) -> Awaitable[Any]:
+                        releasing = release(service, exit_)
+                        require_effect(releasing, release)
+                        return releasing.run_in(context)
 
-                await site.scope.add(end)
-                return Success({tag.key: fitting(tag, service)})
+                    await site.scope.add(end)
+                    return Success({tag.key: fitting(tag, service)})
 
-            return Effect.in_context(keep).uninterruptible()
+            return Effect.in_context(keep)
 
         return _leaf(tag, run, needs)
 
@@ -355,8 +353,6 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         layers that fed only it.  A fake that needs the service that it gives (``needs`` says so) wraps the layer
         instead; then the layer is built.  A fake of a reference (``ClockTag``) also replaces its default.
 
-        ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them nevertheless.
-
         Args:
             fakes: layers for services that this one has, each for a different service.
 
@@ -375,44 +371,26 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         ``Layer.scoped(DatabaseTag, open_database).failing_with(RepositoryError)``.
         """
 
-        def read(cause: Cause[Any]) -> Effect[Never, Any]:
-            for reason in cause.reasons:
-                if isinstance(reason, Die) and isinstance(reason.defect, EffectFailed):
-                    carried = cast("EffectFailed", reason.defect).error
-                    if isinstance(carried, error):
-                        return Effect.fail(carried)
-            return Effect.fail_cause(cause)
+        def attempt(site: Site) -> Effect[Services, Any]:
+            async def run() -> Outcome[Services, Any]:
+                try:
+                    return await site.build(self.shape)
+                except EffectFailed as failed:
+                    if isinstance(failed.error, error):
+                        return Failure(failed.error)
+                    raise
+
+            return Effect.from_outcome(run)
 
         name = self.shape.name if isinstance(self.shape, Leaf) else "graph"
         return Layer(
             Leaf(
                 f"{name}.failing_with",
-                lambda site: site.build(self.shape).catch_cause(read),
+                attempt,
                 gives=None,
                 inner=self.shape,
             )
         )
-
-    # --- using it for one effect ---
-
-    @overload
-    def provide_to(self, effect: Effect[A, E, Out_contra]) -> Effect[A, Err_co | E, In_co]: ...
-    @overload
-    def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
-    def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
-        """Return an effect that builds this layer, runs *effect* with it, and releases it."""
-        require_effect(effect)
-
-        async def run(context: Context[Any]) -> Outcome[Any, Any]:
-            try:
-                async with Scope() as scope:
-                    services = await build(self.shape, Place(context, MemoMap()), scope)
-                    inner: Context[Any] = Context(services)
-                    return await effect.run_in(context.merge(inner))
-            except LayerFailed as failed:
-                return Failure(failed.error)
-
-        return Effect.in_context(run)
 
     def __repr__(self) -> str:
         return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"

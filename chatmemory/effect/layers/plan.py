@@ -17,7 +17,7 @@ from chatmemory.effect.layers.shape import AnyTag, Feed, Leaf, Merge, Replace, S
 from chatmemory.effect.layers.sightings import Sightings
 from chatmemory.effect.layers.wiring_errors import AmbiguousServiceError, LayerCycleError
 
-__all__ = ["make_plan", "region_of", "survey"]
+__all__ = ["make_plan"]
 
 
 def make_plan(shape: Shape, place: Place) -> Plan:
@@ -34,16 +34,7 @@ def make_plan(shape: Shape, place: Place) -> Plan:
     return planner.plan(part)
 
 
-def survey(shape: Shape, region: Region | None = None) -> tuple[Sequence[AnyTag], Sequence[str]]:
-    """Return the tags that *shape* needs, and the keys of the services that it gives, with the fakes of *region* applied."""
-    if isinstance(shape, Leaf) and shape.inner is None and shape.gives is not None and region is None:
-        return shape.needs or (), [tag.key for tag in shape.gives]  # most layers of `wire` are single leaves
-    needs: dict[str, AnyTag] = {}
-    part = _Planner(missing=needs).run(shape, _nowhere(region))
-    return tuple(needs.values()), tuple(part.gives)
-
-
-def region_of(fakes: Sequence[Shape]) -> Region:
+def _region_of(fakes: Sequence[Shape]) -> Region:
     """Return a region in which *fakes* replace the services that they give.
 
     Raises:
@@ -65,8 +56,8 @@ def region_of(fakes: Sequence[Shape]) -> Region:
     return Region(found)
 
 
-def _nowhere(region: Region | None = None) -> Place:
-    return Place(Context.empty(), MemoMap(), regions=() if region is None else (region,))
+def _nowhere() -> Place:
+    return Place(Context.empty(), MemoMap())
 
 
 _Walk: TypeAlias = Generator[tuple[Shape, Place], Part, Part]
@@ -175,7 +166,7 @@ class _Planner:
         return part
 
     def _replace(self, replace: Replace, place: Place) -> _Walk:
-        region = region_of(replace.fakes)
+        region = _region_of(replace.fakes)
         # A service with a default exists even where no leaf gives it: its fake feeds everything inside.
         references: dict[str, Step] = {}
         ends: tuple[Step | Gate, ...] = ()

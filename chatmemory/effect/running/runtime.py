@@ -23,7 +23,6 @@ from chatmemory.effect.outcome import (
     Success,
     exception_of,
     exit_from_exception,
-    value_or_raise,
 )
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import run_without_waiting, shield
@@ -112,16 +111,6 @@ class ManagedRuntime(Generic[R_contra]):
                 if self._idle is not None and not self._running:
                     self._idle.set()
         raise EffectInterrupted
-
-    async def run_or_raise(self, effect: Effect[A, E, R_contra]) -> A:
-        """Run *effect* with the services and return its value.
-
-        Raises:
-            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
-                errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is not open, or was closed while the effect ran.
-        """
-        return value_or_raise(await self.run(effect))
 
     def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect* with the services and without an event loop, and return its outcome.

@@ -20,7 +20,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layers.layer import Layer, shape_of
-from chatmemory.effect.outcome import EffectInterrupted, Outcome, value_or_raise
+from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
 from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay
 from chatmemory.effect.suspended import may_wait_on_asyncio
@@ -99,26 +99,6 @@ class ThreadRuntime(Generic[R_contra]):
                 "an effect of this runtime would wait for itself here: write `await runtime.run(effect)`"
             )
         return stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait()
-
-    async def run_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
-        """Run *effect* as ``run`` does, and return its value.
-
-        Raises:
-            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
-                errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
-        """
-        return value_or_raise(await self.run(effect))
-
-    def run_blocking_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
-        """Run *effect* as ``run_blocking`` does, and return its value.
-
-        Raises:
-            EffectFailed: as in ``run_or_raise``.
-            EffectInterrupted: as in ``run_or_raise``.
-            RuntimeError: it was called in the runtime's thread.
-        """
-        return value_or_raise(self.run_blocking(effect))
 
     def close(self) -> None:
         """Cancel the effects that are running, release the layer and wait for the thread to end.

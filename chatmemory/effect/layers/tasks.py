@@ -1,19 +1,19 @@
 """Tasks that belong to no task group, and the signals they wait for, on asyncio or trio.
 
 The code that starts such a task has to end it and wait for it.  A task group or a cancel scope has to be left in the
-reverse order of entering, which a fiber or a resource that outlives a step cannot guarantee.
+reverse order of entering, which a resource that outlives a step cannot guarantee.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextvars import Context, copy_context
+from contextvars import Context
 from typing import Any, Protocol, final
 
 import anyio
 
-__all__ = ["Backend", "Signal", "current_backend", "start_task"]
+__all__ = ["Backend", "Signal", "current_backend"]
 
 
 class Signal(Protocol):
@@ -47,11 +47,6 @@ class Backend(Protocol):
     def cancel_scope(self) -> anyio.CancelScope:
         """Return a new cancel scope."""
         ...
-
-
-def start_task(run: Callable[[], Coroutine[Any, Any, None]]) -> object:
-    """Start *run* as a task and return it; the caller keeps it, because asyncio holds only a weak reference."""
-    return current_backend().start(run, copy_context())
 
 
 def current_backend() -> Backend:
