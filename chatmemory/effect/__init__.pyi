@@ -4,9 +4,8 @@ from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect
 from chatmemory.effect.effect_failed import EffectFailed as EffectFailed
 from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
-from chatmemory.effect.layers.layer import Layer as Layer
-from chatmemory.effect.layers.memo import MemoMap as MemoMap
-from chatmemory.effect.layers.wiring_errors import (
+from chatmemory.effect.layer import Layer as Layer
+from chatmemory.effect.layer_errors import (
     AmbiguousServiceError as AmbiguousServiceError,
     LayerCycleError as LayerCycleError,
     ShadowedServiceError as ShadowedServiceError,

@@ -1,7 +1,4 @@
-"""``Scope``: a list of finalizers, and the order in which they run.
-
-It does not depend on layers; ``hosting.py`` keeps resources open in tasks of their own and uses a scope to close them.
-"""
+"""``Scope``: a list of finalizers, and the order in which they run."""
 
 from __future__ import annotations
 
@@ -13,43 +10,13 @@ from typing import Any, Never, Self, TypeAlias, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
-from chatmemory.effect.suspended import new_event, shield
+from chatmemory.effect.suspended import shield
 
-__all__ = ["Finalizer", "Relay", "Scope"]
+__all__ = ["Finalizer", "Scope"]
 
 A = TypeVar("A")
 
 Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object] | None]
-
-
-class Relay:
-    """A finalizer that ends a task and starts the next finalizer when that task has ended.
-
-    Waking the task that closes the scope in between would cost one more turn of the event loop for each.
-    """
-
-    __slots__ = ()
-
-    def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[object] | None:
-        """Release everything; every caller that awaits the result waits for the end."""
-        raise NotImplementedError
-
-    def is_ready(self) -> bool:
-        """Return whether there is a task, so that ``begin`` may be called."""
-        raise NotImplementedError
-
-    def begin(self, then: Callable[[Exception | None], None]) -> bool:
-        """Ask the task to end, and let it call *then* when it has ended; return False if there is nothing to end.
-
-        It may be called in any task, so it must not run other code.
-
-        Args:
-            then: called with the exception with which the task ended; None: it ended well.
-
-        Raises:
-            Exception: the task has already ended with this exception.
-        """
-        raise NotImplementedError
 
 
 _FINE: Exit[None, Never] = Success(None)
@@ -94,7 +61,7 @@ class Scope:
         child.is_closed = self.is_closed
         child._parent = self
         if not self.is_closed:
-            self._finalizers[child] = child.close_in_shield
+            self._finalizers[child] = child.run_finalizers
         return child
 
     def forget(self, child: Scope) -> None:
@@ -112,22 +79,18 @@ class Scope:
         """
         if self._finalizers:
             with shield():
-                await self.close_in_shield(exit_)
+                await self.run_finalizers(exit_)
         else:
             self._mark_closed()
 
-    async def close_in_shield(self, exit_: Exit[Any, Any]) -> None:
-        """Close this scope as ``close`` does, but without a shield: the scope around it already holds one."""
+    async def run_finalizers(self, exit_: Exit[Any, Any] = _FINE) -> None:
+        """Close this scope as ``close`` does, but without a shield, for callers that are shielded already."""
         if self.is_closed:
             return
         self._mark_closed()
         failures: list[BaseException] = []
         while self._finalizers:
-            key, finalizer = self._finalizers.popitem()
-            if isinstance(finalizer, Relay) and finalizer.is_ready():
-                self._finalizers[key] = finalizer
-                await _Relays(self._finalizers, failures).run()
-                continue
+            _, finalizer = self._finalizers.popitem()
             try:
                 if (ending := finalizer(exit_)) is not None:
                     await ending
@@ -151,43 +114,6 @@ class Scope:
         traceback: TracebackType | None,
     ) -> None:
         await self.close(_FINE if exception is None else exit_from_exception(exception))
-
-
-@final
-class _Relays:
-    """Runs the relays at the end of a list of finalizers one after the other; each task starts the next when it ends."""
-
-    __slots__ = ("_are_over", "_failures", "_finalizers", "_is_over")
-
-    def __init__(self, finalizers: dict[object, Finalizer], failures: list[BaseException]) -> None:
-        self._finalizers = finalizers
-        self._failures = failures
-        self._is_over = False
-        self._are_over = new_event()
-
-    async def run(self) -> None:
-        self._go_on(None)
-        while not self._is_over:
-            try:
-                await self._are_over.wait()
-            except BaseException as interruption:  # noqa: BLE001  asyncio's native cancel: it must not change the order
-                self._failures.append(interruption)
-
-    def _go_on(self, failure: Exception | None) -> None:
-        if failure is not None:
-            self._failures.append(failure)
-        while self._finalizers:
-            key, finalizer = self._finalizers.popitem()
-            if not (isinstance(finalizer, Relay) and finalizer.is_ready()):
-                self._finalizers[key] = finalizer
-                break
-            try:
-                if finalizer.begin(self._go_on):
-                    return
-            except Exception as past:  # noqa: BLE001  raised by the scope, when all finalizers have run
-                self._failures.append(past)
-        self._is_over = True
-        self._are_over.set()
 
 
 def _raise(failures: list[BaseException]) -> None:

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from chatmemory import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.effect import (
+    Effect,
     EffectFailed,
     Failure,
     Layer,
@@ -87,7 +88,7 @@ def test_the_exception_that_an_error_keeps_is_its_cause() -> None:
 
 async def test_a_layer_that_fails_shows_the_cause_too() -> None:
     torn = OSError("torn")
-    broken = Layer.fail(Price, RepositoryError("open the store", "unexpected", cause=torn))
+    broken = Layer.effect(Price, Effect.fail(RepositoryError("open the store", "unexpected", cause=torn)))
     with pytest.raises(EffectFailed[RepositoryError]) as failed:
         async with ManagedRuntime(broken):
             raise AssertionError

@@ -18,7 +18,7 @@ from chatmemory.effect import (
     ShadowedServiceError,
     UnknownReplacementError,
 )
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
 from tests.effect.wrong_use import (
     Greeter,
@@ -197,11 +197,6 @@ async def guest_of(_: Greeter) -> AsyncGenerator[str]:
     yield "Ann"
 
 
-async def released_by_nothing() -> None:
-    release: Any = lambda *_: None  # noqa: E731  short
-    await use(Layer.acquire_release(GuestTag, Effect.succeed("Ann"), release))
-
-
 async def greeted(layer: Any) -> None:
     await use(layer, lambda r: r.run(GreeterTag.use(greets)))
 
@@ -229,7 +224,6 @@ MAKING = [
     wrong(lambda: use(scoped(answer)), "answer", "@async"),
     wrong(lambda: use(scoped(opens_plainly)), "Generator", "@async"),
     wrong(lambda: use(scoped(opens_silent)), "lacks greet", "Layer.mock("),
-    wrong(released_by_nothing, "None", "Effect.succeed("),
     wrong(lambda: mock(gret=len), "'gret'", "did you mean 'greet'?"),
     wrong(lambda: mock(greet="hi"), "Greeter.greet is a method", "greet=lambda *_: Effect.succeed('hi')"),
     wrong(lambda: greeted(mock(greet=len)), "greets has returned 3", "Effect.succeed(value)"),

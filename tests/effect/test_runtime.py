@@ -123,7 +123,7 @@ async def test_a_runtime_can_be_closed_in_another_task_than_it_was_opened_in() -
 
 async def test_a_typed_failure_of_the_layer_is_raised_and_that_of_an_effect_is_its_outcome() -> None:
     with pytest.raises(EffectFailed) as caught:
-        async with ManagedRuntime(Layer.fail(One, "broken")):
+        async with ManagedRuntime(Layer.effect(One, Effect.fail("broken"))):
             raise AssertionError
     assert caught.value.error == "broken"
     async with ManagedRuntime(Layer.succeed(One, 1)) as runtime:

@@ -24,7 +24,7 @@ from chatmemory import (
     PastChatsService,
 )
 from chatmemory.effect import MissingServiceError, TestClock
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from chatmemory.testing import ScriptUsedUpError, Spy, Stub, forever
 from chatmemory_layers import stacks
 from tests.effect.wrong_use import Wrong, check

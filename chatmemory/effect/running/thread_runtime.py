@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layers.layer import Layer, shape_of
+from chatmemory.effect.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
 from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay

@@ -43,7 +43,7 @@ from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Effect, ShadowedServiceError
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.extraction.extractors import memory_extractor
