@@ -21,12 +21,12 @@ from returns.future import FutureResult
 
 from chatmemory.effect.do import Do
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layers.layer import Layer
-from chatmemory.effect.layers.wiring import wire
+from chatmemory.effect.layer import Layer
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.services.ids import TimeOrderedIds
 from chatmemory.effect.tag import Tag
+from chatmemory_layers import stacks
 
 ROUNDS = 7
 MICROSECONDS = 1e6
@@ -169,7 +169,6 @@ async def layers(kind: Callable[..., Layer[Any, Any, Any]], count: int) -> list[
     graphs: dict[str, Callable[[], Layer[Any, Any, Any]]] = {
         "wide, by |": lambda: reduce(or_, wide),
         "chain, by >>": lambda: reduce(rshift, chain),
-        "chain, by wire": lambda: wire(*chain),
     }
     lines: list[Line] = []
     for name, make in graphs.items():
@@ -178,13 +177,27 @@ async def layers(kind: Callable[..., Layer[Any, Any, Any]], count: int) -> list[
             async with ManagedRuntime(make()):
                 pass
 
-        milliseconds = await least_seconds(build_and_close, times=1) * MILLISECONDS
-        lines.append(Line(f"{count} {kind.__name__}s, {name}", milliseconds, "ms", target=40))
+        milliseconds = await least_seconds(build_and_close, times=10) * MILLISECONDS
+        lines.append(Line(f"{count} {kind.__name__}s, {name}", milliseconds, "ms", target=4))
     return lines
 
 
+async def stack() -> Line:
+    async def build_and_close() -> None:
+        async with ManagedRuntime(stacks.testing()):
+            pass
+
+    milliseconds = await least_seconds(build_and_close, times=10) * MILLISECONDS
+    return Line("the stack for tests, made, opened and closed", milliseconds, "ms")
+
+
 async def main() -> None:
-    for line in [*await effects_and_coroutines(), *await layers(value, 1000), *await layers(resource, 1000)]:
+    for line in [
+        *await effects_and_coroutines(),
+        *await layers(value, 100),
+        *await layers(resource, 100),
+        await stack(),
+    ]:
         print(line)
 
 

@@ -71,7 +71,7 @@ async def filled(store: Path) -> None:
         memory = await runtime.service(ChatMemoryService)
         for number in range(CONVERSATIONS):
             message = NewMessage(role="user", content=CONTENT)
-            await runtime.run_or_raise(memory.add_messages(f"c{number}", [message]))
+            await memory.add_messages(f"c{number}", [message]).or_raise()
 
 
 def main() -> None:

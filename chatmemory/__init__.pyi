@@ -61,7 +61,6 @@ from chatmemory.effect import (
     Effect as Effect,
     EffectFailed as EffectFailed,
     Failure as Failure,
-    Fiber as Fiber,
     Layer as Layer,
     ManagedRuntime as ManagedRuntime,
     Outcome as Outcome,
@@ -71,7 +70,6 @@ from chatmemory.effect import (
     TestClock as TestClock,
     ThreadRuntime as ThreadRuntime,
     catch as catch,
-    wire as wire,
 )
 from chatmemory.embedding.embedder import (
     USUAL_THRESHOLD as USUAL_THRESHOLD,

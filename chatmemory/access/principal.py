@@ -123,7 +123,7 @@ _acting: ContextVar[Principal] = ContextVar("chatmemory.principal", default=ANYB
 def acting_as(principal: Principal) -> Generator[None]:
     """Run the block with the rights of *principal*: stores show and change only what these rights allow.
 
-    This applies to the effects that are awaited in the block, to the tasks and fibers that start in it, and to a
+    This applies to the effects that are awaited in the block, to the tasks that start in it, and to a
     ``ThreadRuntime`` that is called in it.
 
         with acting_as(Principal(name="phone", namespace=ada, granted=(Granted(ada),))):

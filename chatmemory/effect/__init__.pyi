@@ -1,13 +1,11 @@
 from chatmemory.effect.catching import catch as catch
 from chatmemory.effect.context import Context as Context
 from chatmemory.effect.do import Do as Do
-from chatmemory.effect.effect import Effect as Effect, Fiber as Fiber
+from chatmemory.effect.effect import Effect as Effect
 from chatmemory.effect.effect_failed import EffectFailed as EffectFailed
 from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
-from chatmemory.effect.layers.layer import Layer as Layer
-from chatmemory.effect.layers.memo import MemoMap as MemoMap
-from chatmemory.effect.layers.wiring import wire as wire
-from chatmemory.effect.layers.wiring_errors import (
+from chatmemory.effect.layer import Layer as Layer
+from chatmemory.effect.layer_errors import (
     AmbiguousServiceError as AmbiguousServiceError,
     LayerCycleError as LayerCycleError,
     ShadowedServiceError as ShadowedServiceError,
@@ -27,7 +25,7 @@ from chatmemory.effect.outcome import (
 from chatmemory.effect.running.runner import Runner as Runner
 from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime
 from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
-from chatmemory.effect.scope import Scope as Scope, ScopeTag as ScopeTag
+from chatmemory.effect.scope import Scope as Scope
 from chatmemory.effect.services.clock import (
     Clock as Clock,
     ClockTag as ClockTag,

@@ -12,7 +12,6 @@ from attrs import define, field
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.mistakes import no_tag, require_tag
-from chatmemory.effect.family import Family
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]
@@ -28,12 +27,10 @@ R_contra = TypeVar("R_contra", contravariant=True)
 class Context(Generic[R_contra]):
     """An immutable map from tag to service, in order of insertion; ``services`` is keyed by the tags' keys.
 
-    Contravariant: a context that offers more can be used where less is asked for.  ``family`` is that of the running effect;
-    every context that is made from this one keeps it.
+    Contravariant: a context that offers more can be used where less is asked for.
     """
 
     services: Mapping[str, Any] = field(factory=dict[str, Any])
-    family: Family | None = field(default=None, eq=False)
 
     @staticmethod
     def empty() -> Context[Never]:
@@ -69,15 +66,15 @@ class Context(Generic[R_contra]):
             key = tag.key
         except AttributeError:
             raise no_tag(tag) from None
-        return Context({**self.services, key: service}, self.family)
+        return Context({**self.services, key: service})
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
         """Return a context with the services of both; where both have one, that of *other* is used."""
         if not other.services:
             return cast("Context[R_contra | R2]", self)
-        if not self.services and self.family in {None, other.family}:
+        if not self.services:
             return cast("Context[R_contra | R2]", other)
-        return Context({**self.services, **other.services}, self.family or other.family)
+        return Context({**self.services, **other.services})
 
     def __contains__(self, tag: TagOf[Any, Any]) -> bool:
         return tag.key in self.services

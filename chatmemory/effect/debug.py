@@ -21,7 +21,7 @@ from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layers.shape import Leaf
+from chatmemory.effect.layer import Leaf
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.running.thread_runtime import ThreadRuntime

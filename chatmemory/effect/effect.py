@@ -1,4 +1,4 @@
-"""``Effect``: a description of work that may fail and may need services, run when it is awaited; ``Fiber``: a running effect.
+"""``Effect``: a description of work that may fail and may need services, run when it is awaited.
 
 ``outcome.py`` defines how an effect ends, ``do.py`` do-notation, ``context.py`` and ``tag.py`` services,
 ``concurrent.py`` and ``resource.py`` concurrency and cleanup, ``containers.py`` the containers of ``returns``.
@@ -36,15 +36,13 @@ from chatmemory.effect.checks.arguments import (
     require_plain,
     require_seconds,
 )
-from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, no_scope, shown
+from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, shown
 from chatmemory.effect.combinators import concurrent, resource
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
-from chatmemory.effect.family import Family
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import (
-    Cause,
     Exit,
     Failure,
     Outcome,
@@ -52,7 +50,6 @@ from chatmemory.effect.outcome import (
     as_outcome,
     exit_from_exception,
     exit_from_outcome,
-    outcome_from_exit,
     value_or_raise,
 )
 from chatmemory.effect.suspended import run_without_waiting
@@ -64,12 +61,10 @@ if TYPE_CHECKING:
     from returns.io import IOResult
     from returns.result import Result
 
-    from chatmemory.effect.fibers.forked import Forked
-    from chatmemory.effect.scope import Scope, ScopeTag
     from chatmemory.effect.services.schedule import Schedule
     from chatmemory.effect.services.tracer import Attributes
 
-__all__ = ["Do", "Effect", "Fiber", "require_effect"]
+__all__ = ["Do", "Effect", "require_effect"]
 
 A = TypeVar("A")
 A1 = TypeVar("A1")
@@ -111,7 +106,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     An effect is a value: creating it runs nothing, awaiting it runs it, and awaiting it again runs it again.
     A failure that the type names is a value in the outcome.  Any other exception is a defect: every method here lets it
-    through except ``exit`` and ``catch_cause``.  All of them let cancellation through.
+    through except ``exit``.  All of them let cancellation through.
     """
 
     __slots__ = ("_function", "_kind", "_source")
@@ -159,15 +154,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def fail(error: E) -> Effect[Never, E]:
         """Return an effect that fails with *error*."""
         return Effect(None, _OUTCOME, Failure(error))
-
-    @staticmethod
-    def fail_cause(cause: Cause[E]) -> Effect[Never, E]:
-        """Return an effect that ends with *cause*; when it holds a defect, the defect is raised before any typed failure."""
-
-        def call() -> Outcome[Never, E]:
-            return outcome_from_exit(Failure(cause))
-
-        return Effect(None, _CALL, call)
 
     @staticmethod
     def sync(function: Callable[[], A]) -> Effect[A]:
@@ -402,20 +388,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return values.map(tuple) if isinstance(effects, tuple) else values
 
     @staticmethod
-    def race_all(effects: Iterable[Effect[A, E, R]]) -> Effect[A, E, R]:
-        """Run *effects* at once, end as the first one that succeeds, and interrupt the others; see ``race``.
-
-        Raises:
-            ValueError: there are no effects.
-        """
-        from chatmemory.effect.fibers.race import run_race
-
-        runners = _steps(effects, "Effect.race_all")
-        if not runners:
-            raise ValueError("a race of no effects would never end: give it one effect or more")
-        return Effect.in_context(lambda context: run_race(runners, context))
-
-    @staticmethod
     def sleep(seconds: float) -> Effect[None]:
         """Return an effect that succeeds after *seconds* of the provided ``Clock``."""
         require_seconds(seconds)
@@ -460,18 +432,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             raise no_function(function, where="effect.lash", example="lambda error: effect")
         return Effect(self, _LASH, function)
 
-    def catch_cause(
-        self: Effect[A, E, R], function: Callable[[Cause[E]], Effect[B, E2, R2]]
-    ) -> Effect[A | B, E2, R | R2]:
-        """Recover from a failure or a defect with the effect that *function* makes from the cause."""
-        if not callable(function):
-            raise no_function(function, where="effect.catch_cause", example="lambda cause: effect")
-
-        def recover(exit_: Exit[A, E]) -> Effect[A | B, E2, R2]:
-            return Effect.succeed(exit_.unwrap()) if type(exit_) is Success else function(exit_.failure())
-
-        return self.exit().bind(recover)
-
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes from the value, and keep the value."""
         if not callable(function):
@@ -512,7 +472,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def retry(
         self: Effect[A, E, R],
-        schedule: Schedule[E, Any],
+        schedule: Schedule[E],
         *,
         while_: Callable[[E], bool] | None = None,
         until: Callable[[E], bool] | None = None,
@@ -532,14 +492,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             return (while_ is None or while_(error)) and (until is None or not until(error))
 
         return Effect.in_context(lambda context: run_retried(self, schedule, goes_on, context))
-
-    def repeat(self: Effect[A, E, R], schedule: Schedule[A, B]) -> Effect[B, E, R]:
-        """Run the effect again after each success while *schedule* continues, and succeed with the schedule's last output."""
-        if not hasattr(schedule, "start"):
-            raise no_schedule(schedule, where="effect.repeat")
-        from chatmemory.effect.combinators.retry import run_repeated
-
-        return Effect.in_context(lambda context: run_repeated(self, schedule, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Limit how long the effect may run.  When the time is over, cancel it and wait for its finalizers.
@@ -591,10 +543,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
 
-    def uninterruptible(self) -> Effect[A_co, E_co, R_co]:
-        """Delay cancellation until the effect has ended."""
-        return Effect.in_context(lambda context: resource.run_shielded(self, context))
-
     # --- several at once ---
 
     def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
@@ -602,46 +550,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         When both fail, a defect is raised if there is one; otherwise the failure that came first is the outcome.
         """
-        pair: list[Effect[Any, Any, Any]] = [self, other]
-        return Effect.race_all(pair)
-
-    def fork(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R]:
-        """Start this effect in a task of its own, and succeed with its fiber at once.
-
-        When the effect that forked it ends, the fiber is interrupted and waited for.
-        """
-        from chatmemory.effect.fibers.forked import fork
-
-        async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
-            return Success(Fiber(await fork(self, context)))
-
-        return Effect.in_context(start)
-
-    def fork_in(self: Effect[A, E, R], scope: Scope) -> Effect[Fiber[A, E], Never, R]:
-        """Start this effect in a task of its own, which is interrupted and waited for when *scope* is closed."""
-        from chatmemory.effect.fibers.forked import fork_in
-
-        if not hasattr(scope, "fork"):
-            raise no_scope(scope)
-
-        async def start(context: Context[R]) -> Outcome[Fiber[A, E], Never]:
-            return Success(Fiber(await fork_in(self, scope, context)))
-
-        return Effect.in_context(start)
-
-    def fork_scoped(self: Effect[A, E, R]) -> Effect[Fiber[A, E], Never, R | ScopeTag]:
-        """Start this effect in a task of its own, which ends with the ``scoped`` effect around it."""
-        from chatmemory.effect.scope import ScopeTag
-
-        return Effect.service(ScopeTag).bind(self.fork_in)
-
-    @overload
-    def scoped(self: Effect[A, E, ScopeTag]) -> Effect[A, E]: ...
-    @overload
-    def scoped(self: Effect[A, E, R | ScopeTag]) -> Effect[A, E, R]: ...
-    def scoped(self: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
-        """Provide a scope, and close it when this effect has ended, however it ends."""
-        return Effect.in_context(lambda context: resource.run_scoped(self, context))
+        require_effect(other)
+        pair: tuple[Effect[Any, Any, Any], ...] = (self, other)
+        return Effect.in_context(lambda context: concurrent.run_race(pair, context))
 
     # --- running it ---
 
@@ -651,9 +562,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack, and a
         step costs no extra call.
         """
-        family = context.family
-        if family is None or family.is_over:  # the outermost effect, not a step of another effect
-            return await self.run_supervised(context)
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
         # The plain value between two steps: a container of returns for each would take a third of the time.
@@ -710,20 +618,10 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             else:
                 return Success(value) if succeeded else Failure(value)
 
-    async def run_supervised(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:
-        """Run as a fiber; then interrupt the fibers that it has forked and that still run, and wait for their finalizers."""
-        family = Family()
-        try:
-            return await self.run_in(Context(context.services, family))
-        finally:
-            family.is_over = True
-            if family.members:
-                await family.end()
-
     def __await__(self: Effect[A, E]) -> Generator[Any, Any, Outcome[A, E]]:
-        if self._kind == _AWAIT:  # a single effect needs no loop, and without a context it cannot fork
+        if self._kind == _AWAIT:  # a single effect needs no loop
             return _run_leaf(self._function).__await__()
-        return self.run_supervised(_NOTHING).__await__()
+        return self.run_in(_NOTHING).__await__()
 
     async def or_raise(self: Effect[A, E]) -> A:
         """Run the effect and return its value.
@@ -804,43 +702,3 @@ def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:
         if type(step) is not Effect:
             require_effect(step)
     return steps
-
-
-@final
-class Fiber(Generic[A_co, E_co]):
-    """An effect that runs in a task of its own; ``fork`` starts it.
-
-    A defect that no caller has seen through one of these methods is logged when the fiber's parent ends.
-    """
-
-    __slots__ = ("_forked",)
-
-    def __init__(self, forked: Forked[A_co, E_co]) -> None:
-        """Make the fiber of *forked*; ``fork`` and similar methods call this."""
-        self._forked = forked
-
-    def join(self) -> Effect[A_co, E_co]:
-        """Wait for the fiber, and end as it ended: a defect is raised, and ``EffectInterrupted`` if it was interrupted.
-
-        Interrupting the effect that joins does not interrupt the fiber.
-        """
-        return Effect.from_outcome(self._forked.outcome)
-
-    def await_(self) -> Effect[Exit[A_co, E_co]]:
-        """Wait for the fiber, and succeed with how it ended."""
-        return Effect.promise(self._forked.ended)
-
-    def interrupt(self) -> Effect[Exit[A_co, E_co]]:
-        """Interrupt the fiber, wait for its finalizers, and succeed with how it ended."""
-        return Effect.promise(self._forked.interrupt)
-
-    def poll(self) -> Exit[A_co, E_co] | None:
-        """Return how the fiber ended, or None while it is running."""
-        return self._forked.exit
-
-    if not TYPE_CHECKING:  # type checkers report it without this method
-
-        def __await__(self) -> Never:
-            """Raise ``TypeError`` with how to wait for the fiber."""
-            msg = "a fiber is not an effect: `await fiber.join()` waits for it and ends as it does, fiber.await_() tells how it ended"
-            raise TypeError(msg)

@@ -69,10 +69,10 @@ class MissingServiceError(LookupError):
         ready = next((tag.given_by for tag in _tags(Key) if tag.key == self.key and tag.given_by), None)
         layer = ready or f"Layer.succeed({name}, service)"
         if self.needed_by:
-            return f"feed it, {layer} >> the layer, or put {layer} into wire(...)"
+            return f"feed it, {layer} >> the layer"
         if self.available:
             return f"add a layer that gives it: stack | {layer}"
-        return f"give it by {layer}.provide_to(effect), or run the effect in a runtime whose layer gives it"
+        return f"run the effect in a runtime whose layer gives it: ManagedRuntime({layer})"
 
 
 def short_name(key: str) -> str:

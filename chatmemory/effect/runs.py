@@ -22,7 +22,3 @@ class Runs(Protocol[A_co, E_co, R_co]):
     async def run_in(self, context: Context[R_co], /) -> Outcome[A_co, E_co]:
         """Run with the services of *context*."""
         ...
-
-    async def run_supervised(self, context: Context[R_co], /) -> Outcome[A_co, E_co]:
-        """Run as a fiber, and end the fibers that it forks."""
-        ...

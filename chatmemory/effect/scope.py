@@ -1,7 +1,4 @@
-"""``Scope``: a list of finalizers, and the order in which they run.
-
-It does not depend on layers; ``hosting.py`` keeps resources open in tasks of their own and uses a scope to close them.
-"""
+"""``Scope``: a list of finalizers, and the order in which they run."""
 
 from __future__ import annotations
 
@@ -12,45 +9,14 @@ from typing import Any, Never, Self, TypeAlias, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.key import Key
 from chatmemory.effect.outcome import Exit, Success, exit_from_exception
-from chatmemory.effect.suspended import new_event, shield
+from chatmemory.effect.suspended import shield
 
-__all__ = ["Finalizer", "Relay", "Scope", "ScopeTag"]
+__all__ = ["Finalizer", "Scope"]
 
 A = TypeVar("A")
 
 Finalizer: TypeAlias = Callable[[Exit[Any, Any]], Awaitable[object] | None]
-
-
-class Relay:
-    """A finalizer that ends a task and starts the next finalizer when that task has ended.
-
-    Waking the task that closes the scope in between would cost one more turn of the event loop for each.
-    """
-
-    __slots__ = ()
-
-    def __call__(self, exit_: Exit[Any, Any]) -> Awaitable[object] | None:
-        """Release everything; every caller that awaits the result waits for the end."""
-        raise NotImplementedError
-
-    def is_ready(self) -> bool:
-        """Return whether there is a task, so that ``begin`` may be called."""
-        raise NotImplementedError
-
-    def begin(self, then: Callable[[Exception | None], None]) -> bool:
-        """Ask the task to end, and let it call *then* when it has ended; return False if there is nothing to end.
-
-        It may be called in any task, so it must not run other code.
-
-        Args:
-            then: called with the exception with which the task ended; None: it ended well.
-
-        Raises:
-            Exception: the task has already ended with this exception.
-        """
-        raise NotImplementedError
 
 
 _FINE: Exit[None, Never] = Success(None)
@@ -58,19 +24,16 @@ _FINE: Exit[None, Never] = Success(None)
 
 @final
 class Scope:
-    """A list of finalizers that run when the scope is closed: the last one first, unless ``parallel``.
+    """A list of finalizers that run when the scope is closed, the last one first.
 
     Every finalizer runs, even when others fail, and receives how the scope ended.  The cancel scopes of anyio and trio
     cannot interrupt closing; a native ``asyncio.Task.cancel()`` interrupts the finalizer that is running, and no other.
-
-    Do not use ``parallel`` for resources that hold a task group: cancel scopes have to be left in reverse order.
     """
 
-    __slots__ = ("_finalizers", "_parallel", "_parent", "is_closed")
+    __slots__ = ("_finalizers", "_parent", "is_closed")
 
-    def __init__(self, *, parallel: bool = False) -> None:
+    def __init__(self) -> None:
         self.is_closed = False
-        self._parallel = parallel
         self._parent: Scope | None = None
         self._finalizers: dict[object, Finalizer] = {}
 
@@ -92,17 +55,13 @@ class Scope:
         await self.add(lambda _: manager.__aexit__(None, None, None))
         return value
 
-    def fork(self, *, parallel: bool = False) -> Scope:
-        """Return a child scope, which is closed when this one is closed, or earlier on its own.
-
-        Args:
-            parallel: run the finalizers of the child at the same time, not one after the other.
-        """
-        child = Scope(parallel=parallel)
+    def fork(self) -> Scope:
+        """Return a child scope, which is closed when this one is closed, or earlier on its own."""
+        child = Scope()
         child.is_closed = self.is_closed
         child._parent = self
         if not self.is_closed:
-            self._finalizers[child] = child.close_in_shield
+            self._finalizers[child] = child.run_finalizers
         return child
 
     def forget(self, child: Scope) -> None:
@@ -120,24 +79,18 @@ class Scope:
         """
         if self._finalizers:
             with shield():
-                await self.close_in_shield(exit_)
+                await self.run_finalizers(exit_)
         else:
             self._mark_closed()
 
-    async def close_in_shield(self, exit_: Exit[Any, Any]) -> None:
-        """Close this scope as ``close`` does, but without a shield: the scope around it already holds one."""
+    async def run_finalizers(self, exit_: Exit[Any, Any] = _FINE) -> None:
+        """Close this scope as ``close`` does, but without a shield, for callers that are shielded already."""
         if self.is_closed:
             return
         self._mark_closed()
         failures: list[BaseException] = []
-        if self._parallel:
-            await self._run_all_at_once(exit_, failures)
         while self._finalizers:
-            key, finalizer = self._finalizers.popitem()
-            if isinstance(finalizer, Relay) and finalizer.is_ready():
-                self._finalizers[key] = finalizer
-                await _Relays(self._finalizers, failures).run()
-                continue
+            _, finalizer = self._finalizers.popitem()
             try:
                 if (ending := finalizer(exit_)) is not None:
                     await ending
@@ -145,21 +98,6 @@ class Scope:
                 failures.append(failure)
         if failures:
             _raise(failures)
-
-    async def _run_all_at_once(self, exit_: Exit[Any, Any], failures: list[BaseException]) -> None:
-        import anyio
-
-        async def run(finalizer: Finalizer) -> None:
-            try:
-                if (ending := finalizer(exit_)) is not None:
-                    await ending
-            except BaseException as failure:  # noqa: BLE001  raised by the caller, when all finalizers have run
-                failures.append(failure)
-
-        async with anyio.create_task_group() as tasks:
-            for finalizer in self._finalizers.values():
-                tasks.start_soon(run, finalizer)
-        self._finalizers.clear()
 
     def _mark_closed(self) -> None:
         self.is_closed = True
@@ -176,47 +114,6 @@ class Scope:
         traceback: TracebackType | None,
     ) -> None:
         await self.close(_FINE if exception is None else exit_from_exception(exception))
-
-
-@final
-class _Relays:
-    """Runs the relays at the end of a list of finalizers one after the other; each task starts the next when it ends."""
-
-    __slots__ = ("_are_over", "_failures", "_finalizers", "_is_over")
-
-    def __init__(self, finalizers: dict[object, Finalizer], failures: list[BaseException]) -> None:
-        self._finalizers = finalizers
-        self._failures = failures
-        self._is_over = False
-        self._are_over = new_event()
-
-    async def run(self) -> None:
-        self._go_on(None)
-        while not self._is_over:
-            try:
-                await self._are_over.wait()
-            except BaseException as interruption:  # noqa: BLE001  asyncio's native cancel: it must not change the order
-                self._failures.append(interruption)
-
-    def _go_on(self, failure: Exception | None) -> None:
-        if failure is not None:
-            self._failures.append(failure)
-        while self._finalizers:
-            key, finalizer = self._finalizers.popitem()
-            if not (isinstance(finalizer, Relay) and finalizer.is_ready()):
-                self._finalizers[key] = finalizer
-                break
-            try:
-                if finalizer.begin(self._go_on):
-                    return
-            except Exception as past:  # noqa: BLE001  raised by the scope, when all finalizers have run
-                self._failures.append(past)
-        self._is_over = True
-        self._are_over.set()
-
-
-class ScopeTag(Key[Scope]):
-    """The tag of the scope around an effect: ``fork_scoped`` asks for it, ``scoped`` provides it."""
 
 
 def _raise(failures: list[BaseException]) -> None:

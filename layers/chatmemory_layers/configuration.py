@@ -6,17 +6,21 @@ A setting is written ``memory.chat.strategy.summarizeEveryN`` in the file, and
 """
 
 import os
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, final
-
-from attrs import frozen
+from typing import Any, TypeAlias, cast
 
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
-from chatmemory.effect.config.config import Config, EnvironmentProvider, LayeredProvider, MappingProvider
 from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.config.structuring import by_own_keys, fields_of, named_tables_of, other_keys_of
+from chatmemory.effect.config.structuring import (
+    by_own_keys,
+    fields_of,
+    named_tables_of,
+    other_keys_of,
+    structure,
+)
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import (
@@ -50,6 +54,8 @@ SettingsTags: TypeAlias = (
 
 NAME = "NAME"
 
+SettingPath: TypeAlias = tuple[str, ...]  # ("memory", "chat", "strategy")
+
 
 def read_settings(
     path: str | os.PathLike[str] | None = None,
@@ -68,10 +74,18 @@ def read_settings(
     if path is None and given is None and not is_anything_set(environment):
         return Success(Settings())  # without cattrs, which takes longer to import than a command may take
     table, problems = _read_toml(path)
-    variables = _variables(environment)
-    plain = EnvironmentProvider({name: environment[name] for name in PLAIN if name in environment})
-    others = LayeredProvider(variables, LayeredProvider(plain, MappingProvider(table)))
-    read = Config.of(Settings).parse(LayeredProvider(_Single(given or {}), others))
+    variables = _by_own_names(environment)
+    said = {f"{PREFIX}_{name}": environment[name] for name in PLAIN if name in environment}
+    said |= {name: text for name, text in variables.items() if text}  # a shell may set one without a value
+
+    def find(path: SettingPath) -> object:
+        told = _look_up(given or {}, path)
+        # A table as a whole comes from the file, so that an unknown key in it is seen.
+        if told is not None and not isinstance(told, Mapping):
+            return told
+        return said.get(variable_of(path)) or _look_up(table, path)
+
+    read = structure(Settings, _gather(Settings, find, ()) or {})
     if isinstance(read, Failure):
         problems += read.failure().problems
     problems += _unknown_variables(variables)
@@ -111,7 +125,7 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
     )
 
 
-def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def setting_paths(kind: Any = Settings, path: SettingPath = ()) -> Iterator[SettingPath]:
     """Return the path of every single setting: ``("memory", "chat", "strategy", "summarizeEveryN")``.
 
     ``NAME`` stands in it for a name that whoever sets it chooses.
@@ -125,7 +139,13 @@ def setting_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, key)
 
 
-def other_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+def variable_of(path: SettingPath) -> str:
+    """Return the name of the environment variable for the setting at *path*."""
+    words = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).upper() for key in path)
+    return "_".join((PREFIX, *words))
+
+
+def other_paths(kind: Any = Settings, path: SettingPath = ()) -> Iterator[tuple[SettingPath, str]]:
     """Return the path by which a document names a setting, and the setting's own key there, of each that has two."""
     for other, key in other_keys_of(kind).items():
         yield (*path, other), key
@@ -133,17 +153,27 @@ def other_paths(kind: Any = Settings, path: tuple[str, ...] = ()) -> Iterator[tu
         yield from other_paths(inner, (*path, key))
 
 
-@final
-@frozen
-class _Single:
-    """Single settings; a table as a whole is left to others, so that a key which nobody knows is seen there."""
+def _gather(kind: Any, find: Callable[[SettingPath], object], path: SettingPath) -> object:
+    """Return the raw data for a *kind*: the value at *path*, overridden field by field; None when there is nothing."""
+    data = find(path)
+    fields = fields_of(kind)
+    if not fields or not isinstance(data, Mapping | None):
+        return data
+    table = by_own_keys(cast("Mapping[str, object]", data or {}), other_keys_of(kind))
+    for key, inner in fields.items():
+        value = _gather(inner, find, (*path, key))
+        if value is not None:
+            table[key] = value
+    return None if data is None and not table else table
 
-    tables: Mapping[str, object]
 
-    def load(self, path: tuple[str, ...]) -> Outcome[object, ConfigError]:
-        """Return what is at *path*, unless it is a table."""
-        found = MappingProvider(self.tables).load(path)
-        return Success(None) if isinstance(found.unwrap(), Mapping) else found
+def _look_up(tables: Mapping[str, object], path: SettingPath) -> object:
+    value: Any = tables
+    for key in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = cast("Mapping[str, Any]", value).get(key)
+    return value
 
 
 def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object], list[ConfigProblem]]:
@@ -158,14 +188,15 @@ def _read_toml(path: str | os.PathLike[str] | None) -> tuple[Mapping[str, object
     return {}, [UnreadableSource(os.fspath(path), reason)]
 
 
-def _variables(environment: Mapping[str, str]) -> EnvironmentProvider:
-    named = EnvironmentProvider({}, PREFIX).variable
-    others = {named(path): named((*path[:-1], key)) for path, key in other_paths()}
-    return EnvironmentProvider(by_own_keys(environment, others), PREFIX)
+def _by_own_names(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return *environment* with the variables of second names under the settings' own names."""
+    return by_own_keys(
+        environment, {variable_of(path): variable_of((*path[:-1], key)) for path, key in other_paths()}
+    )
 
 
-def _unknown_variables(variables: EnvironmentProvider) -> list[ConfigProblem]:
-    known = [variables.variable(path) for path in setting_paths() if NAME not in path]
-    ours = (name for name in variables.variables if is_set(name) and name not in PLAIN)
+def _unknown_variables(variables: Mapping[str, str]) -> list[ConfigProblem]:
+    known = [variable_of(path) for path in setting_paths() if NAME not in path]
+    ours = (name for name in variables if is_set(name) and name not in PLAIN)
     unknown = sorted(set(ours) - set(known))
     return [InvalidValue(name, f"unknown variable{did_you_mean(name, known)}") for name in unknown]

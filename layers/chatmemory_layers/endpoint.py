@@ -177,10 +177,10 @@ def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tu
     return tuple(problems)
 
 
-def _as_asked(moment: Moment[EndpointFailure]) -> Run[None, EndpointFailure]:
+def _as_asked(moment: Moment[EndpointFailure]) -> Run[EndpointFailure]:
     """Wait as long as the endpoint asks for, if it asks."""
     while True:
-        moment = yield None, moment.input.retry_after_seconds or 0.0
+        moment = yield moment.input.retry_after_seconds or 0.0
 
 
 PAUSES: Final = Schedule(_as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()

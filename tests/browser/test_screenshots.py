@@ -43,9 +43,15 @@ LOOKS: Final[tuple[tuple[Language, Theme, str], ...]] = (
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the demo keeps everything."""
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Generator[Server]:
     """Serve what the demo leaves behind, as the demo itself says how."""
-    demo = (sys.executable, ROOT / "examples/demo.py", tmp_path_factory.mktemp("demo"))
+    demo = (sys.executable, ROOT / "examples/demo.py", folder)
     said = subprocess.run(demo, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     with started(*shlex.split(said.splitlines()[-1]), "--port", "0") as server:
         yield server

@@ -1,6 +1,6 @@
 """Who did what to which conversation or memory is on record, by the name of who acted, without what was said."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
-from chatmemory.effect import Effect, Failure, ManagedRuntime
+from chatmemory.effect import Failure, ManagedRuntime
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.events.audit import AuditEntry, AuditTrail, AuditTrailTag
@@ -33,9 +33,10 @@ EVERYTHING = AuditQuery(limit=1000)
 
 
 @pytest.fixture
-async def trail(opened: ManagedRuntime[Repositories]) -> AuditTrail:
+async def trail(opened: ManagedRuntime[Repositories]) -> AsyncGenerator[AuditTrail]:
     """The trail of the store, as a ready stack finds it."""
-    return await opened.run_or_raise(audit_trail.provide_to(Effect.service(AuditTrailTag)))
+    async with opened.child(audit_trail) as child:
+        yield await child.service(AuditTrailTag)
 
 
 async def told(trail: AuditTrail, query: AuditQuery = EVERYTHING) -> Sequence[AuditEntry]:

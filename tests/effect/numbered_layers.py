@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Success, Tag
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Tag
 
 
 class One(Tag[int]): ...
@@ -26,23 +28,15 @@ class Journal(list[str]):
         return Effect.sync(lambda: self.append(entry))
 
     def layer(self, number: int, *needs: Any) -> Layer[Any]:
-        return Layer.acquire_release(
-            TAGS[number],
-            self.write(f"a{number}").map(lambda _: number),
-            lambda _, __: self.write(f"r{number}"),
-            needs=needs,
-        )
+        @asynccontextmanager
+        async def open_(*_: object) -> AsyncGenerator[int]:
+            self.append(f"a{number}")
+            try:
+                yield number
+            finally:
+                self.append(f"r{number}")
 
-    def slow_layer(self, number: int, acquired: anyio.Event) -> Layer[Any]:
-        """A layer that is acquired and then never done."""
-
-        async def never() -> Success[int]:
-            acquired.set()
-            await anyio.sleep_forever()
-            raise AssertionError
-
-        tag = TAGS[number]
-        return self.layer(number) >> Layer.effect(tag, Effect.from_outcome(never), needs=[tag])
+        return Layer.scoped(TAGS[number], open_, *needs)
 
 
 async def services(layer: Layer[Any, Any], *tags: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Every container of ``returns``, into an effect and back."""
+"""Containers of ``returns``, into an effect and back."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import Any
 
 import pytest
 from returns.context import (
-    RequiresContext,
     RequiresContextFutureResult,
-    RequiresContextIOResult,
-    RequiresContextResult,
 )
-from returns.future import Future, FutureResult, future_safe
-from returns.io import IO, IOFailure, IOResult, IOSuccess
-from returns.maybe import Nothing, Some
+from returns.future import FutureResult, future_safe
+from returns.io import IOFailure, IOSuccess
 from returns.pipeline import flow, pipe
 from returns.pointfree import alt, bind, lash, map_
 from returns.result import safe
@@ -33,14 +29,10 @@ SHELF = Context.of(Price, 3)
 
 
 INTO: list[tuple[Effect[Any, Any], Success[Any] | Failure[Any]]] = [
-    (containers.from_maybe(Some(1)), Success(1)),
-    (containers.from_maybe(Nothing), Failure(None)),
     (Effect.from_result(Success(1)), Success(1)),
     (Effect.from_result(Failure("no")), Failure("no")),
-    (containers.from_io(lambda: IO(1)), Success(1)),
     (containers.from_io_result(lambda: IOSuccess(1)), Success(1)),
     (containers.from_io_result(lambda: IOFailure("no")), Failure("no")),
-    (containers.from_future(lambda: Future.from_value(1)), Success(1)),
     (containers.from_future_result(lambda: FutureResult.from_value(1)), Success(1)),
     (containers.from_future_result(lambda: FutureResult.from_failure("no")), Failure("no")),
 ]
@@ -55,35 +47,15 @@ async def test_a_container_becomes_an_effect_which_can_run_again(
 
 async def test_an_effect_becomes_a_container() -> None:
     one, no = Effect.succeed(1), Effect.fail("no")
-    assert [containers.to_maybe(one), containers.to_maybe(no)] == [Some(1), Nothing]
-    assert containers.to_result(no) == Failure("no")
-    assert containers.to_io(one) == IO(1)
-    assert containers.to_io_result(no) == IOFailure("no")
     assert await one.awaitable() == await one.future_result() == IOSuccess(1)
-    assert await containers.to_future(one) == IO(1)
-    assert await containers.to_future_result(no) == IOFailure("no")
+    assert await no.awaitable() == await no.future_result() == IOFailure("no")
 
 
-async def test_containers_that_need_a_context() -> None:
-    price = Price.get()
-    reader: RequiresContext[int, Context[Price]] = RequiresContext(lambda context: context.get(Price))
-    assert await containers.from_context(reader).provide(SHELF) == Success(3)
-    assert containers.to_context(price)(SHELF) == 3
-    results: RequiresContextResult[Any, int, Context[Price]] = RequiresContextResult(
-        lambda context: Failure(context.get(Price))
-    )
-    assert await containers.from_context_result(results).provide(SHELF) == Failure(3)
-    assert containers.to_context_result(Price.use(Effect.fail))(SHELF) == Failure(3)
-    io_results: RequiresContextIOResult[int, Any, Context[Price]] = RequiresContextIOResult(
-        lambda context: IOResult.from_value(context.get(Price))
-    )
-    assert await containers.from_context_io_result(io_results).provide(SHELF) == Success(3)
-    assert containers.to_context_io_result(price)(SHELF) == IOSuccess(3)
+async def test_a_container_that_needs_a_context() -> None:
     futures: RequiresContextFutureResult[int, Any, Context[Price]] = RequiresContextFutureResult(
         lambda context: FutureResult.from_value(context.get(Price))
     )
     assert await containers.from_context_future_result(futures).provide(SHELF) == Success(3)
-    assert await containers.to_context_future_result(Price.use(Effect.fail))(SHELF) == IOFailure(3)
 
 
 @safe(exceptions=(ValueError,))

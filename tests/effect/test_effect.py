@@ -113,13 +113,9 @@ async def test_defects_pass_through_everything_but_exit() -> None:
     assert isinstance(outcome.unwrap().failure().reasons[0], Die)
 
 
-async def test_exit_tells_how_it_ended_and_catch_cause_recovers_from_it() -> None:
+async def test_exit_tells_how_it_ended() -> None:
     assert await Effect.succeed(1).exit() == Success(Success(1))
     assert await Effect.fail("a").exit() == Success(Failure(Cause((Fail("a"),))))
-    assert await defect().catch_cause(lambda cause: Effect.succeed(len(cause.reasons))) == Success(1)
-    assert await Effect.succeed(1).catch_cause(lambda _: Effect.succeed(2)) == Success(1)
-    with pytest.raises(ValueError, match="torn"):
-        await defect().catch_cause(Effect.fail_cause)
 
 
 async def test_catch_recovers_from_its_class_and_leaves_others_alone() -> None:

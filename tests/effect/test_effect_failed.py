@@ -16,7 +16,6 @@ from chatmemory.effect import (
     Layer,
     ManagedRuntime,
     Tag,
-    ThreadRuntime,
 )
 from chatmemory.errors import ReadError
 
@@ -89,31 +88,8 @@ def test_the_exception_that_an_error_keeps_is_its_cause() -> None:
 
 async def test_a_layer_that_fails_shows_the_cause_too() -> None:
     torn = OSError("torn")
-    broken = Layer.fail(Price, RepositoryError("open the store", "unexpected", cause=torn))
+    broken = Layer.effect(Price, Effect.fail(RepositoryError("open the store", "unexpected", cause=torn)))
     with pytest.raises(EffectFailed[RepositoryError]) as failed:
         async with ManagedRuntime(broken):
             raise AssertionError
     assert failed.value.__cause__ is torn
-
-
-async def test_run_or_raise_gives_the_value_or_raises() -> None:
-    async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime:
-        assert await runtime.run_or_raise(Price.get()) == 3
-        with pytest.raises(EffectFailed[ConversationNotFoundError], match="no conversation 'c1'"):
-            await runtime.run_or_raise(Effect.fail(NOT_FOUND))
-        with pytest.raises(OSError, match="torn"):
-            await runtime.run_or_raise(Effect.fail(OSError("torn")))
-        with pytest.raises(EffectFailed[ConversationNotFoundError]):
-            runtime.run_sync(Effect.fail(NOT_FOUND)).unwrap()
-    with pytest.raises(EffectFailed[ConversationNotFoundError], match="add a message to it first"):
-        await Effect.fail(NOT_FOUND).or_raise()
-
-
-async def test_a_thread_runtime_raises_alike_in_a_task_and_in_a_thread() -> None:
-    async with ThreadRuntime(Layer.succeed(Price, 3)) as runtime:
-        assert await runtime.run_or_raise(Price.get()) == 3
-        assert runtime.run_blocking_or_raise(Price.get()) == 3
-        with pytest.raises(EffectFailed[ConversationNotFoundError]):
-            await runtime.run_or_raise(Effect.fail(NOT_FOUND))
-        with pytest.raises(EffectFailed[ConversationNotFoundError]):
-            runtime.run_blocking_or_raise(Effect.fail(NOT_FOUND))

@@ -17,9 +17,8 @@ from chatmemory.effect import (
     MissingServiceError,
     ShadowedServiceError,
     UnknownReplacementError,
-    wire,
 )
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
 from tests.effect.wrong_use import (
     Greeter,
@@ -90,26 +89,6 @@ async def test_a_graph_that_cannot_work_is_refused_before_anything_is_acquired(
     with pytest.raises(error, match=text):
         await build_and_release(graph)
     assert journal == []
-
-
-ROUND = "(One -> Two -> Three -> One|Two -> Three -> One -> Two|Three -> One -> Two -> Three)"
-BOTH = r"One is given by both layer One and layer One\|Two"
-UNWIRED: list[tuple[type[Exception], str, Make]] = [
-    (MISSING, r"One, needed by layer Two \(available: Two\)", lambda of: wire(of(2, One))),
-    (MISSING, "Service not found: Two, needed by expose", lambda _: wire(ONE, expose=[Two])),
-    (AMBIGUOUS, BOTH, lambda _: wire(ONE, ONE | TWO)),
-    (CYCLE, f"dependency cycle: {ROUND}", lambda of: wire(of(1, Two), of(2, Three), of(3, One))),
-    (UNKNOWN_FAKE, "Two cannot be replaced.*: One", lambda _: wire(ONE, override=[TWO])),
-    (AMBIGUOUS, "two replacements give One", lambda _: wire(ONE, override=[FAKE, ONE])),
-]
-
-
-@for_each(("error", "text", "make"), UNWIRED)
-def test_layers_that_cannot_be_wired_are_refused_at_once(
-    error: type[Exception], text: str, make: Make
-) -> None:
-    with pytest.raises(error, match=text):
-        make(Journal().layer)
 
 
 STACKS: list[Make] = [
@@ -183,7 +162,6 @@ effect: Any = partial(make.effect, GreeterTag)
 scoped: Any = partial(make.scoped, GreeterTag)
 mock: Any = partial(make.mock, GreeterTag)
 given: Any = layer
-wires: Any = kernel.wire
 guest = Layer.succeed(GuestTag, "Ann")
 NEEDS_FUNCTION = "not an asynchronous context manager"
 
@@ -219,17 +197,11 @@ async def guest_of(_: Greeter) -> AsyncGenerator[str]:
     yield "Ann"
 
 
-async def released_by_nothing() -> None:
-    release: Any = lambda *_: None  # noqa: E731  short
-    await use(Layer.acquire_release(GuestTag, Effect.succeed("Ann"), release))
-
-
 async def greeted(layer: Any) -> None:
     await use(layer, lambda r: r.run(GreeterTag.use(greets)))
 
 
 needs_greeter = Layer.scoped(GuestTag, guest_of, GreeterTag)
-circle = [Layer.scoped(GreeterTag, opens, GuestTag), needs_greeter]
 
 MAKING = [
     wrong(lambda: make.succeed(greeter, GreeterTag), "not a tag", "class "),
@@ -252,7 +224,6 @@ MAKING = [
     wrong(lambda: use(scoped(answer)), "answer", "@async"),
     wrong(lambda: use(scoped(opens_plainly)), "Generator", "@async"),
     wrong(lambda: use(scoped(opens_silent)), "lacks greet", "Layer.mock("),
-    wrong(released_by_nothing, "None", "Effect.succeed("),
     wrong(lambda: mock(gret=len), "'gret'", "did you mean 'greet'?"),
     wrong(lambda: mock(greet="hi"), "Greeter.greet is a method", "greet=lambda *_: Effect.succeed('hi')"),
     wrong(lambda: greeted(mock(greet=len)), "greets has returned 3", "Effect.succeed(value)"),
@@ -264,20 +235,12 @@ COMPOSING = [
     wrong(lambda: given | greeter, "not a layer", "Layer.succeed(Tag, service)"),
     wrong(lambda: given | GuestTag, "GuestTag", "Layer.succeed(GuestTag, service)"),
     wrong(lambda: given | greet_layer, "function greet_layer", "greet_layer()"),
-    wrong(lambda: given >> one, "an effect", "layer.provide_to(effect)"),
+    wrong(lambda: given >> one, "an effect", "runtime.run(effect)"),
     wrong(lambda: given.feed_keep(PoliteGreeter), "PoliteGreeter", "Layer.succeed("),
     wrong(lambda: given.replace(greeter), "not a layer", "Layer.succeed(Tag, service)"),
     wrong(lambda: use(given.replace(guest)), "GuestTag", "stack | layer", UNKNOWN_FAKE),
-    wrong(lambda: given.provide_to(greet_layer), "greet_layer", "call it"),
-    wrong(lambda: given.provide(one), "'provide'", "layer.provide_to(effect)", AttributeError),
+    wrong(lambda: given.provide(one), "'provide'", "dependency >> layer", AttributeError),
     wrong(lambda: given.build, "'build'", "async with ManagedRuntime(layer)", AttributeError),
-    wrong(lambda: wires([layer, guest]), "not a layer", "wire(*layers)"),
-    wrong(lambda: wires(layer, override=layer), "a list of layers", "override=[layer]"),
-    wrong(lambda: wires(layer, expose=GreeterTag), "list", "expose=[GreeterTag]"),
-    wrong(lambda: wires(layer, expose=["Greeter"]), "'Greeter'", "(Tag[Greeter])"),
-    wrong(lambda: wires(layer, Layer.succeed(GreeterTag, greeter)), "both", "override=[", AMBIGUOUS),
-    wrong(lambda: wires(needs_greeter), "by layer GuestTag", "(GreeterTag, service)", MISSING),
-    wrong(lambda: wires(*circle), "GuestTag -> ", "by a third layer", CYCLE),
     wrong(lambda: use(needs_greeter), "GreeterTag, needed by", ">> the layer", MISSING),
     wrong(lambda: use(given.replace(layer, succeed(greeter))), "GreeterTag", "leave one", AMBIGUOUS),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, MemoMap, MissingServiceError, Reference, Tag
+from chatmemory.effect import Effect, Layer, ManagedRuntime, MissingServiceError, Reference, Tag
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
 from tests.for_each import for_each
 
@@ -164,24 +164,22 @@ async def test_the_original_beside_the_replaced_one_keeps_its_services() -> None
     assert journal == ["a1", "r1"]
 
 
-async def test_runtimes_that_share_layers_share_those_that_a_fake_does_not_reach() -> None:
+async def test_a_child_shares_the_layers_of_its_parent_that_a_fake_does_not_reach() -> None:
     journal = Journal()
     stack = journal.layer(3).feed_keep(journal.layer(1)).feed_keep(twice_one())
     replaced = stack.replace(FAKE)
-    memo = MemoMap()
-    async with ManagedRuntime(stack, memo) as real, ManagedRuntime(replaced, memo) as faked:
+    async with ManagedRuntime(stack) as real, real.child(replaced) as faked:
         assert await real.service(Two) == 2
         assert await faked.service(Two) == 200
-        async with ManagedRuntime(replaced, memo.fork()) as again:
+        async with faked.child(replaced) as again:
             assert await again.service(Two) == 200
     assert journal == ["a3", "a1", "r1", "r3"]
 
 
-async def test_a_layer_that_a_fake_feeds_is_shared_by_the_runtimes_of_one_replacement() -> None:
+async def test_a_layer_that_a_fake_feeds_is_shared_within_one_replacement() -> None:
     journal = Journal()
     replaced = (ONE >> journal.layer(2, One)).replace(FAKE)
-    memo = MemoMap()
-    async with ManagedRuntime(replaced, memo), ManagedRuntime(replaced, memo.fork()):
+    async with ManagedRuntime(replaced) as runtime, runtime.child(replaced):
         assert journal == ["a2"]
 
 

@@ -85,16 +85,14 @@ async def test_a_runtime_whose_layer_failed_can_be_opened_again() -> None:
         assert await runtime.run(One.get()) == Success(1)
 
 
-async def test_fibers_are_interrupted_on_dispose() -> None:
+async def test_effects_are_interrupted_when_the_runtime_is_left() -> None:
     journal = Journal()
     interrupted: list[str] = []
     runtime = ManagedRuntime(journal.layer(1))
 
-    finalized = forever.on_exit(lambda _: journal.write("finalizer"))
-
     async def run() -> None:
         with pytest.raises(EffectInterrupted):
-            await runtime.run(finalized.fork().bind(lambda _: finalized))
+            await runtime.run(forever.on_exit(lambda _: journal.write("finalizer")))
         interrupted.append("yes")
 
     async with anyio.create_task_group() as tasks:
@@ -102,7 +100,7 @@ async def test_fibers_are_interrupted_on_dispose() -> None:
         tasks.start_soon(run)
         await anyio.wait_all_tasks_blocked()
         await runtime.__aexit__(None, None, None)
-        assert journal == ["a1", "finalizer", "finalizer", "r1"]
+        assert journal == ["a1", "finalizer", "r1"]
     assert interrupted == ["yes"]
 
 
@@ -125,7 +123,7 @@ async def test_a_runtime_can_be_closed_in_another_task_than_it_was_opened_in() -
 
 async def test_a_typed_failure_of_the_layer_is_raised_and_that_of_an_effect_is_its_outcome() -> None:
     with pytest.raises(EffectFailed) as caught:
-        async with ManagedRuntime(Layer.fail(One, "broken")):
+        async with ManagedRuntime(Layer.effect(One, Effect.fail("broken"))):
             raise AssertionError
     assert caught.value.error == "broken"
     async with ManagedRuntime(Layer.succeed(One, 1)) as runtime:

@@ -44,29 +44,6 @@ async def test_finalizers_run_once_in_reverse_order_also_when_the_closing_is_int
     assert journal == [2, 1]
 
 
-async def test_forks_of_a_parallel_scope_are_closed_at_once_and_each_in_its_order() -> None:
-    journal: list[int] = []
-    met = [anyio.Event(), anyio.Event()]
-    scope = Scope(parallel=True)
-
-    def meeting(here: int, there: int) -> Callable[[Exit[Any, Any]], Awaitable[None]]:
-        async def finalize(_: Exit[Any, Any]) -> None:
-            met[here].set()
-            await met[there].wait()
-
-        return finalize
-
-    for here, there in ((0, 1), (1, 0)):
-        fork = scope.fork()
-        await fork.add(meeting(here, there))
-        for number in (1, 2, 3):
-            await fork.add(writing(journal, 10 * here + number))
-    with anyio.fail_after(5):
-        await scope.close()
-    assert [number for number in journal if number < 10] == [3, 2, 1]
-    assert [number for number in journal if number > 10] == [13, 12, 11]
-
-
 async def test_a_fork_is_closed_on_its_own_or_with_its_scope() -> None:
     journal: list[str] = []
     async with Scope() as scope:
@@ -114,10 +91,9 @@ async def test_a_finalizer_added_after_the_close_runs_at_once() -> None:
     assert journal == [1, 2]
 
 
-@for_each("parallel", [False, True])
-async def test_all_finalizers_run_and_their_failures_are_gathered(*, parallel: bool) -> None:
+async def test_all_finalizers_run_and_their_failures_are_gathered() -> None:
     journal: list[int] = []
-    scope = Scope(parallel=parallel)
+    scope = Scope()
     for finalizer in (writing(journal, 1), failing("a"), writing(journal, 2), failing("b")):
         await scope.add(finalizer)
     with pytest.raises(ExceptionGroup) as caught:

@@ -72,11 +72,6 @@ async def test_a_race_is_won_by_the_other_one() -> None:
     ) == Success(2)
 
 
-async def test_who_joins_a_fiber_is_told() -> None:
-    joined = SELF_CANCELLED.fork().bind(lambda fiber: fiber.await_())
-    assert is_its_defect(await joined.or_raise())
-
-
 async def test_a_timeout_by_another_clock_does_not_take_it_for_being_late() -> None:
     timed = SELF_CANCELLED.timeout(PATIENCE_SECONDS, lambda: "late")
     assert is_its_defect(await timed.provide(Context.of(ClockTag, TestClock())).exit().or_raise())

@@ -42,7 +42,7 @@ async def test_a_failure_is_raised_in_its_own_words_and_stays_a_value(
 
 
 async def test_a_runtime_that_does_not_open_has_failed() -> None:
-    unopened = ThreadRuntime(Layer.fail(ChatMemoryService, DAMAGED))
+    unopened = ThreadRuntime(Layer.effect(ChatMemoryService, Effect.fail(DAMAGED)))
     with pytest.raises(FailedError, match="damaged"):
         await RAISING.run(unopened, Effect.succeed(7))
     with pytest.raises(FailedError, match="damaged"):

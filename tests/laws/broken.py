@@ -37,6 +37,7 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+from tests.laws.breaking import Breaks
 
 MANY = 10_000
 
@@ -47,7 +48,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
 
 
-class Broken:
+class Broken(Breaks):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
 
     def __init__(self, inner: InMemoryMessageRepository) -> None:
@@ -74,12 +75,12 @@ def joined(answers: Sequence[Appended]) -> Appended:
     )
 
 
-class ReadsOnlyThePresent(Broken):
+class ReadsOnlyThePresent(Broken, breaks="l27_past", by_long_program="L27"):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         return self.inner.page(evolve(query, as_of=None))
 
 
-class HidesWhatIsCoveredSince(Broken):
+class HidesWhatIsCoveredSince(Broken, breaks="l27_past"):
     @Effect.gen
     async def page(self, do: Do[RepositoryError], query: PageQuery) -> MessagePage | None:
         page = await do(self.inner.page(query))
@@ -90,24 +91,24 @@ class HidesWhatIsCoveredSince(Broken):
         return evolve(page, messages=tuple(message for message in page.messages if message.id not in covered))
 
 
-class ForksOnlyTheEnd(Broken):
+class ForksOnlyTheEnd(Broken, breaks="l28_fork", by_long_program="L28"):
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
         return self.inner.fork(evolve(fork, at=None))
 
 
-class ForksTwice(Broken):
+class ForksTwice(Broken, breaks="l28_fork_is_guarded"):
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
         return self.inner.fork(fork).map(lambda forked: evolve(forked, is_new=True))
 
 
-class ForksForWhoeverAsks(Broken):
+class ForksForWhoeverAsks(Broken, breaks="l28_fork_and_owners"):
     @Effect.gen
     async def fork(self, do: Do[ForkRefusal | RepositoryError], fork: Fork, /) -> Forked:
         with acting_as(ANYBODY):
             return await do(self.inner.fork(fork))
 
 
-class ForksByName(Broken):
+class ForksByName(Broken, breaks="l28_fork_and_its_siblings"):
     """A branch is another name of its parent, for those who read it."""
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
@@ -117,7 +118,7 @@ class ForksByName(Broken):
         )
 
 
-class LooksAwayWhileItForks(Broken):
+class LooksAwayWhileItForks(Broken, breaks="l28_fork_at_once"):
     """Between the question whether a branch may be made and its making, others clear what it shares."""
 
     @Effect.gen
@@ -129,7 +130,7 @@ class LooksAwayWhileItForks(Broken):
         return forked
 
 
-class ClearsBranchesToo(Broken):
+class ClearsBranchesToo(Broken, breaks="l28_fork_and_its_siblings"):
     @Effect.gen
     async def clear(
         self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
@@ -141,7 +142,7 @@ class ClearsBranchesToo(Broken):
         return await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
 
 
-class NamesEveryParent(Broken):
+class NamesEveryParent(Broken, breaks="l28_fork_and_owners"):
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         kept = self.history(conversation_id).state.conversation
         return self.inner.conversation(conversation_id).map(
@@ -149,12 +150,12 @@ class NamesEveryParent(Broken):
         )
 
 
-class SaysThatAllIsKept(Broken):
+class SaysThatAllIsKept(Broken, breaks="l27_past_of_what_was_removed"):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         return self.inner.page(query).map(lambda page: page and evolve(page, is_whole=True))
 
 
-class CommitsRowByRow(Broken):
+class CommitsRowByRow(Broken, breaks=["l6_cancel", "l7_race"]):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         answers = []
@@ -164,7 +165,7 @@ class CommitsRowByRow(Broken):
         return joined(answers)
 
 
-class NeverRollsBack(Broken):
+class NeverRollsBack(Broken, breaks="l6_cancel"):
     """A cancelled append leaves its transaction open, and the next one commits both."""
 
     def __init__(self, inner: InMemoryMessageRepository) -> None:
@@ -196,7 +197,7 @@ class StaysLocked(Broken):
         return answer
 
 
-class OrdersByTimestamp(Broken):
+class OrdersByTimestamp(Broken, breaks=["l1_append", "l14_coverage"], by_long_program="L1"):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
         def by_time(page: MessagePage | None) -> MessagePage | None:
             return page and evolve(
@@ -206,7 +207,7 @@ class OrdersByTimestamp(Broken):
         return self.inner.page(query).map(by_time)
 
 
-class LetsTheLastWriteWin(Broken):
+class LetsTheLastWriteWin(Broken, breaks="l2_atomic_batch", by_long_program="L2"):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         outcome = await self.inner.append(batch)
@@ -222,7 +223,7 @@ class LetsTheLastWriteWin(Broken):
         return await do(Effect.from_result(outcome))
 
 
-class SummarizesBeforeItDeletes(Broken):
+class SummarizesBeforeItDeletes(Broken, breaks="l14_coverage_is_whole"):
     """The summary is committed first; what it replaces is taken out of the view in a transaction of its own."""
 
     @Effect.gen
@@ -237,7 +238,7 @@ class SummarizesBeforeItDeletes(Broken):
         return await do(self.inner.summarize(summary))
 
 
-class DeletesBeforeItSummarizes(Broken):
+class DeletesBeforeItSummarizes(Broken, breaks=["l14_coverage_in_a_race", "l14_coverage_is_whole"]):
     @Effect.gen
     async def summarize(self, do: Do[Any], summary: Summary) -> Conversation:
         history = self.history(summary.conversation_id)
@@ -249,7 +250,7 @@ class DeletesBeforeItSummarizes(Broken):
         return await do(self.inner.summarize(summary))
 
 
-class SummarizesWhatItLikes(Broken):
+class SummarizesWhatItLikes(Broken, breaks="l14_coverage_is_guarded", by_long_program="L14"):
     """Nobody asks whether the history was rewritten since the summary was planned."""
 
     @Effect.gen
@@ -273,7 +274,7 @@ class SwallowsDriverErrors(Broken):
         return self.inner.append(batch).lash(swallow)
 
 
-class LetsDriverErrorsEscape(Broken):
+class LetsDriverErrorsEscape(Broken, breaks="l2_atomic_batch: L20"):
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
         def escape(error: AppendError) -> Effect[Appended, AppendError]:
             raise sqlite3.IntegrityError(str(error))
@@ -281,7 +282,7 @@ class LetsDriverErrorsEscape(Broken):
         return self.inner.append(batch).lash(escape)
 
 
-class ClearsWithLike(Broken):
+class ClearsWithLike(Broken, breaks="l3_isolation", by_long_program="L3"):
     @Effect.gen
     async def clear(
         self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
@@ -294,7 +295,7 @@ class ClearsWithLike(Broken):
         return report
 
 
-class CountsDuplicates(Broken):
+class CountsDuplicates(Broken, by_program="L12"):
     def __init__(self, inner: InMemoryMessageRepository) -> None:
         super().__init__(inner)
         self.drift = Counter[str]()
@@ -312,7 +313,7 @@ class CountsDuplicates(Broken):
         )
 
 
-class ForgetsDeletedIds(Broken):
+class ForgetsDeletedIds(Broken, breaks="l12_retry"):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:
         history = self.history(batch.conversation_id)
@@ -321,7 +322,7 @@ class ForgetsDeletedIds(Broken):
         return await do(self.inner.append(batch))
 
 
-class RemovesTheLatestRow(Broken):
+class RemovesTheLatestRow(Broken, breaks="l24_remove", by_long_program="L24"):
     """Takes the row that was written last for the newest message: a summary, and all that it stood for with it."""
 
     @Effect.gen
@@ -339,7 +340,7 @@ class RemovesTheLatestRow(Broken):
         return latest.handed_out()
 
 
-class HidesWhatADeletedSummaryCovers(Broken):
+class HidesWhatADeletedSummaryCovers(Broken, breaks="l24_remove_a_summary_that_deleted_another"):
     """Leaves what a summary covers out of view, though the summary that deleted that one is gone."""
 
     @Effect.gen
@@ -358,7 +359,7 @@ class HidesWhatADeletedSummaryCovers(Broken):
         return removed
 
 
-class CountsVersionsAnew(Broken):
+class CountsVersionsAnew(Broken, breaks="l4_clear"):
     @Effect.gen
     async def clear(
         self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
@@ -368,7 +369,7 @@ class CountsVersionsAnew(Broken):
         return report
 
 
-class AcknowledgesBeforeItStores(Broken):
+class AcknowledgesBeforeItStores(Broken, breaks="l5_reopen", by_program="L5"):
     """Answers from memory; a batch reaches the disk with the next one, and the last one never does."""
 
     def __init__(self, disk: InMemoryMessageRepository) -> None:
@@ -384,14 +385,14 @@ class AcknowledgesBeforeItStores(Broken):
         return await do(self.inner.append(batch))
 
 
-class CursorsIncludeTheirMessage(Broken):
+class CursorsIncludeTheirMessage(Broken, breaks=["l10_window", "l10_window_waits"], by_long_program="L10"):
     def page(self, query: PageQuery) -> Effect[MessagePage | None, Any]:
         if query.newer_than and query.as_of is None:
             query = evolve(query, newer_than=query.newer_than - 1)
         return self.inner.page(query)
 
 
-class PagesByTimeAlone(Broken):
+class PagesByTimeAlone(Broken, breaks="l10_window_of_the_list"):
     """Takes a cursor for an instant, and what changed at that very instant for seen."""
 
     def conversations(self, listing: ConversationListing) -> Effect[tuple[Conversation, ...], Any]:
@@ -400,7 +401,7 @@ class PagesByTimeAlone(Broken):
         return self.inner.conversations(listing)
 
 
-class TakesPrefixesForPatterns(Broken):
+class TakesPrefixesForPatterns(Broken, breaks="l10_window_of_the_list", by_long_program="L10"):
     def conversations(self, listing: ConversationListing) -> Effect[tuple[Conversation, ...], Any]:
         beginning = pattern_of(listing.prefix)
 
@@ -412,7 +413,7 @@ class TakesPrefixesForPatterns(Broken):
         return self.inner.conversations(everything).map(alike)
 
 
-class ChecksTheVersionTooEarly(Broken):
+class ChecksTheVersionTooEarly(Broken, breaks="l7_race_for_a_version"):
     """Compares before its transaction begins, so that two writers may both be right."""
 
     @Effect.gen
@@ -424,7 +425,7 @@ class ChecksTheVersionTooEarly(Broken):
         return await do(self.inner.append(evolve(batch, expected_version=None)))
 
 
-class RefusesItsOwnSuccess(Broken):
+class RefusesItsOwnSuccess(Broken, breaks="l12_retry", by_long_program="L12"):
     """Compares versions though there is nothing to be done."""
 
     @Effect.gen
@@ -436,14 +437,14 @@ class RefusesItsOwnSuccess(Broken):
         return appended
 
 
-class ShowsWhatIsOthers(Broken):
+class ShowsWhatIsOthers(Broken, breaks=["l26_owner", "l26_owner_is_nobody"]):
     @Effect.coroutine
     async def page(self, query: PageQuery) -> Outcome[MessagePage | None, RepositoryError]:
         with acting_as(ANYBODY):
             return await self.inner.page(query)
 
 
-class ListsWhatIsOthers(Broken):
+class ListsWhatIsOthers(Broken, breaks="l26_owner"):
     @Effect.coroutine
     async def conversations(
         self, listing: ConversationListing, /
@@ -452,7 +453,7 @@ class ListsWhatIsOthers(Broken):
             return await self.inner.conversations(listing)
 
 
-class LetsReadersClear(Broken):
+class LetsReadersClear(Broken, breaks="l26_owner_grants"):
     @Effect.coroutine
     async def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
@@ -464,7 +465,7 @@ class LetsReadersClear(Broken):
             return await self.inner.clear(conversation_id, now=now, with_branches=with_branches)
 
 
-class FreesWhatIsCleared(Broken):
+class FreesWhatIsCleared(Broken, breaks="l26_owner_of_what_was_cleared"):
     @Effect.gen
     async def clear(
         self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
@@ -476,14 +477,14 @@ class FreesWhatIsCleared(Broken):
         return cleared
 
 
-class TakesAnyRole(Broken):
+class TakesAnyRole(Broken, breaks="l26_owner_and_roles"):
     @Effect.coroutine
     async def append(self, batch: Append) -> Outcome[Appended, AppendError]:
         with acting_as(evolve(principal(), roles=EVERY_ROLE)):
             return await self.inner.append(batch)
 
 
-class ActsForWhoeverCameFirst(Broken):
+class ActsForWhoeverCameFirst(Broken, breaks="l26_owner_at_once"):
     """Takes a group of calls for those of one caller."""
 
     def __init__(self, inner: InMemoryMessageRepository) -> None:
@@ -499,7 +500,7 @@ class ActsForWhoeverCameFirst(Broken):
             return await self.inner.append(batch)
 
 
-class SharesMetadata(Broken):
+class SharesMetadata(Broken, breaks="l1_append_copies"):
     def __init__(self, inner: InMemoryMessageRepository) -> None:
         super().__init__(inner)
         self.shared: dict[str, Any] = {}
@@ -521,7 +522,7 @@ class SharesMetadata(Broken):
         return self.inner.page(query).map(with_shared)
 
 
-class IgnoresLeases(Broken):
+class IgnoresLeases(Broken, breaks="w2_lease"):
     def claim_work(self, **claim: Any) -> Effect[HistoryWork | None, Any]:
         for conversation_id, history in self.inner.kept.histories.items():
             if history.work is not None:
@@ -529,7 +530,7 @@ class IgnoresLeases(Broken):
         return self.inner.claim_work(**claim)
 
 
-class QueuesNoWork(Broken):
+class QueuesNoWork(Broken, breaks="w1_outbox"):
     """The work is announced, and lost with the process that wanted to do it."""
 
     @Effect.gen
@@ -539,14 +540,14 @@ class QueuesNoWork(Broken):
         return answer
 
 
-class RetriesAtOnce(Broken):
+class RetriesAtOnce(Broken, breaks="w3_settle"):
     def settle_work(self, work: HistoryWork, **settlement: Any) -> Effect[None, Any]:
         if settlement.get("retry_at") is not None:
             settlement["retry_at"] = datetime.min.replace(tzinfo=UTC)
         return self.inner.settle_work(work, **settlement)
 
 
-class CreatesWhatIsAskedFor(Broken):
+class CreatesWhatIsAskedFor(Broken, breaks="l11_empty"):
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, Any]:
         now = datetime.min.replace(tzinfo=UTC)
         empty = Conversation(conversation_id, 0, 0, 0, 0, 0, now, now)

@@ -14,6 +14,7 @@ from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, Item
 from chatmemory.items.kept_items import KeptItem
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
+from tests.laws.breaking import Breaks
 
 Puts = tuple[ItemPut, ...]
 Names = tuple[ItemName, ...]
@@ -22,7 +23,7 @@ Items = tuple[StoredItem, ...]
 MOMENT = timedelta(microseconds=1)
 
 
-class BrokenItems:
+class BrokenItems(Breaks):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
 
     def __init__(self, inner: InMemoryItemRepository) -> None:
@@ -39,12 +40,12 @@ class BrokenItems:
 # --- Putting -----------------------------------------------------------------------------------------------------
 
 
-class KeepsWholeSeconds(BrokenItems):
+class KeepsWholeSeconds(BrokenItems, breaks="l1_put"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         return self.inner.write(puts, now=now.replace(microsecond=0))
 
 
-class WritesValuesAnew(BrokenItems):
+class WritesValuesAnew(BrokenItems, breaks="l1_put", by_long_program="L1"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         written = [
             put if put.value is None else evolve(put, value=json.dumps(json.loads(put.value))) for put in puts
@@ -52,7 +53,7 @@ class WritesValuesAnew(BrokenItems):
         return self.inner.write(tuple(written), now=now)
 
 
-class ForgetsTheFirstTime(BrokenItems):
+class ForgetsTheFirstTime(BrokenItems, breaks="l1_put"):
     """INSERT OR REPLACE."""
 
     @Effect.gen
@@ -61,26 +62,26 @@ class ForgetsTheFirstTime(BrokenItems):
         await do(self.inner.write(puts, now=now))
 
 
-class PutsTheFirstOfABatch(BrokenItems):
+class PutsTheFirstOfABatch(BrokenItems, breaks="l2_batch", by_program="L1"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         return self.inner.write(puts[::-1], now=now)
 
 
-class KnowsNoCase(BrokenItems):
+class KnowsNoCase(BrokenItems, breaks="l3_isolation"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         removed = {put.name.key.casefold() for put in puts if put.value is None}
         alike = [name for name in self.rows if name.key.casefold() in removed]
         return self.inner.write((*puts, *[ItemPut(name, None) for name in alike]), now=now)
 
 
-class KeepsNothing(BrokenItems):
+class KeepsNothing(BrokenItems, breaks="l5_reopen", by_program="L5"):
     """Acknowledges before it stores, and is closed."""
 
     def __init__(self, inner: InMemoryItemRepository) -> None:
         super().__init__(InMemoryItemRepository(Database()))
 
 
-class StoresRowByRow(BrokenItems):
+class StoresRowByRow(BrokenItems, breaks=["l6_cancel", "l7_race"]):
     @Effect.gen
     async def write(self, do: Do[Any], puts: Puts, *, now: datetime) -> None:
         for put in puts:
@@ -88,7 +89,7 @@ class StoresRowByRow(BrokenItems):
             await do(self.inner.write((put,), now=now))
 
 
-class ReadsBeforeItLocks(BrokenItems):
+class ReadsBeforeItLocks(BrokenItems, breaks="l7_race_of_changes"):
     @Effect.gen
     async def change(self, do: Do[Any], steps: Callable[[], ItemChange[Any]], *, now: datetime) -> Any:
         change = steps()
@@ -106,19 +107,19 @@ class ReadsBeforeItLocks(BrokenItems):
         return answer
 
 
-class CreatesWhatItRefreshes(BrokenItems):
+class CreatesWhatItRefreshes(BrokenItems, breaks="l11_empty"):
     def refresh(self, names: Names, *, now: datetime) -> Effect[None, Any]:
         missing = [name for name in names if name not in self.rows]
         return self.inner.write(tuple([ItemPut(name, "null") for name in missing]), now=now)
 
 
-class IsNewerAfterARetry(BrokenItems):
+class IsNewerAfterARetry(BrokenItems, breaks="l12_retry"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         is_there = any(put.name in self.rows for put in puts)
         return self.inner.write(puts, now=now + MOMENT if is_there else now)
 
 
-class KeepsOldPassages(BrokenItems):
+class KeepsOldPassages(BrokenItems, breaks="l23_remove"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         kept = [
             evolve(put, terms=row.put.terms, model=row.put.model, vectors=row.put.vectors)
@@ -132,7 +133,7 @@ class KeepsOldPassages(BrokenItems):
 # --- Reading -----------------------------------------------------------------------------------------------------
 
 
-class LetsDriverErrorsEscape(BrokenItems):
+class LetsDriverErrorsEscape(BrokenItems, breaks="l11_empty: L20"):
     def read(self, names: Names, *, now: datetime) -> Effect[tuple[StoredItem | None, ...], Any]:
         def read() -> None:
             if not names:
@@ -141,7 +142,7 @@ class LetsDriverErrorsEscape(BrokenItems):
         return Effect.sync(read).bind(lambda _: self.inner.read(names, now=now))
 
 
-class MixesModels(BrokenItems):
+class MixesModels(BrokenItems, breaks="l8_found"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         return self.inner.write(tuple([evolve(put, model="") for put in puts]), now=now)
 
@@ -149,7 +150,7 @@ class MixesModels(BrokenItems):
         return self.inner.search(evolve(search, model=""), now=now)
 
 
-class FindsMoreThanAsked(BrokenItems):
+class FindsMoreThanAsked(BrokenItems, breaks="l8_found"):
     @Effect.gen
     async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
         found = await do(self.inner.search(search, now=now))
@@ -159,12 +160,12 @@ class FindsMoreThanAsked(BrokenItems):
         return (*found, *more)
 
 
-class ComparesTheFirstPassage(BrokenItems):
+class ComparesTheFirstPassage(BrokenItems, breaks="l9_self"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         return self.inner.write(tuple([evolve(put, vectors=put.vectors[:1]) for put in puts]), now=now)
 
 
-class TakesPrefixesForText(BrokenItems):
+class TakesPrefixesForText(BrokenItems, breaks="l10_window"):
     def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], Any]:
         def is_below(namespace: Labels) -> bool:
             return ".".join(namespace).startswith(".".join(prefix))
@@ -173,7 +174,7 @@ class TakesPrefixesForText(BrokenItems):
         return Effect.succeed(tuple(sorted(filter(is_below, there))))
 
 
-class ComparesConditionsAsText(BrokenItems):
+class ComparesConditionsAsText(BrokenItems, breaks="l10_window_by_conditions"):
     @Effect.gen
     async def search(self, do: Do[Any], search: ItemSearch, /, *, now: datetime) -> Items:
         everything = evolve(search, conditions=(), limit=1000, offset=0)
@@ -186,7 +187,7 @@ class ComparesConditionsAsText(BrokenItems):
         return tuple(fitting[search.offset : search.offset + search.limit])
 
 
-class FiltersAPage(BrokenItems):
+class FiltersAPage(BrokenItems, breaks="l10_window_by_conditions", by_long_program="L10"):
     """The conditions of a list come behind its limit."""
 
     @Effect.gen
@@ -200,12 +201,12 @@ class FiltersAPage(BrokenItems):
 # --- Lifetimes ---------------------------------------------------------------------------------------------------
 
 
-class IsThereUntilItIsSwept(BrokenItems):
+class IsThereUntilItIsSwept(BrokenItems, breaks="e1_end"):
     def read(self, names: Names, *, now: datetime) -> Effect[tuple[StoredItem | None, ...], Any]:
         return Effect.succeed(tuple([row.item if (row := self.rows.get(name)) else None for name in names]))
 
 
-class RemembersTheTimeOfWhatIsGone(BrokenItems):
+class RemembersTheTimeOfWhatIsGone(BrokenItems, breaks="e1_end"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         for put in puts:
             if put.name in self.rows:
@@ -213,14 +214,14 @@ class RemembersTheTimeOfWhatIsGone(BrokenItems):
         return self.inner.write(puts, now=now)
 
 
-class OverflowsOnLongLives(BrokenItems):
+class OverflowsOnLongLives(BrokenItems, breaks="e1_end_of_long_lives: L20"):
     def write(self, puts: Puts, *, now: datetime) -> Effect[None, Any]:
         return Effect.sync(lambda: [now + put.lifetime for put in puts if put.lifetime is not None]).bind(
             lambda _: self.inner.write(puts, now=now)
         )
 
 
-class RevivesWhatIsGone(BrokenItems):
+class RevivesWhatIsGone(BrokenItems, breaks="e2_refresh"):
     def refresh(self, names: Names, *, now: datetime) -> Effect[None, Any]:
         for name in names:
             row = self.rows.get(name)
@@ -229,6 +230,6 @@ class RevivesWhatIsGone(BrokenItems):
         return Effect.succeed(None)
 
 
-class SweepsWhatWillEnd(BrokenItems):
+class SweepsWhatWillEnd(BrokenItems, breaks="e3_sweep", by_long_program="E3"):
     def sweep(self, *, now: datetime) -> Effect[int, Any]:
         return self.inner.sweep(now=now + timedelta(days=1))

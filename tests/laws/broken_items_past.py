@@ -8,13 +8,13 @@ from chatmemory.items.item_repository import ItemName, ItemPut
 from tests.laws.broken_items import BrokenItems, Names, Puts
 
 
-class ReadsOnlyWhatIsNow(BrokenItems):
+class ReadsOnlyWhatIsNow(BrokenItems, breaks="l27_past"):
     def read(self, names: Names, *, now: datetime, as_of: object = None) -> Effect[Any, Any]:
         del as_of
         return self.inner.read(names, now=now)
 
 
-class KeepsEverything(BrokenItems):
+class KeepsEverything(BrokenItems, breaks="l27_past_is_bounded"):
     """Its past has no bound."""
 
     def __init__(self, inner: Any) -> None:
@@ -48,17 +48,17 @@ class KeepsEverything(BrokenItems):
         return self.inner.write(puts, now=now).map(note)
 
 
-class RemovesInsteadOfUndoing(BrokenItems):
+class RemovesInsteadOfUndoing(BrokenItems, breaks="l29_undo"):
     def undo(self, name: ItemName, /, *, now: datetime) -> Effect[Any, Any]:
         return self.inner.write((ItemPut(name, None),), now=now)
 
 
-class UndoesWhatNobodyKept(BrokenItems):
+class UndoesWhatNobodyKept(BrokenItems, breaks="l29_undo_is_refused"):
     def undo(self, name: ItemName, /, *, now: datetime) -> Effect[Any, Any]:
         return self.inner.undo(name, now=now).lash(lambda _: Effect.succeed(None))
 
 
-class ForgetsThePresentAlone(BrokenItems):
+class ForgetsThePresentAlone(BrokenItems, breaks="l30_forget"):
     def forget(self, names: Names, /) -> Effect[Any, Any]:
         earlier = {name: [*past] for name, past in self.inner.kept.earlier.items()}
 

@@ -30,12 +30,13 @@ from chatmemory.longterm.repository_values import (
     MemorySearch,
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
+from tests.laws.breaking import Breaks
 
 Outcomes = tuple[SaveOutcome, ...]
 DAY = timedelta(days=1)
 
 
-class BrokenMemory:
+class BrokenMemory(Breaks):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
 
     def __init__(self, inner: InMemoryMemoryRepository) -> None:
@@ -60,7 +61,7 @@ class BrokenMemory:
 # --- Attributes --------------------------------------------------------------------------------------------------
 
 
-class LosesTheAttribute(BrokenMemory):
+class LosesTheAttribute(BrokenMemory, breaks="t4_attribute"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         return self.inner.store(tuple(evolve(draft, attribute=None) for draft in drafts))
 
@@ -88,32 +89,32 @@ class EndsWhateverHasTheAttribute(BrokenMemory):
         return outcomes
 
 
-class EndsAcrossApps(EndsWhateverHasTheAttribute):
+class EndsAcrossApps(EndsWhateverHasTheAttribute, breaks="t4_attribute"):
     def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
         return memory.is_stated and not memory.pinned and memory.attribute != "pet"
 
 
-class EndsWhatIsPinned(EndsWhateverHasTheAttribute):
+class EndsWhatIsPinned(EndsWhateverHasTheAttribute, breaks="t4_attribute"):
     def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
         return memory.pinned and draft.is_stated and draft.namespace == memory.namespace
 
 
-class EndsWhatOthersSaid(EndsWhateverHasTheAttribute):
+class EndsWhatOthersSaid(EndsWhateverHasTheAttribute, breaks="t4_attribute"):
     def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
         return not memory.is_stated and draft.is_stated and draft.namespace == memory.namespace
 
 
-class EndsByTheWordsOfATool(EndsWhateverHasTheAttribute):
+class EndsByTheWordsOfATool(EndsWhateverHasTheAttribute, breaks="t4_attribute"):
     def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
         return draft.role == "tool" and memory.is_stated and draft.namespace == memory.namespace
 
 
-class EndsSeveralValued(EndsWhateverHasTheAttribute):
+class EndsSeveralValued(EndsWhateverHasTheAttribute, breaks="t4_attribute"):
     def is_ended(self, draft: MemoryDraft, memory: Memory) -> bool:
         return memory.attribute == "pet" and draft.namespace == memory.namespace
 
 
-class EndsBeforeItStores(BrokenMemory):
+class EndsBeforeItStores(BrokenMemory, breaks="t4_attribute"):
     """Ends in a transaction of its own, before the one that stores."""
 
     @Effect.gen
@@ -132,7 +133,7 @@ class EndsBeforeItStores(BrokenMemory):
         return await do(self.inner.store(drafts))
 
 
-class EndsInSilence(BrokenMemory):
+class EndsInSilence(BrokenMemory, breaks="t4_attribute"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         return self.inner.store(drafts).map(
             lambda outcomes: tuple(
@@ -142,7 +143,7 @@ class EndsInSilence(BrokenMemory):
         )
 
 
-class BelievesWhatComesLast(BrokenMemory):
+class BelievesWhatComesLast(BrokenMemory, breaks="t5_late"):
     """The order of arrival decides, not the instants."""
 
     @Effect.gen
@@ -155,14 +156,14 @@ class BelievesWhatComesLast(BrokenMemory):
         return outcomes
 
 
-class RestoresBesideTheSuccessor(BrokenMemory):
+class RestoresBesideTheSuccessor(BrokenMemory, breaks="t6_restore"):
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, Any]:
         return self.inner.restore(namespace, memory_id, now=now)
 
 
-class RestoresWhateverItSees(BrokenMemory):
+class RestoresWhateverItSees(BrokenMemory, breaks="t6_restore"):
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, Any]:
@@ -174,7 +175,7 @@ class RestoresWhateverItSees(BrokenMemory):
 # --- Storing -----------------------------------------------------------------------------------------------------
 
 
-class HasOneIdForAll(BrokenMemory):
+class HasOneIdForAll(BrokenMemory, breaks="l3_isolation_of_ids"):
     """A primary key of ids alone: what one user has taken is refused to every other."""
 
     @Effect.gen
@@ -189,7 +190,7 @@ class HasOneIdForAll(BrokenMemory):
         return await do(self.inner.store(drafts))
 
 
-class EndsByIdAlone(BrokenMemory):
+class EndsByIdAlone(BrokenMemory, breaks="l3_isolation_of_ids"):
     """UPDATE ... WHERE memory_id = ?, whoever's it is."""
 
     @Effect.gen
@@ -201,13 +202,13 @@ class EndsByIdAlone(BrokenMemory):
         return outcomes
 
 
-class MarksByIdAlone(BrokenMemory):
+class MarksByIdAlone(BrokenMemory, breaks="l3_isolation_of_ids"):
     def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
         self.change(memory_id, **{mark: value for mark, value in marks.items() if value is not None})
         return self.inner.mark(namespace, memory_id, **marks)
 
 
-class SharesValues(BrokenMemory):
+class SharesValues(BrokenMemory, breaks="l1_remember_copies"):
     def __init__(self, inner: InMemoryMemoryRepository) -> None:
         super().__init__(inner)
         self.shared: dict[str, Any] = {}
@@ -223,14 +224,14 @@ class SharesValues(BrokenMemory):
         return self.inner.get(namespace, memory_id).map(shared)
 
 
-class KeepsWholeSeconds(BrokenMemory):
+class KeepsWholeSeconds(BrokenMemory, breaks="l1_remember", by_long_program="L1"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         return self.inner.store(
             tuple(evolve(draft, created_at=draft.created_at.replace(microsecond=0)) for draft in drafts)
         )
 
 
-class StoresWhatItCan(BrokenMemory):
+class StoresWhatItCan(BrokenMemory, breaks="l2_atomic_batch", by_long_program="L2"):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcome = await self.inner.store(drafts)
@@ -240,7 +241,7 @@ class StoresWhatItCan(BrokenMemory):
         return await do(Effect.from_result(outcome))
 
 
-class OverwritesById(BrokenMemory):
+class OverwritesById(BrokenMemory, breaks=["l2_atomic_batch", "l12_retry"]):
     """INSERT OR REPLACE, and nobody hears of it."""
 
     @Effect.gen
@@ -252,7 +253,7 @@ class OverwritesById(BrokenMemory):
         return await do(Effect.from_result(outcome))
 
 
-class ReportsDuplicatesAsStored(BrokenMemory):
+class ReportsDuplicatesAsStored(BrokenMemory, breaks="l13_dedup", by_program="L13"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         def as_stored(outcomes: Outcomes) -> Outcomes:
             return tuple(
@@ -263,7 +264,7 @@ class ReportsDuplicatesAsStored(BrokenMemory):
         return self.inner.store(drafts).map(as_stored)
 
 
-class DeduplicatesAcrossApps(BrokenMemory):
+class DeduplicatesAcrossApps(BrokenMemory, breaks="l13_dedup"):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcomes: Outcomes = ()
@@ -278,7 +279,7 @@ class DeduplicatesAcrossApps(BrokenMemory):
         return outcomes
 
 
-class StoresRowByRow(BrokenMemory):
+class StoresRowByRow(BrokenMemory, breaks=["l6_cancel", "l7_race"]):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcomes: Outcomes = ()
@@ -288,7 +289,7 @@ class StoresRowByRow(BrokenMemory):
         return outcomes
 
 
-class LooksForDuplicatesTooEarly(BrokenMemory):
+class LooksForDuplicatesTooEarly(BrokenMemory, breaks="l7_race_for_a_dedup_key"):
     """Looks before its transaction begins, and the store has no unique index to say otherwise."""
 
     @Effect.gen
@@ -300,7 +301,7 @@ class LooksForDuplicatesTooEarly(BrokenMemory):
         return await do(self.inner.store(tuple(evolve(draft, dedup_key=None) for draft in drafts)))
 
 
-class LooksForTheKeyTooEarly(BrokenMemory):
+class LooksForTheKeyTooEarly(BrokenMemory, breaks="l7_race_for_a_key"):
     """Whether a key has a value is looked up before the transaction begins."""
 
     @Effect.gen
@@ -313,7 +314,7 @@ class LooksForTheKeyTooEarly(BrokenMemory):
         return await do(self.inner.store(tuple(evolve(draft, replaces_key=False) for draft in drafts)))
 
 
-class ReplacesWhatIsGone(BrokenMemory):
+class ReplacesWhatIsGone(BrokenMemory, breaks="l7_race_for_a_place"):
     """The memory that is to be replaced is looked up too early."""
 
     @Effect.gen
@@ -327,20 +328,20 @@ class ReplacesWhatIsGone(BrokenMemory):
         return await do(self.inner.store(tuple(evolve(draft, replaces=None) for draft in drafts)))
 
 
-class AcknowledgesBeforeItStores(BrokenMemory):
+class AcknowledgesBeforeItStores(BrokenMemory, breaks="l5_reopen", by_program="L5"):
     """Answers from memory; nothing ever reaches the disk."""
 
     def __init__(self, disk: InMemoryMemoryRepository) -> None:
         super().__init__(deepcopy(disk))
 
 
-class SwallowsConflicts(BrokenMemory):
+class SwallowsConflicts(BrokenMemory, breaks="l2_atomic_batch"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         fine: Outcomes = tuple(Stored(draft.id) for draft in drafts)
         return self.inner.store(drafts).lash(lambda _: Effect.succeed(fine))
 
 
-class LetsDriverErrorsEscape(BrokenMemory):
+class LetsDriverErrorsEscape(BrokenMemory, breaks="l2_atomic_batch: L20"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         def escape(error: MemoryStoreError) -> Effect[Outcomes, MemoryStoreError]:
             raise sqlite3.IntegrityError(str(error))
@@ -351,7 +352,7 @@ class LetsDriverErrorsEscape(BrokenMemory):
 # --- Truth -------------------------------------------------------------------------------------------------------
 
 
-class ForgetsWhatSuperseded(BrokenMemory):
+class ForgetsWhatSuperseded(BrokenMemory, breaks="t1_truth"):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcomes = await do(self.inner.store(drafts))
@@ -361,7 +362,7 @@ class ForgetsWhatSuperseded(BrokenMemory):
         return outcomes
 
 
-class DeletesWhatIsSuperseded(BrokenMemory):
+class DeletesWhatIsSuperseded(BrokenMemory, breaks="t1_truth", by_long_program="T1"):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcomes = await do(self.inner.store(drafts))
@@ -372,19 +373,19 @@ class DeletesWhatIsSuperseded(BrokenMemory):
         return outcomes
 
 
-class SearchesThePastInThePresent(BrokenMemory):
+class SearchesThePastInThePresent(BrokenMemory, breaks="t2_time_travel", by_long_program="L8"):
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
         return self.inner.search(evolve(search, as_of=None))
 
 
-class CorrectsWithoutAsking(BrokenMemory):
+class CorrectsWithoutAsking(BrokenMemory, breaks="t3_correct", by_long_program="T3"):
     def rewrite(self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False) -> Any:
         row = self.table.rows.get(name_of(draft))
         version = expected_version if row is None else row.memory.version
         return self.inner.rewrite(draft, expected_version=version, keep_vector=keep_vector)
 
 
-class KeepsTheWordsOfTheOldContent(BrokenMemory):
+class KeepsTheWordsOfTheOldContent(BrokenMemory, breaks="t3_correct"):
     def rewrite(self, draft: MemoryDraft, **how: Any) -> Any:
         row = self.table.rows.get(name_of(draft))
         return self.inner.rewrite(draft if row is None else evolve(draft, terms=row.terms), **how)
@@ -393,13 +394,13 @@ class KeepsTheWordsOfTheOldContent(BrokenMemory):
 # --- Reading -----------------------------------------------------------------------------------------------------
 
 
-class PagesByInstantAlone(BrokenMemory):
+class PagesByInstantAlone(BrokenMemory, breaks="l10_window", by_long_program="L10"):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         after = None if listing.after is None else (listing.after[0], "")
         return self.inner.list(evolve(listing, after=after))
 
 
-class ListsByPattern(BrokenMemory):
+class ListsByPattern(BrokenMemory, breaks="l10_window_on_a_text"):
     """LIKE, with nothing escaped."""
 
     @Effect.gen
@@ -415,12 +416,12 @@ class ListsByPattern(BrokenMemory):
         return tuple(memory for memory in found if any(map(pattern.search, texts[memory.id])))
 
 
-class ListsWhateverItContains(BrokenMemory):
+class ListsWhateverItContains(BrokenMemory, breaks="l10_window_on_a_text", by_long_program="L10"):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         return self.inner.list(evolve(listing, containing=None))
 
 
-class ListsByContentAlone(BrokenMemory):
+class ListsByContentAlone(BrokenMemory, breaks="l10_window_on_a_text"):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         def with_content(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
             text = (listing.containing or "").lower()
@@ -429,12 +430,14 @@ class ListsByContentAlone(BrokenMemory):
         return self.inner.list(listing).map(with_content)
 
 
-class IgnoresTheApp(BrokenMemory):
+class IgnoresTheApp(BrokenMemory, breaks="l16_filter", in_service="l16_filter"):
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
         return self.inner.search(evolve(search, namespace=Namespace(search.namespace.user)))
 
 
-class FindsShortTermMemories(BrokenMemory):
+class FindsShortTermMemories(
+    BrokenMemory, breaks=["l16_filter", "l16_filter_promote"], in_service="l16_filter"
+):
     @Effect.gen
     async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
         found = await do(self.inner.search(search))
@@ -446,7 +449,7 @@ class FindsShortTermMemories(BrokenMemory):
         return evolve(found, found=(*found.found, *short))
 
 
-class CreatesWhatIsAskedFor(BrokenMemory):
+class CreatesWhatIsAskedFor(BrokenMemory, breaks="l11_empty"):
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, Any]:
         return self.inner.retire(namespace, key, now=now).map(lambda _: True)
 
@@ -454,7 +457,7 @@ class CreatesWhatIsAskedFor(BrokenMemory):
 # --- Searching ---------------------------------------------------------------------------------------------------
 
 
-class LeavesOutWhatStandsBeside(BrokenMemory):
+class LeavesOutWhatStandsBeside(BrokenMemory, breaks="l8_beside"):
     """Finds what has a word of the query, and not the answer behind it."""
 
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
@@ -465,12 +468,12 @@ class LeavesOutWhatStandsBeside(BrokenMemory):
         return self.inner.search(search).map(alone)
 
 
-class FindsMoreThanAsked(BrokenMemory):
+class FindsMoreThanAsked(BrokenMemory, breaks="l8_candidates"):
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
         return self.inner.search(evolve(search, limit=search.limit + 1))
 
 
-class ReadsTheTextAsAPattern(BrokenMemory):
+class ReadsTheTextAsAPattern(BrokenMemory, breaks="l8_candidates_by_text"):
     """LIKE: wildcards, and no difference between upper and lower case."""
 
     @Effect.gen
@@ -488,7 +491,7 @@ class ReadsTheTextAsAPattern(BrokenMemory):
         return evolve(found, found=tuple(alike), matched_text=bool(alike))
 
 
-class ComparesSignsOnly(BrokenMemory):
+class ComparesSignsOnly(BrokenMemory, breaks="l9_self"):
     """One bit per dimension, and nobody rescores."""
 
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
@@ -500,7 +503,7 @@ class ComparesSignsOnly(BrokenMemory):
         return sound.search(search)
 
 
-class MixesSpaces(BrokenMemory):
+class MixesSpaces(BrokenMemory, breaks="v1_vectors"):
     """Whatever has the right length is compared."""
 
     def search(self, search: MemorySearch) -> Effect[Candidates, Any]:
@@ -511,7 +514,7 @@ class MixesSpaces(BrokenMemory):
         return sound.search(search)
 
 
-class AttachesToWhatHasChanged(BrokenMemory):
+class AttachesToWhatHasChanged(BrokenMemory, by_long_program="V1"):
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, Any]:
@@ -531,7 +534,7 @@ class AttachesToWhatHasChanged(BrokenMemory):
 # --- Using -------------------------------------------------------------------------------------------------------
 
 
-class CountsFindingAsUse(BrokenMemory):
+class CountsFindingAsUse(BrokenMemory, breaks=["l8_candidates", "l17_access_peeks"], in_service="l17_access"):
     @Effect.gen
     async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
         found = await do(self.inner.search(search))
@@ -540,7 +543,7 @@ class CountsFindingAsUse(BrokenMemory):
         return found
 
 
-class CountsRepeatedUses(BrokenMemory):
+class CountsRepeatedUses(BrokenMemory, breaks="l17_access", by_long_program="L17", in_service="l17_access"):
     def record_use(self, namespace: Namespace, memory_ids: tuple[str, ...], **use: Any) -> Any:
         for memory_id in memory_ids:
             for name, row in self.of_id(memory_id).items():
@@ -548,7 +551,7 @@ class CountsRepeatedUses(BrokenMemory):
         return self.inner.record_use(namespace, memory_ids, **use)
 
 
-class LosesConcurrentUses(BrokenMemory):
+class LosesConcurrentUses(BrokenMemory, breaks="l17_access_at_once"):
     """Reads the count, and writes it back a moment later."""
 
     @Effect.gen
@@ -562,7 +565,7 @@ class LosesConcurrentUses(BrokenMemory):
         return await do(self.inner.record_use(namespace, memory_ids, **use))
 
 
-class PromotesInSilence(BrokenMemory):
+class PromotesInSilence(BrokenMemory, in_service="l17_hits"):
     @Effect.gen
     async def record_use(
         self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
@@ -571,18 +574,18 @@ class PromotesInSilence(BrokenMemory):
         return evolve(report, promoted=())
 
 
-class ListsEveryType(BrokenMemory):
+class ListsEveryType(BrokenMemory, in_service="l17_hits"):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         return self.inner.list(evolve(listing, memory_type=None))
 
 
-class ListsNoSessions(BrokenMemory):
+class ListsNoSessions(BrokenMemory, in_service="l17_hits"):
     def list(self, listing: MemoryListing) -> Effect[tuple[Memory, ...], Any]:
         listed = self.inner.list(listing)
         return listed.map(lambda memories: tuple(evolve(memory, session_id=None) for memory in memories))
 
 
-class PromotesWhatAnybodySaid(BrokenMemory):
+class PromotesWhatAnybodySaid(BrokenMemory, breaks="l17_access_promotes"):
     @Effect.gen
     async def record_use(
         self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
@@ -598,7 +601,7 @@ class PromotesWhatAnybodySaid(BrokenMemory):
 # --- Forgetting --------------------------------------------------------------------------------------------------
 
 
-class ForgetsTheNewestValueOnly(BrokenMemory):
+class ForgetsTheNewestValueOnly(BrokenMemory, breaks="l23_forget"):
     def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
         for row in list(self.table.rows.values()):
             if forgetting.memory_id is not None and row.memory.superseded_by == forgetting.memory_id:
@@ -606,7 +609,7 @@ class ForgetsTheNewestValueOnly(BrokenMemory):
         return self.inner.forget(forgetting)
 
 
-class ForgetsByPrefix(BrokenMemory):
+class ForgetsByPrefix(BrokenMemory, breaks="l23_forget", by_long_program="L23"):
     def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
         for row in list(self.table.rows.values()):
             path = row.memory.provenance.path
@@ -616,7 +619,7 @@ class ForgetsByPrefix(BrokenMemory):
         return self.inner.forget(forgetting)
 
 
-class ForgetsWithLike(BrokenMemory):
+class ForgetsWithLike(BrokenMemory, breaks="l3_isolation"):
     """Compares users without regard to case, as LIKE does."""
 
     @Effect.gen
@@ -629,7 +632,7 @@ class ForgetsWithLike(BrokenMemory):
         return await do(self.inner.forget(forgetting))
 
 
-class ForgetsByIdAlone(BrokenMemory):
+class ForgetsByIdAlone(BrokenMemory, breaks="l3_isolation_of_ids"):
     """DELETE ... WHERE memory_id = ?, whoever's it is."""
 
     def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
@@ -641,7 +644,7 @@ class ForgetsByIdAlone(BrokenMemory):
         return forgetting_it
 
 
-class ServesTheForgottenFromACache(BrokenMemory):
+class ServesTheForgottenFromACache(BrokenMemory, breaks="l23_forget", in_service="l23_forget"):
     def __init__(self, inner: InMemoryMemoryRepository) -> None:
         super().__init__(inner)
         self.cache: dict[str, Candidate] = {}
@@ -658,7 +661,7 @@ class ServesTheForgottenFromACache(BrokenMemory):
         return evolve(found, found=(*found.found, *cached))
 
 
-class RemembersDedupKeysForEver(BrokenMemory):
+class RemembersDedupKeysForEver(BrokenMemory, breaks="l23_forget_all"):
     """The hashes of what was forgotten stay, and so nobody can say it again."""
 
     def __init__(self, inner: InMemoryMemoryRepository) -> None:
@@ -678,7 +681,7 @@ class RemembersDedupKeysForEver(BrokenMemory):
         return outcomes
 
 
-class ExpiresWhatIsPinned(BrokenMemory):
+class ExpiresWhatIsPinned(BrokenMemory, breaks="l23_expire", by_program="L23"):
     def expire(self, namespace: Namespace, **which: Any) -> Effect[int, Any]:
         for row in list(self.table.rows.values()):
             if namespace.sees(row.memory.namespace):
@@ -686,7 +689,7 @@ class ExpiresWhatIsPinned(BrokenMemory):
         return self.inner.expire(namespace, **which)
 
 
-class LeavesSummariesAsTheyAre(BrokenMemory):
+class LeavesSummariesAsTheyAre(BrokenMemory, breaks="l23_forget_marks_summaries"):
     def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
         gone = self.table.forget(forgetting)
         return Effect.succeed(ForgetReceipt(len(gone), sum(row.vector is not None for row in gone)))

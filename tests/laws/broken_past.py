@@ -12,7 +12,7 @@ from chatmemory.longterm.memory_history import MemoryHistory
 from tests.laws.broken_memories import BrokenMemory
 
 
-class LeavesTheSuccessorTrue(BrokenMemory):
+class LeavesTheSuccessorTrue(BrokenMemory, in_service=["u1_undo", "u1_undo_of_values"]):
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, Any]:
@@ -20,14 +20,14 @@ class LeavesTheSuccessorTrue(BrokenMemory):
         return self.inner.restore(namespace, memory_id, now=now)
 
 
-class NeverUnpins(BrokenMemory):
+class NeverUnpins(BrokenMemory, in_service="u1_undo"):
     def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
         if marks.get("pinned") is False:
             return self.inner.get(namespace, memory_id)
         return self.inner.mark(namespace, memory_id, **marks)
 
 
-class HidesWhatWasForgotten(BrokenMemory):
+class HidesWhatWasForgotten(BrokenMemory, in_service="u2_no_undo"):
     """Its history of a forgotten memory is that of one that never was."""
 
     def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, Any]:

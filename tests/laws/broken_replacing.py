@@ -9,14 +9,14 @@ from chatmemory.effect import Do, Effect
 from tests.laws.broken import Broken
 
 
-class ReplacesNothing(Broken):
+class ReplacesNothing(Broken, breaks="l31_replace"):
     """It only appends."""
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:
         return self.inner.replace(evolve(replacement, count=0))
 
 
-class ReplacesByMessagesAlone(Broken):
+class ReplacesByMessagesAlone(Broken, breaks="l31_replace_by_nothing"):
     """Without new messages it removes none."""
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:
@@ -24,7 +24,7 @@ class ReplacesByMessagesAlone(Broken):
         return self.inner.replace(evolve(replacement, count=count))
 
 
-class SparesSummaries(Broken):
+class SparesSummaries(Broken, breaks="l31_replaced_summary"):
     """A summary in view stays, with what it stands for."""
 
     @Effect.gen
@@ -39,7 +39,7 @@ class SparesSummaries(Broken):
         )
 
 
-class ReplacesWhicheverIsNewest(Broken):
+class ReplacesWhicheverIsNewest(Broken, breaks="l31_refused"):
     """The expected version counts for nothing."""
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:

@@ -11,7 +11,7 @@ from chatmemory.errors import NotUndoableError
 from tests.laws.broken import Broken
 
 
-class UndoesBySayingSo(Broken):
+class UndoesBySayingSo(Broken, breaks="l29_undo_of_what_was_added"):
     """It answers well, and leaves the messages where they are."""
 
     @Effect.gen
@@ -23,7 +23,7 @@ class UndoesBySayingSo(Broken):
         return undone
 
 
-class UndoesWithoutATrace(Broken):
+class UndoesWithoutATrace(Broken, breaks="l29_undo_of_what_was_added"):
     @Effect.gen
     async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
         undone = await do(self.inner.undo(undo))
@@ -31,7 +31,7 @@ class UndoesWithoutATrace(Broken):
         return undone
 
 
-class LeavesWhatWasSummarizedCovered(Broken):
+class LeavesWhatWasSummarizedCovered(Broken, breaks="l29_undo_of_a_summary"):
     @Effect.gen
     async def undo(self, do: Do[Any], undo: Undo, /) -> Undone:
         before = self.history(undo.conversation_id)
@@ -43,7 +43,7 @@ class LeavesWhatWasSummarizedCovered(Broken):
         return undone
 
 
-class NeverBringsBack(Broken):
+class NeverBringsBack(Broken, breaks="l29_undo_of_a_clear"):
     """What was cleared is gone, whoever holds it."""
 
     @Effect.gen
@@ -53,18 +53,18 @@ class NeverBringsBack(Broken):
         return await do(self.inner.undo(undo))
 
 
-class UndoesWhicheverIsNewest(Broken):
+class UndoesWhicheverIsNewest(Broken, breaks="l29_undo_is_guarded", by_long_program="L29"):
     def undo(self, undo: Undo, /) -> Effect[Undone, Any]:
         return self.inner.undo(evolve(undo, expected_version=None))
 
 
-class HidesWhoStillHoldsIt(Broken):
+class HidesWhoStillHoldsIt(Broken, breaks="l29_undo_of_a_clear"):
     def clear(self, conversation_id: str, **how: Any) -> Effect[ClearReport | None, Any]:
         cleared = self.inner.clear(conversation_id, **how)
         return cleared.map(lambda report: report and evolve(report, still_shared_by=()))
 
 
-class ClearsNoBranch(Broken):
+class ClearsNoBranch(Broken, breaks="l29_clear_of_a_tree"):
     def clear(
         self, conversation_id: str, *, with_branches: bool = False, **how: Any
     ) -> Effect[ClearReport | None, Any]:
@@ -72,7 +72,7 @@ class ClearsNoBranch(Broken):
         return self.inner.clear(conversation_id, **how)
 
 
-class CallsItUnfound(Broken):
+class CallsItUnfound(Broken, breaks="l29_undo_is_guarded"):
     """A change that nothing keeps is answered as a defect of the store."""
 
     @Effect.gen

@@ -23,7 +23,7 @@ from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Schedule, Success
 from chatmemory.effect.effect_failed import EffectFailed
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from chatmemory.effect.outcome import Die, Interrupt
 from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import RepositoryError, SkillExecutionError

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Never, assert_type
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Tag
+from chatmemory.effect import Layer, ManagedRuntime, Outcome, Tag
 from tests.typing.do_notation import count
 from tests.typing.world import (
     Chat,
@@ -30,7 +30,6 @@ assert_type(store_layer >> chat_layer, Layer[ChatTag, Never, PrefixTag])
 assert_type(store_layer >> (prefix_layer >> chat_layer), Layer[ChatTag])
 assert_type((broken_store_layer | prefix_layer) >> chat_layer, Layer[ChatTag, StoreBroken])
 assert_type((store_layer | prefix_layer).feed_keep(chat_layer), Layer[StoreTag | PrefixTag | ChatTag])
-assert_type(app_layer.provide_to(count("c1")), Effect[int, ReadError])
 
 Layer.succeed(StoreTag, "not a store")  # type: ignore[misc]  # it has no rows
 Layer.scoped(ChatTag, lambda: None)  # type: ignore[call-overload]  # it opens nothing

@@ -1,4 +1,4 @@
-"""Fibers and streams carry their types; errors and services join on the way."""
+"""Races and streams carry their types; errors and services join on the way."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Never, assert_type
 from chatmemory.effect import (
     ClockTag,
     Effect,
-    Exit,
-    Fiber,
     Layer,
     ManagedRuntime,
     Outcome,
-    Scope,
     Stream,
     TestClock,
 )
@@ -38,33 +35,6 @@ def effects_side_by_side() -> None:
     assert_type(Effect.sleep(1), Effect[None])
     assert_type(no_text.with_span("read", {"messages": 3}), Effect[str, StoreBroken, StoreTag])
     no_text.with_span("read", {"messages": [3]})  # type: ignore[dict-item]  # an attribute is a text or a number
-
-
-def a_fiber_ends_as_its_effect(scope: Scope) -> None:
-    assert_type(no_text.fork(), Effect[Fiber[str, StoreBroken], Never, StoreTag])
-    forked = no_number.fork()
-    assert_type(forked, Effect[Fiber[int, NotFound]])
-    assert_type(forked.bind(lambda fiber: fiber.join()), Effect[int, NotFound])
-    assert_type(no_number.fork_in(scope), Effect[Fiber[int, NotFound]])
-
-
-def the_ends_of_a_fiber(fiber: Fiber[int, NotFound]) -> None:
-    assert_type(fiber.join(), Effect[int, NotFound])
-    assert_type(fiber.await_(), Effect[Exit[int, NotFound]])
-    assert_type(fiber.interrupt(), Effect[Exit[int, NotFound]])
-    assert_type(fiber.poll(), Exit[int, NotFound] | None)
-    wider: Fiber[int | str, ReadError] = fiber
-    narrower: Fiber[bool, NotFound] = fiber  # type: ignore[assignment]  # an int is no bool
-    del wider, narrower
-
-
-async def a_scope_is_asked_for_and_provided() -> None:
-    scoped = no_number.fork_scoped()
-    assert_type(scoped.scoped(), Effect[Fiber[int, NotFound]])
-    await scoped.scoped()
-    await scoped  # type: ignore[misc]  # a scope is required
-    within_a_store = StoreTag.get().bind(lambda _: scoped)
-    assert_type(within_a_store.scoped(), Effect[Fiber[int, NotFound], Never, StoreTag])
 
 
 def numbers_up_to(count: int) -> Stream[int, TooSlow]:

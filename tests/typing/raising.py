@@ -8,9 +8,8 @@ from chatmemory.errors import ReadError
 
 async def newest(runtime: ManagedRuntime[ChatMemoryService]) -> str:
     try:
-        messages = await runtime.run_or_raise(
-            ChatMemoryService.use(lambda memory: memory.get_messages("c1", limit=1))
-        )
+        reading = ChatMemoryService.use(lambda memory: memory.get_messages("c1", limit=1))
+        messages = (await runtime.run(reading)).unwrap()
     except EffectFailed[ReadError] as failed:
         return failed.error.tag
     return messages[0].content

@@ -123,10 +123,9 @@ def is_long(text: str) -> bool:
 
 def retries(chat: Chat) -> None:
     patient = Schedule.exponential(0.1).jittered() & Schedule.recurs(5)
-    assert_type(patient, Schedule[object, tuple[float, int]])
+    assert_type(patient, Schedule[object])
     assert_type(chat.messages("c1").retry(patient), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").retry(patient, while_=is_worth_trying), Effect[list[str], ReadError])
-    assert_type(chat.messages("c1").repeat(Schedule.recurs(3)), Effect[int, ReadError])
     chat.messages("c1").retry(patient, until=is_long)  # type: ignore[arg-type]  # errors are no text
 
 

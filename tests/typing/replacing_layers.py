@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Never, assert_type
 
-from chatmemory.effect import ClockTag, Layer, ManagedRuntime, TestClock
+from chatmemory.effect import ClockTag, Effect, Layer, ManagedRuntime, TestClock
 from tests.typing.world import (
     ChatTag,
     PrefixTag,
@@ -25,7 +25,7 @@ mocked = Layer.mock(StoreTag, rows=store_layer)
 quoting = Layer.succeed(PrefixTag, '"')
 around = Layer.effect(StoreTag, StoreTag.get(), needs=[StoreTag])
 prefixed = Layer.effect(PrefixTag, StoreTag.get().map(str), needs=[StoreTag])
-slow = Layer.fail(PrefixTag, TooSlow())
+slow = Layer.effect(PrefixTag, Effect.fail(TooSlow()))
 clock = Layer.succeed(ClockTag, TestClock())
 
 assert_type(stack.replace(mocked), Layer[StoreTag | PrefixTag | ChatTag])

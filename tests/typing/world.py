@@ -78,7 +78,7 @@ async def open_chat(store: Store, prefix: str) -> AsyncGenerator[Chat]:
 
 
 store_layer = Layer.succeed(StoreTag, DictStore({"c1": ["hello"]}))
-broken_store_layer = Layer.fail(StoreTag, StoreBroken())
+broken_store_layer = Layer.effect(StoreTag, Effect.fail(StoreBroken()))
 prefix_layer = Layer.succeed(PrefixTag, "> ")
 chat_layer = Layer.scoped(ChatTag, open_chat, StoreTag, PrefixTag)
 app_layer = (store_layer | prefix_layer) >> chat_layer

@@ -58,7 +58,7 @@ def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:
         add = ChatMemoryService.use(lambda memory: memory.add_messages("c", HELLO))
         look = ChatMemoryService.use(lambda memory: memory.get_messages("c"))
         with acting_as(ADA):
-            runtime.run_blocking_or_raise(add)
+            runtime.run_blocking(add).unwrap()
         with acting_as(BOB):
             assert runtime.run_blocking(look) == Failure(ConversationNotFoundError("c"))
         assert len(runtime.run_blocking(look).unwrap()) == 1

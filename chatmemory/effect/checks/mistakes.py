@@ -27,13 +27,15 @@ __all__ = [
     "no_manager",
     "no_member",
     "no_schedule",
-    "no_scope",
     "no_seconds",
     "no_tag",
     "require_tag",
     "shown",
 ]
 
+RUN_WITH_LAYER: Final = (
+    "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect), runs one with a layer"
+)
 LONGEST: Final = 80  # the most characters of a value that a message shows: enough to recognize it
 
 
@@ -73,7 +75,7 @@ def no_effect(found: object, *, made_by: object = None) -> TypeError:
     elif _is_tag(found):
         cure = f"Effect.service({cast('type', found).__name__}) is the effect that asks for the service"
     elif _is_layer(found):
-        cure = "layer.provide_to(effect) is an effect that has the services of a layer"
+        cure = RUN_WITH_LAYER
     elif callable(found):
         cure = f"call it, {calling(found)}, if it makes one; Effect.sync(function) runs a plain function"
     elif who:
@@ -94,7 +96,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "failure": "await it first: (await effect).failure()",
     "value_or": "await it first: (await effect).value_or(...)",
     "add_done_callback": "a task takes effect.run(): asyncio.create_task(effect.run())",
-    "provide_layer": "layer.provide_to(effect) runs it with a layer",
+    "provide_layer": "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect)",
     "provide_service": "effect.provide(Context.of(Tag, service)) gives it a service",
 }
 """What to write instead of an attribute that an outcome, a task, or an effect of another library has."""
@@ -116,7 +118,7 @@ def _like(name: str, known: Iterable[str]) -> str:
 INSTEAD_OF_LAYER: Final[Mapping[str, str]] = {
     "build": "async with ManagedRuntime(layer) as runtime builds it, and releases it",
     "run": "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect)",
-    "provide": "dependency >> layer feeds it, layer.provide_to(effect) runs an effect with it",
+    "provide": "dependency >> layer feeds it; async with ManagedRuntime(layer) as runtime runs effects with it",
     "merge": "layer | another gives the services of both",
     "service": "async with ManagedRuntime(layer) as runtime, then await runtime.service(Tag)",
 }
@@ -141,13 +143,13 @@ def no_layer(found: object) -> TypeError:
     elif isinstance(found, type):
         cure = f"Layer.succeed(Tag, {found.__name__}(...)) gives an object of it under a tag"
     elif hasattr(found, "run_in"):
-        cure = "layer.provide_to(effect) runs an effect with a layer, Layer.effect(Tag, effect) gives what one makes"
-    elif hasattr(found, "run_or_raise"):
+        cure = f"{RUN_WITH_LAYER}; Layer.effect(Tag, effect) gives what one makes"
+    elif hasattr(found, "run_sync") and hasattr(found, "child"):
         cure = "give the layer that the runtime was made of"
     elif callable(found):
         cure = f"call the function that makes it, {calling(found)}"
     elif isinstance(found, list | tuple):
-        cure = "write one | another, or wire(*layers)"
+        cure = "write one | another, or one >> another"
     elif hasattr(found, "__aenter__"):
         cure = "Layer.scoped(Tag, open_) gives what the context manager gives that open_() returns"
     else:
@@ -181,7 +183,7 @@ def require_tag(found: object) -> None:
 def no_context(found: object) -> TypeError:
     """Return the error for *found*, which is not a ``Context``."""
     if _is_layer(found):
-        cure = "layer.provide_to(effect) runs an effect with the services of a layer"
+        cure = RUN_WITH_LAYER
     elif _is_tag(found):
         cure = f"Context.of({cast('type', found).__name__}, service) holds one"
     else:
@@ -209,14 +211,6 @@ def no_schedule(found: object, *, where: str) -> TypeError:
     else:
         cure = "Schedule.exponential(0.1) & Schedule.recurs(3) for example"
     return TypeError(f"{where} takes a Schedule, not {shown(found)}: {cure}")
-
-
-def no_scope(found: object) -> TypeError:
-    """Return the error for *found*, which is not a scope."""
-    return TypeError(
-        f"effect.fork_in takes a Scope, not {shown(found)}: async with Scope() as scope opens one, "
-        "and effect.fork_scoped() uses that of the `scoped` effect around it"
-    )
 
 
 def no_seconds(found: object) -> TypeError:
@@ -264,4 +258,4 @@ def _is_tag(found: object) -> bool:
 
 
 def _is_layer(found: object) -> bool:
-    return hasattr(found, "provide_to")  # Layer builds on this module
+    return hasattr(found, "feed_keep")  # Layer builds on this module

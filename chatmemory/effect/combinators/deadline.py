@@ -43,7 +43,7 @@ async def run_for(
     # The event loop uses this clock too and needs no task to wake up: 17 µs instead of 73 µs.
     if isinstance(clock, SystemClock):
         with anyio.move_on_after(seconds):
-            return await effect.run_supervised(context)
+            return await effect.run_in(context)
         return Failure(on_timeout())
     outcome: Outcome[A, E] | None = None
     defect: Exception | None = None
@@ -55,7 +55,7 @@ async def run_for(
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ring)
         try:
-            outcome = await effect.run_supervised(context)
+            outcome = await effect.run_in(context)
         except BaseException as raised:  # raised below, outside the task group, which would wrap it
             if (defect := defect_of(raised)) is None:
                 raise

@@ -1,7 +1,4 @@
-"""Effects that end in order: finalizers, uninterruptible regions, scopes.
-
-A *scope* that holds many resources at once is defined in ``scope.py``.
-"""
+"""Effects that end in order: finalizers and uninterruptible regions."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Exit, Outcome, exit_from_exception, exit_from_outcome
 from chatmemory.effect.runs import Runs
-from chatmemory.effect.scope import Scope, ScopeTag
 from chatmemory.effect.suspended import shield
 
 A = TypeVar("A")
@@ -45,16 +41,4 @@ async def run_finalized(
         await run_shielded(finalizer(exit_from_exception(exception)), context)
         raise
     await run_shielded(finalizer(exit_from_outcome(outcome)), context)
-    return outcome
-
-
-async def run_scoped(effect: Runs[A, E, R | ScopeTag], context: Context[R]) -> Outcome[A, E]:
-    """Run *effect* with a new scope, then close the scope with the exit of *effect*."""
-    scope = Scope()
-    try:
-        outcome = await effect.run_in(context.add(ScopeTag, scope))
-    except BaseException as exception:
-        await scope.close(exit_from_exception(exception))
-        raise
-    await scope.close(exit_from_outcome(outcome))
     return outcome

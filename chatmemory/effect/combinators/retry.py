@@ -1,4 +1,4 @@
-"""Running an effect again: after a failure (``retry``) or after a success (``repeat``), as a schedule says.
+"""``retry``: runs an effect again after a failure, as a schedule says.
 
 ``schedule.py`` decides when; clock and random source come from the context, so that tests can control them.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from typing_extensions import TypeVar
 
@@ -20,12 +19,11 @@ from chatmemory.effect.services.schedule import Schedule
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R")
-Out = TypeVar("Out")
 
 
 async def run_retried(
     effect: Runs[A, E, R],
-    schedule: Schedule[E, Any],
+    schedule: Schedule[E],
     goes_on: Callable[[E], bool],
     context: Context[R],
 ) -> Outcome[A, E]:
@@ -42,20 +40,4 @@ async def run_retried(
         delay = driver.next(error, clock.monotonic())
         if delay is None:
             return outcome
-        await clock.sleep(delay)
-
-
-async def run_repeated(
-    effect: Runs[A, E, R], schedule: Schedule[A, Out], context: Context[R]
-) -> Outcome[Out, E]:
-    """Run *effect* until it fails or *schedule* is over; succeed with the schedule's last output."""
-    clock = context.get(ClockTag)
-    driver = schedule.start(context.get(RandomTag))
-    while True:
-        outcome = await effect.run_in(context)
-        if type(outcome) is not Success:
-            return outcome
-        delay = driver.next(outcome.unwrap(), clock.monotonic())
-        if delay is None:
-            return Success(driver.output)
         await clock.sleep(delay)

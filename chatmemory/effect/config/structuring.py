@@ -1,7 +1,7 @@
 """``structure``: converts raw data to classes and reports all problems at once, as the classes of ``config_error.py``.
 
 The classes are attrs classes, and the raw data writes their fields in camelCase: ``summarize_every_n`` is read from
-``summarizeEveryN``.  cattrs converts the data, and is imported on first use.  ``config.py`` reads the data.
+``summarizeEveryN``.  cattrs converts the data, and is imported on first use.
 """
 
 import math

@@ -4,32 +4,26 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect.build import Built, make_plan
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.layers.build import LayerFailed, build
-from chatmemory.effect.layers.layer import Layer, shape_of
-from chatmemory.effect.layers.memo import MemoMap
-from chatmemory.effect.layers.place import Place
-from chatmemory.effect.outcome import (
-    EffectInterrupted,
-    Outcome,
-    Success,
-    exception_of,
-    exit_from_exception,
-    value_or_raise,
-)
+from chatmemory.effect.layer import Layer, shape_of
+from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.suspended import run_without_waiting, shield
+from chatmemory.effect.suspended import has_event_loop, run_without_waiting, shield
 
 if TYPE_CHECKING:
     import anyio
+
+    from chatmemory.effect.host import Host
 
 __all__ = ["ManagedRuntime"]
 
@@ -66,24 +60,29 @@ class ManagedRuntime(Generic[R_contra]):
     """
 
     __slots__ = (
+        "_built",
+        "_children",
         "_context",
+        "_host",
         "_idle",
         "_is_closed",
         "_is_entered",
         "_layer",
-        "_memo",
         "_parent",
         "_running",
         "_scope",
     )
 
-    def __init__(self, layer: Layer[R_contra, Any, Never], memo: MemoMap | None = None) -> None:
-        """Share the services in *memo* with other runtimes; without it, share nothing."""
+    def __init__(self, layer: Layer[R_contra, Any, Never]) -> None:
         shape_of(layer)
         self._layer = layer
-        self._memo = memo or MemoMap()
-        self._scope = Scope()
+        self._built: Built = {}
         self._parent: ManagedRuntime[Any] | None = None  # provides services to a child, and closes it
+        self._children: dict[ManagedRuntime[Any], None] = {}  # in the order in which they were opened
+        self._host: Host[Context[Any]] | None = (
+            None  # opens and closes the layer, where there is an event loop
+        )
+        self._scope = Scope()  # closes the layer, where there is none
         self._is_entered = False
         self._context: Context[R_contra] | None = None
         self._is_closed = False
@@ -113,16 +112,6 @@ class ManagedRuntime(Generic[R_contra]):
                     self._idle.set()
         raise EffectInterrupted
 
-    async def run_or_raise(self, effect: Effect[A, E, R_contra]) -> A:
-        """Run *effect* with the services and return its value.
-
-        Raises:
-            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
-                errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is not open, or was closed while the effect ran.
-        """
-        return value_or_raise(await self.run(effect))
-
     def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect* with the services and without an event loop, and return its outcome.
 
@@ -146,7 +135,7 @@ class ManagedRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: this runtime is not open.
         """
-        child: ManagedRuntime[Any] = ManagedRuntime(cast("Layer[Any, Any, Never]", layer), self._memo.fork())
+        child: ManagedRuntime[Any] = ManagedRuntime(cast("Layer[Any, Any, Never]", layer))
         self._services()
         child._parent = self
         return child
@@ -167,29 +156,46 @@ class ManagedRuntime(Generic[R_contra]):
             raise
 
     async def _build(self) -> None:
-        given: Context[Any] = Context.empty() if self._parent is None else self._parent._services()
-        self._scope = Scope() if self._parent is None else self._parent._scope.fork()
-        try:
-            services = await build(self._layer.shape, Place(given, self._memo), self._scope)
-        except BaseException as exception:
-            if self._parent is not None:
-                self._parent._scope.forget(self._scope)
-            if not isinstance(exception, LayerFailed):
-                raise
-            failed = exception_of(exception.error)
-            raise failed from failed.__cause__
-        self._idle = None
-        self._context = given.merge(Context[Any](services))
-        # Last in, first out: the effects end before the services, also when the parent is closed first.
-        await self._scope.add(self._interrupt)
+        parent = self._parent
+        given: Context[Any] = Context.empty() if parent is None else parent._services()
+        plan = make_plan(self._layer.shape, given, {} if parent is None else parent._built)
+        if has_event_loop():
+            from chatmemory.effect.host import Host
 
-    async def _close(self, exception: BaseException | None) -> None:
+            async def open_all(host: Host[Context[Any]]) -> Context[Any]:
+                return await plan.open(host.guard)
+
+            self._host = host = Host(open_all)
+            context = await host.open()
+        else:
+            self._host = None
+            self._scope = scope = Scope()
+            try:
+                context = await plan.open(lambda open_one: open_one(scope))
+            except BaseException:
+                await scope.close()
+                raise
+        self._built = plan.built if parent is None else {**parent._built, **plan.built}
+        self._idle = None
+        self._context = context
+        if parent is not None:
+            parent._children[self] = None
+
+    async def _close(self) -> None:
         try:
-            await self._scope.close(Success(None) if exception is None else exit_from_exception(exception))
+            with shield():
+                async with AsyncExitStack() as ending:  # the last one first, whatever the others raise
+                    ending.push_async_callback(self._scope.close if self._host is None else self._host.close)
+                    ending.push_async_callback(self._interrupt)
+                    for child in self._children:
+                        ending.push_async_callback(child._close)
         finally:
+            self._children.clear()
+            if self._parent is not None:
+                self._parent._children.pop(self, None)
             self._is_entered = False
 
-    async def _interrupt(self, _: object) -> None:
+    async def _interrupt(self) -> None:
         self._context, self._is_closed = None, True
         if not self._running:
             return
@@ -198,8 +204,7 @@ class ManagedRuntime(Generic[R_contra]):
         self._idle = anyio.Event()
         for cancel_scope in self._running:
             cancel_scope.cancel()
-        with shield():
-            await self._idle.wait()
+        await self._idle.wait()
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -211,7 +216,7 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._close(exception)
+        await self._close()
 
     def __enter__(self) -> Self:
         run_without_waiting(self._open())
@@ -223,4 +228,4 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        run_without_waiting(self._close(exception))
+        run_without_waiting(self._close())

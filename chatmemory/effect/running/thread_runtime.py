@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layers.layer import Layer, shape_of
-from chatmemory.effect.outcome import EffectInterrupted, Outcome, value_or_raise
+from chatmemory.effect.layer import Layer, shape_of
+from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
-from chatmemory.effect.running.under_way import Awaited, Blocked, UnderWay
 from chatmemory.effect.suspended import may_wait_on_asyncio
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A")
 E = TypeVar("E")
-U = TypeVar("U", bound=UnderWay[Any])
 R_contra = TypeVar("R_contra", contravariant=True)
 
 LEAVE_SECONDS: Final = (
@@ -58,7 +56,7 @@ class ThreadRuntime(Generic[R_contra]):
         self._layer = layer
         self._name = name
         self._turn = threading.Lock()
-        self._stay: _Stay[R_contra] | None = None
+        self._running: _Running[R_contra] | None = None
         self._is_closed = False
         self._is_entered = False
 
@@ -73,16 +71,16 @@ class ThreadRuntime(Generic[R_contra]):
         """
         import asyncio
 
-        stay = self._present()
-        if stay.is_here():
-            return await stay.run(effect)
+        running = self._present()
+        if running.is_here():
+            return await running.run(effect)
         try:
-            here = asyncio.get_running_loop()
+            asyncio.get_running_loop()
         except RuntimeError:  # trio: a thread waits for it even when the caller is cancelled
             import anyio
 
-            return await anyio.to_thread.run_sync(stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait)
-        return await stay.begin(effect, Awaited[Outcome[A, E]](stay.loop, here)).wait()
+            return await anyio.to_thread.run_sync(running.begin(effect).wait)
+        return await running.begin(effect).wait_on_asyncio()
 
     def run_blocking(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
         """Run *effect* in the runtime's thread, block this thread until it has ended, and return its outcome.
@@ -93,32 +91,12 @@ class ThreadRuntime(Generic[R_contra]):
             EffectInterrupted: the runtime is closed, or was closed while the effect ran.
             RuntimeError: it was called in the runtime's thread.
         """
-        stay = self._present()
-        if stay.is_here():
+        running = self._present()
+        if running.is_here():
             raise RuntimeError(
                 "an effect of this runtime would wait for itself here: write `await runtime.run(effect)`"
             )
-        return stay.begin(effect, Blocked[Outcome[A, E]](stay.loop)).wait()
-
-    async def run_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
-        """Run *effect* as ``run`` does, and return its value.
-
-        Raises:
-            EffectFailed: the effect failed; ``except EffectFailed[ConversationNotFoundError]`` catches one class of
-                errors.  A failure that is itself an exception is raised as it is.
-            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
-        """
-        return value_or_raise(await self.run(effect))
-
-    def run_blocking_or_raise(self, effect: Effect[A, E, R_contra], /) -> A:
-        """Run *effect* as ``run_blocking`` does, and return its value.
-
-        Raises:
-            EffectFailed: as in ``run_or_raise``.
-            EffectInterrupted: as in ``run_or_raise``.
-            RuntimeError: it was called in the runtime's thread.
-        """
-        return value_or_raise(self.run_blocking(effect))
+        return running.begin(effect).wait()
 
     def close(self) -> None:
         """Cancel the effects that are running, release the layer and wait for the thread to end.
@@ -127,23 +105,23 @@ class ThreadRuntime(Generic[R_contra]):
         """
         with self._turn:
             self._is_closed = True
-            stay = self._stay
-            if stay is not None:
+            running = self._running
+            if running is not None:
                 self._leaving.detach()
         try:
-            if stay is not None:
-                stay.end()
+            if running is not None:
+                running.end()
         finally:
             self._is_entered = False
 
-    def _present(self) -> _Stay[R_contra]:
+    def _present(self) -> _Running[R_contra]:
         with self._turn:
             if self._is_closed:
                 raise EffectInterrupted(CLOSED)
-            if self._stay is None or not self._stay.is_usable():
-                self._stay = _Stay(self._layer, self._name)
-                self._leaving = weakref.finalize(self, _leave, self._stay)
-            return self._stay
+            if self._running is None or not self._running.is_usable():
+                self._running = _Running(self._layer, self._name)
+                self._leaving = weakref.finalize(self, _leave, self._running)
+            return self._running
 
     @contextmanager
     def _entering(self) -> Generator[None]:
@@ -190,26 +168,87 @@ class ThreadRuntime(Generic[R_contra]):
 _NOTHING: Final[Effect[None]] = Effect.succeed(None)
 
 
+class _Call(Generic[A]):
+    """An effect that runs in the thread, as its caller sees it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        from concurrent.futures import Future
+
+        # It is never cancelled: whoever waits for it waits for the end of the effect.
+        self.ended: Future[A] = Future()
+        self.task: asyncio.Task[A] | None = None  # set and cancelled in the thread
+        self._loop = loop
+
+    def settle(self, task: asyncio.Task[A]) -> None:
+        """Tell the caller how the effect has ended; called in the thread."""
+        if task.cancelled():
+            self.ended.set_exception(EffectInterrupted())
+        elif (exception := task.exception()) is not None:
+            self.ended.set_exception(exception)
+        else:
+            self.ended.set_result(task.result())
+
+    def cancel(self) -> None:
+        """Cancel the effect; do nothing when it has ended."""
+
+        def cancel_there() -> None:
+            if self.task is not None:
+                self.task.cancel()
+
+        with suppress(RuntimeError):  # the thread has ended
+            self._loop.call_soon_threadsafe(cancel_there)
+
+    def wait(self) -> A:
+        """Block until the effect has ended; return its result or raise its exception."""
+        try:
+            return self.ended.result()
+        except BaseException:
+            if not self.ended.done():  # for example Ctrl-C
+                self.cancel()
+            raise
+
+    async def wait_on_asyncio(self) -> A:
+        """Wait until the effect has ended; when the waiting task is cancelled, cancel the effect first."""
+        import asyncio
+
+        here, has_ended = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # this event loop has ended
+                here.call_soon_threadsafe(has_ended.set)
+
+        self.ended.add_done_callback(tell)
+        try:
+            await has_ended.wait()
+        except asyncio.CancelledError:
+            import anyio
+
+            self.cancel()  # only once, so that the effect's cleanup is not cancelled
+            with anyio.CancelScope(shield=True):
+                while not has_ended.is_set():
+                    with suppress(asyncio.CancelledError):
+                        await has_ended.wait()
+            raise
+        return self.ended.result()
+
+
 @final
-class _Stay(Generic[R_contra]):
-    """One start of the thread and the layer, until both have ended."""
+class _Running(Generic[R_contra]):
+    """One start of the thread, with the layer in it."""
 
     def __init__(self, layer: Layer[R_contra, Any, Never], name: str) -> None:
         import asyncio
 
-        self._layer = layer
         self._process = os.getpid()
-        self.loop = asyncio.new_event_loop()
-        self._turn = threading.Lock()  # prevents new effects after the end, when nothing would run them
-        self._is_ending = False
-        self._shall_end = asyncio.Event()
-        self._runtime: asyncio.Future[ManagedRuntime[R_contra]] = self.loop.create_future()
-        self._main: asyncio.Task[None] | None = None
+        self._runtime = ManagedRuntime(layer)
+        self._is_open = False
+        self._opening = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._refusal: BaseException = EffectInterrupted()
-        self._failure: BaseException | None = None
-        # A daemon thread: for any other thread, Python would wait at the end of the program before `_leave` could end
-        # it.
+        self._turn = threading.Lock()  # no effect begins after the end, when nothing would run it
+        self._is_ending = False
+        self._loop = asyncio.new_event_loop()
+        self._shall_end = asyncio.Event()
+        # A daemon thread: for any other one Python would wait at the end of the program before `_leave` could end it.
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
 
@@ -220,81 +259,76 @@ class _Stay(Generic[R_contra]):
         return threading.current_thread() is self._thread
 
     async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
-        """Run *effect*; called in the runtime's thread."""
-        import asyncio
+        """Run *effect*; called in the thread.  The first effect opens the layer."""
+        if not self._is_open:
+            async with self._opening:
+                if not self._is_open and not self._is_ending:
+                    await self._runtime.__aenter__()
+                    self._is_open = True
+        return await self._runtime.run(effect)
 
-        runtime = await asyncio.shield(self._runtime)
-        return await runtime.run(effect)
-
-    def begin(self, effect: Effect[A, E, R_contra], under_way: U) -> U:
-        """Start *effect* in the runtime's thread, in the caller's context, and return *under_way*."""
+    def begin(self, effect: Effect[A, E, R_contra]) -> _Call[Outcome[A, E]]:
+        """Start *effect* in the thread, in the caller's context."""
+        call = _Call[Outcome[A, E]](self._loop)
         context = copy_context()
         context.run(may_wait_on_asyncio)
 
         def start() -> None:
-            task = self.loop.create_task(self.run(effect), context=context)
+            call.task = task = self._loop.create_task(self.run(effect), context=context)
             self._tasks.add(task)  # asyncio itself keeps only a weak reference
             task.add_done_callback(self._tasks.discard)
-            task.add_done_callback(under_way.settle)
-            under_way.task = task
+            task.add_done_callback(call.settle)
 
         with self._turn:
             if self._is_ending:
-                raise self._refusal
-            self.loop.call_soon_threadsafe(start)
-        return under_way
+                raise EffectInterrupted
+            self._loop.call_soon_threadsafe(start)
+        return call
 
     def end(self, *, patience: float | None = None) -> None:
-        """End the effects, the layer and the thread, and wait at most *patience* seconds; raise the failure of the layer."""
+        """End the effects, the layer and the thread; raise the failure of the layer.
+
+        Args:
+            patience: how many seconds to wait at most; None: until all has ended.
+        """
+        import asyncio
+
         if self._process != os.getpid():
             return
         with self._turn:
-            if not self._is_ending:
-                self._is_ending = True
-                self.loop.call_soon_threadsafe(self._end_here)
-        if not self.is_here():
+            if self._is_ending:
+                return
+            self._is_ending = True
+            leaving = asyncio.run_coroutine_threadsafe(self._leave(), self._loop)
+        if not self.is_here():  # an effect that closes its own runtime cannot wait for the end
+            leaving.result(patience)
             self._thread.join(patience)
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
 
-    def _end_here(self) -> None:
-        self._shall_end.set()
-        if self._main is not None and not self._runtime.done():
-            self._main.cancel()
+    async def _leave(self) -> None:
+        try:
+            if self._is_open:
+                await self._runtime.__aexit__(None, None, None)
+            else:
+                for task in self._tasks:
+                    task.cancel()
+        finally:
+            self._shall_end.set()
 
     def _live(self) -> None:
         import asyncio
 
-        with asyncio.Runner(loop_factory=lambda: self.loop) as runner:
-            runner.run(self._serve())
+        async def serve() -> None:
+            await self._shall_end.wait()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
 
-    async def _serve(self) -> None:
-        import asyncio
-
-        self._main = asyncio.current_task()
-        try:
-            async with ManagedRuntime(self._layer) as runtime:
-                self._runtime.set_result(runtime)
-                await self._shall_end.wait()
-        except BaseException as exception:  # noqa: BLE001  raised for the callers that wait, or by close
-            if self._runtime.done():
-                self._failure = exception
-            else:
-                if not isinstance(exception, asyncio.CancelledError):
-                    self._refusal = exception
-                self._runtime.set_exception(self._refusal)
-                self._runtime.exception()  # mark the exception as retrieved, because no caller may wait for it any more
-        with self._turn:
-            self._is_ending = True
-        await asyncio.sleep(0)  # until the effects that were posted before have started
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(serve())
 
 
-def _leave(stay: _Stay[Any]) -> None:
+def _leave(running: _Running[Any]) -> None:
     """End a runtime that was garbage-collected, or was still open at the end of the program."""
     try:
-        stay.end(patience=LEAVE_SECONDS)
+        running.end(patience=LEAVE_SECONDS)
     except Exception:
         log.exception("a runtime that nobody had closed could not be closed well")

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Driver", "Moment", "Run"]
 
 In = TypeVar("In")
-Out = TypeVar("Out")
 In_co = TypeVar("In_co", covariant=True)
 In_contra = TypeVar("In_contra", contravariant=True)
-Out_co = TypeVar("Out_co", covariant=True)
 
 
 @final
@@ -29,7 +27,7 @@ class Moment(Generic[In_co]):
     """The input of one step of a schedule.
 
     Attributes:
-        input: the error after which to retry, or the value after which to repeat.
+        input: the error after which to retry.
         now: seconds on a monotonic clock.
         random: the source of jitter.
     """
@@ -39,34 +37,27 @@ class Moment(Generic[In_co]):
     random: Random
 
 
-# A run receives its first moment as an argument and the others from `yield`; it yields outputs with their delays, and
-# returns the output with which it ends.
-Run: TypeAlias = Generator[tuple[Out, float], Moment[In], Out]
+# A run receives its first moment as an argument and the others from `yield`; it yields the pauses, in seconds.
+Run: TypeAlias = Generator[float, Moment[In], None]
 
 
 @final
-class Driver(Generic[In_contra, Out_co]):
-    """One run of a schedule, as ``Schedule.start`` makes it.
+class Driver(Generic[In_contra]):
+    """One run of a schedule, as ``Schedule.start`` makes it."""
 
-    Attributes:
-        output: the last output of the schedule; unset before the first ``next``.
-    """
+    __slots__ = ("_begin", "_over", "_random", "_run")
 
-    __slots__ = ("_begin", "_over", "_random", "_run", "output")
-
-    output: Out_co
-
-    def __init__(self, begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]], random: Random) -> None:
+    def __init__(self, begin: Callable[[Moment[In_contra]], Run[In_contra]], random: Random) -> None:
         self._begin = begin
         self._random = random
-        self._run: Run[Out_co, In_contra] | None = None
+        self._run: Run[In_contra] | None = None
         self._over = False
 
     def next(self, value: In_contra, now: float) -> float | None:
         """Return the seconds to wait before the next time; None when the schedule has ended.
 
         Args:
-            value: the error or the result of the last time.
+            value: the error of the last time.
             now: seconds on a monotonic clock.
         """
         return self.step(Moment(value, now, self._random))
@@ -78,11 +69,8 @@ class Driver(Generic[In_contra, Out_co]):
         try:
             if self._run is None:
                 self._run = self._begin(moment)
-                self.output, delay = next(self._run)
-            else:
-                self.output, delay = self._run.send(moment)
-        except StopIteration as end:
-            self.output = end.value
+                return next(self._run)
+            return self._run.send(moment)
+        except StopIteration:
             self._over = True
             return None
-        return delay

@@ -1,14 +1,13 @@
 """``Schedule``: an immutable plan of when to do something again; ``driver.py`` defines one run of it.
 
 A schedule answers one question: how many seconds until the next time?  It uses the result of the last time and the
-time of a clock.  It neither sleeps nor runs anything; ``retry`` and ``repeat`` do.  The names are those of Effect:
+time of a clock.  It neither sleeps nor runs anything; ``Effect.retry`` does.  The names are those of Effect:
 https://effect.website/docs/scheduling/built-in-schedules/
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, final
 
 from attrs import frozen
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Driver", "Moment", "Run", "Schedule"]
 
 In = TypeVar("In")
-Out = TypeVar("Out")
-Out2 = TypeVar("Out2")
 In_contra = TypeVar("In_contra", contravariant=True)
-Out_co = TypeVar("Out_co", covariant=True)
 
 # As in Effect's Schedule.jittered: enough to spread many clients, too little to change the plan.
 JITTER = (0.8, 1.2)
@@ -35,8 +31,8 @@ JITTER = (0.8, 1.2)
 
 @final
 @frozen
-class Schedule(Generic[In_contra, Out_co]):
-    """A plan for doing something again.  ``In`` is the type of its inputs, ``Out`` that of its outputs.
+class Schedule(Generic[In_contra]):
+    """A plan for doing something again.  ``In`` is the type of its inputs.
 
     Durations are in seconds; making a schedule with a negative one raises ``ValueError``.
 
@@ -47,39 +43,37 @@ class Schedule(Generic[In_contra, Out_co]):
     [0.5, 1.0, 2.0, None, None]
     """
 
-    _begin: Callable[[Moment[In_contra]], Run[Out_co, In_contra]]
+    _begin: Callable[[Moment[In_contra]], Run[In_contra]]
 
-    def start(self, random: Random) -> Driver[In_contra, Out_co]:
+    def start(self, random: Random) -> Driver[In_contra]:
         """Start a run; the schedule itself never changes."""
         return Driver(self._begin, random)
 
     @staticmethod
-    def recurs(times: int) -> Schedule[object, int]:
-        """Repeat *times* times without a pause; never for 0 or less.  The output is the number of repetitions so far."""
+    def recurs(times: int) -> Schedule[object]:
+        """Repeat *times* times without a pause; never for 0 or less."""
         require_count(times, example="Schedule.recurs(3)")
 
-        def begin(_: Moment[object]) -> Run[int, object]:
-            for recurrence in range(times):
-                yield recurrence, 0.0
-            return max(times, 0)
+        def begin(_: Moment[object]) -> Run[object]:
+            for _recurrence in range(times):
+                yield 0.0
 
         return Schedule(begin)
 
     @staticmethod
-    def spaced(seconds: float) -> Schedule[object, int]:
-        """Pause for *seconds* between one end and the next start.  The output is the number of repetitions so far."""
+    def spaced(seconds: float) -> Schedule[object]:
+        """Pause for *seconds* between one end and the next start."""
         _require_span(seconds)
 
-        def begin(_: Moment[object]) -> Run[int, object]:
-            recurrences = count()
+        def begin(_: Moment[object]) -> Run[object]:
             while True:
-                yield next(recurrences), seconds
+                yield seconds
 
         return Schedule(begin)
 
     @staticmethod
-    def exponential(base: float, factor: float = 2.0) -> Schedule[object, float]:
-        """Pause for *base* seconds, then each time *factor* times as long.  The output is the pause.
+    def exponential(base: float, factor: float = 2.0) -> Schedule[object]:
+        """Pause for *base* seconds, then each time *factor* times as long.
 
         Args:
             base: the first pause, in seconds.
@@ -88,64 +82,48 @@ class Schedule(Generic[In_contra, Out_co]):
         _require_span(base)
         _require_span(factor)
 
-        def rests() -> Iterator[float]:
-            rest = base
+        def begin(_: Moment[object]) -> Run[object]:
+            pause = base
             while True:
-                yield rest
-                rest *= factor  # grows to infinity; a power would raise OverflowError after 1,024 doublings
-
-        return _rests(rests)
-
-    def __or__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
-        """Union: continue while either schedule does, with the shorter pause; ``exponential(1) | spaced(60)`` is a cap."""
-        _require_schedule(other, "|")
-
-        def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
-            mine, theirs = self.start(moment.random), other.start(moment.random)
-            while True:
-                going = [delay for delay in (mine.step(moment), theirs.step(moment)) if delay is not None]
-                if not going:
-                    return mine.output, theirs.output
-                moment = yield (mine.output, theirs.output), min(going)
+                yield pause
+                pause *= factor  # grows to infinity; a power would raise OverflowError after 1,024 doublings
 
         return Schedule(begin)
 
-    def __and__(self: Schedule[In, Out], other: Schedule[In, Out2]) -> Schedule[In, tuple[Out, Out2]]:
+    def __or__(self: Schedule[In], other: Schedule[In]) -> Schedule[In]:
+        """Union: continue while either schedule does, with the shorter pause; ``exponential(1) | spaced(60)`` is a cap."""
+        _require_schedule(other, "|")
+
+        def begin(moment: Moment[In]) -> Run[In]:
+            mine, theirs = self.start(moment.random), other.start(moment.random)
+            while going := [pause for pause in (mine.step(moment), theirs.step(moment)) if pause is not None]:
+                moment = yield min(going)
+
+        return Schedule(begin)
+
+    def __and__(self: Schedule[In], other: Schedule[In]) -> Schedule[In]:
         """Intersection: continue while both schedules do, with the longer pause; ``spaced(5) & recurs(3)`` is a limit."""
         _require_schedule(other, "&")
 
-        def begin(moment: Moment[In]) -> Run[tuple[Out, Out2], In]:
+        def begin(moment: Moment[In]) -> Run[In]:
             mine, theirs = self.start(moment.random), other.start(moment.random)
             while True:
                 one, two = mine.step(moment), theirs.step(moment)
                 if one is None or two is None:
-                    return mine.output, theirs.output
-                moment = yield (mine.output, theirs.output), max(one, two)
+                    return
+                moment = yield max(one, two)
 
         return Schedule(begin)
 
-    def jittered(self) -> Schedule[In_contra, Out_co]:
+    def jittered(self) -> Schedule[In_contra]:
         """Change every pause at random to 80 % to 120 % of it, so that many clients do not return at the same moment."""
 
-        def begin(moment: Moment[In_contra]) -> Run[Out_co, In_contra]:
+        def begin(moment: Moment[In_contra]) -> Run[In_contra]:
             plan = self.start(moment.random)
-            while (delay := plan.step(moment)) is not None:
-                moment = yield plan.output, delay * moment.random.uniform(*JITTER)
-            return plan.output
+            while (pause := plan.step(moment)) is not None:
+                moment = yield pause * moment.random.uniform(*JITTER)
 
         return Schedule(begin)
-
-
-def _rests(rests: Callable[[], Iterator[float]]) -> Schedule[object, float]:
-    """Return a plan with the pauses of *rests*, whatever the results are."""
-
-    def begin(_: Moment[object]) -> Run[float, object]:
-        delays = rests()
-        while True:
-            delay = next(delays)
-            yield delay, delay
-
-    return Schedule(begin)
 
 
 def _require_schedule(other: object, where: str) -> None:

@@ -16,7 +16,6 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.family import Family
 from chatmemory.effect.outcome import Exit, Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.stream import sources, stages
@@ -163,11 +162,10 @@ class Stream(Generic[A_co, E_co, R_co]):
         Leaving releases the source, even when values are left.  For a typed failure the iterator raises what ``or_raise``
         raises.
         """
-        scope, family = Scope(), Family()
-        await scope.add(lambda _: family.end())
+        scope = Scope()
         values: _Values[A] | None = None
         try:
-            values = _Values(await self._open(Context(family=family), scope))
+            values = _Values(await self._open(Context.empty(), scope))
             yield values
         except BaseException as exception:
             failed = values and values.failed

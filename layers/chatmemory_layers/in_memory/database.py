@@ -6,7 +6,8 @@ passes here passes on SQLite.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, final
 
@@ -14,7 +15,7 @@ from attrs import define, field
 
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
-from chatmemory.effect.services.clock import ClockTag
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.events.kept_log import KeptLog
 from chatmemory.items.kept_items import KeptItems
@@ -150,8 +151,13 @@ class DatabaseTag(Tag[Database]):
     """The tag under which layers provide ``Database``."""
 
 
-database: Layer[DatabaseTag] = Layer.acquire_release(
-    DatabaseTag,
-    Effect.service(ClockTag).map(lambda clock: Database(KeptLog(clock=clock))),
-    lambda opened, _: Effect.sync(opened.close),
-)
+@asynccontextmanager
+async def _open(clock: Clock) -> AsyncGenerator[Database]:
+    opened = Database(KeptLog(clock=clock))
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+database: Layer[DatabaseTag] = Layer.scoped(DatabaseTag, _open, ClockTag)

@@ -112,11 +112,11 @@ async def test_a_request_whose_layer_fails_leaves_nothing_with_the_parent() -> N
     async with ManagedRuntime(journal.store) as runtime:
         for _ in range(3):
             with pytest.raises(EffectFailed, match="nobody"):
-                async with runtime.child(Layer.fail(Visitor, "nobody")):
+                async with runtime.child(Layer.effect(Visitor, Effect.fail("nobody"))):
                     raise AssertionError
         async with runtime.child(Layer.succeed(Visitor, "Bo")):
             pass
-        assert len(runtime._scope._finalizers) == 2  # the services, and the effects
+        assert runtime._children == {}
     with pytest.raises(EffectInterrupted):
         runtime.child(Layer.succeed(Visitor, "Bo"))
 

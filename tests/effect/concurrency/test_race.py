@@ -11,10 +11,8 @@ import pytest
 from chatmemory.effect import (
     ClockTag,
     Context,
-    Do,
     Effect,
     Failure,
-    Fiber,
     Outcome,
     Success,
     TestClock,
@@ -44,16 +42,15 @@ def after(seconds: float, end: Effect[Any, Any]) -> Effect[Any, Any]:
 
 async def run_for(seconds: float, effect: Effect[Any, Any]) -> Outcome[Any, Any]:
     """Run *effect* while *seconds* pass in no time."""
-    clock = TestClock()
+    clock, outcomes = TestClock(), list[Outcome[Any, Any]]()
 
-    @Effect.gen
-    async def program(do: Do[Any]) -> Any:
-        fiber = await do(effect.fork())
+    async def run() -> None:
+        outcomes.append(await effect.provide(Context.of(ClockTag, clock)))
+
+    async with nothing_left_running(), anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
         await clock.advance(seconds)
-        return await do(fiber.join())
-
-    async with nothing_left_running():
-        return await program().provide(Context.of(ClockTag, clock))
+    return outcomes[0]
 
 
 @for_each(
@@ -71,7 +68,6 @@ async def test_a_race_goes_to_the_first_success(
     left: Effect[Any, Any], right: Effect[Any, Any], value: object
 ) -> None:
     assert await left.race(right) == Success(value)
-    assert await Effect.race_all([Effect.never(), left, Effect.fail("no"), right]) == Success(value)
 
 
 async def test_race_loser_is_interrupted_and_waited_for() -> None:
@@ -92,21 +88,6 @@ async def test_a_race_of_failures_ends_as_the_first_one_or_with_a_defect() -> No
         await Effect.fail("no").race(die("torn"))
     with pytest.raises(ValueError, match="torn"):
         await die("torn").race(Effect.fail("no"))
-
-
-async def test_race_in_an_uninterruptible_region_waits_for_the_loser() -> None:
-    clock = TestClock()
-
-    @Effect.gen
-    async def program(do: Do[Never]) -> None:
-        slow = Effect.sleep(45).uninterruptible().map(lambda _: "slow")
-        fiber = await do(slow.race(after(1, Effect.succeed("fast"))).fork())
-        await clock.advance(30)
-        assert fiber.poll() is None
-        await clock.advance(15)
-        assert await do(fiber.join()) == "fast"
-
-    await program().provide(Context.of(ClockTag, clock))
 
 
 async def test_a_race_that_is_won_ignores_a_loser_whose_finalizer_dies() -> None:
@@ -138,29 +119,9 @@ async def test_a_race_that_is_cancelled_by_asyncio_leaves_nothing_running() -> N
 
 
 async def test_sleep_goes_by_the_clock_at_hand() -> None:
-    clock = TestClock()
-
-    @Effect.gen
-    async def program(do: Do[Never]) -> None:
-        fiber = await do(Effect.sleep(3600).fork())
-        await clock.advance(3599)
-        assert fiber.poll() is None
-        await clock.advance(1)
-        await do(fiber.join())
-
-    await program().provide(Context.of(ClockTag, clock)).or_raise()
-
-
-async def test_forks_inside_a_timeout_end_with_it() -> None:
-    fibers: list[Fiber[Never, Never]] = []
-    forking = Effect.never().fork().map(fibers.append)
-
-    @Effect.gen
-    async def program(do: Do[str]) -> None:
-        await do(forking.timeout(60, lambda: "late"))
-        assert fibers[0].poll() is not None
-
-    assert await program() == Success(None)
+    slept = Effect.sleep(3600).map(lambda _: "slept")
+    late = slept.race(after(3601, Effect.succeed("late")))
+    assert await run_for(3601, late.race(after(3599, Effect.fail("no")))) == Success("slept")
 
 
 def test_without_an_event_loop_those_run_that_never_wait() -> None:

@@ -16,7 +16,6 @@ from chatmemory.effect import (
     Exit,
     Fail,
     Failure,
-    Fiber,
     Interrupt,
     Layer,
     ManagedRuntime,
@@ -53,10 +52,10 @@ class Notes:
         return Context.of(TracerTag, self)
 
 
-async def test_spans_nest_also_through_fibers_and_effects_at_once() -> None:
+async def test_spans_nest_also_through_effects_at_once() -> None:
     notes = Notes()
     inner = Effect.succeed(1).with_span("inner")
-    program = Effect.all([inner, inner.fork().bind(Fiber.join)], concurrency=2).with_span("outer")
+    program = Effect.all([inner, inner], concurrency=2).with_span("outer")
     beside = Effect.succeed(2).with_span("beside")
     async with ManagedRuntime(Layer.succeed(TracerTag, notes)) as runtime:
         await runtime.run(program.bind(lambda _: beside))
@@ -84,9 +83,10 @@ async def test_a_span_knows_its_attributes_and_how_the_effect_ended() -> None:
 
 async def test_a_span_of_an_interrupted_effect_ends_too() -> None:
     notes = Notes()
-    stuck = Effect.never().with_span("stuck")
-    begun = stuck.fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
-    await begun.bind(Fiber.interrupt).provide(notes.context())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Effect.never().with_span("stuck").provide(notes.context()).run)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
     (span,) = notes.spans
     assert isinstance(span.exit, Failure)
     assert span.exit.failure().reasons == (Interrupt(),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator
-from typing import Any, Never
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -13,7 +13,6 @@ from chatmemory.effect import (
     Cause,
     Context,
     Die,
-    Do,
     Effect,
     EffectFailed,
     Fail,
@@ -138,15 +137,10 @@ async def test_a_failure_of_the_source_is_typed_only_if_it_is_named() -> None:
 async def test_an_interrupted_stream_releases_its_source() -> None:
     source, journal = Source(), Journal()
     stuck = source.stream().tap(lambda _: Effect.never()).on_exit(journal.note)
-
-    @Effect.gen
-    async def program(do: Do[Never]) -> None:
-        fiber = await do(stuck.run_collect().fork())
+    async with nothing_left_running(), anyio.create_task_group() as tasks:
+        tasks.start_soon(stuck.run_collect().run)
         await anyio.wait_all_tasks_blocked()
-        await do(fiber.interrupt())
-
-    async with nothing_left_running():
-        await program()
+        tasks.cancel_scope.cancel()
     assert (source.pulled, source.closed) == (1, 1)
     assert journal == [Failure(Cause((Interrupt(),)))]
 
@@ -205,17 +199,6 @@ async def test_iterate_raises_a_typed_failure_and_tells_the_finalizers_which() -
     with pytest.raises(EffectFailed, match="torn"):
         await read()
     assert journal == [Failure(Cause((Fail("torn"),)))]
-
-
-async def test_forks_of_an_iterated_stream_end_with_it() -> None:
-    journal = Journal()
-    forking = Effect.never().on_exit(lambda _: journal.note("ended")).fork()
-    async with nothing_left_running():
-        async with of(1).tap(lambda _: forking).iterate() as values:
-            await anext(values)
-            await anyio.wait_all_tasks_blocked()
-            assert journal == []
-        assert journal == ["ended"]
 
 
 def test_without_an_event_loop_a_stream_runs_that_never_waits() -> None:

@@ -17,7 +17,6 @@ from chatmemory import (
     NewMessage,
     Settings,
     StrategySettings,
-    wire,
 )
 from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.token_counter import token_counter
@@ -48,7 +47,8 @@ class TestFolderRepository(MessageRepositoryLaws):
 
 def test_the_parts_work_together_and_after_a_restart(tmp_path: Path) -> None:
     settings = Layer.succeed(StrategySettingsTag, StrategySettings())
-    stack = wire(chat_memory, token_counter, settings, in_folder(tmp_path), strategy, skills, clock)
+    parts = settings | token_counter | in_folder(tmp_path) | skills | clock
+    stack = parts.feed_keep(strategy) >> chat_memory
 
     async def view(memory: ChatMemory) -> list[str]:
         messages = await memory.get_messages("会议").or_raise()
@@ -77,7 +77,8 @@ def test_memories_are_found_embedded_and_ranked_by_parts_of_ones_own(tmp_path: P
     given = settings_given(Settings())
     file = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "memories.db")))
     repository = (file >> database) >> memory_repository
-    stack = wire(long_term_memory, given, repository, embedder >> guarded, extractor, ranker, clock)
+    parts = repository | clock | given.feed_keep(embedder >> guarded)
+    stack = parts.feed_keep(extractor | ranker) >> long_term_memory
     mei = Namespace("梅")
 
     async def before_the_restart() -> list[str]:

@@ -62,9 +62,9 @@ def saver(threads: ThreadRuntime[Any]) -> ChatMemorySaver:
 
 def items_of(runtime: ThreadRuntime[Any]) -> list[StoredItem]:
     search = ItemSearch((OWNER,), 10_000)
-    now = runtime.run_blocking_or_raise(Effect.service(ClockTag)).now()
+    now = runtime.run_blocking(Effect.service(ClockTag)).unwrap().now()
     finding = ItemRepositoryTag.use(lambda items: items.search(search, now=now))
-    return [*runtime.run_blocking_or_raise(finding)]
+    return [*runtime.run_blocking(finding).unwrap()]
 
 
 def put(saver: BaseCheckpointSaver[Any], after: Any = THREAD, **values: str) -> Any:

@@ -66,7 +66,7 @@ def main(path: str) -> None:
         print({in_a_child(path) for _ in range(CHILDREN)})
         shall_stop.set()
         writer.join()
-        kept = runtime.run_blocking_or_raise(ChatMemoryService.use(lambda memory: memory.count("c")))
+        kept = runtime.run_blocking(ChatMemoryService.use(lambda memory: memory.count("c"))).unwrap()
     print("all there" if kept == len(stored) else f"{kept} of {len(stored)}")
     print(in_a_child(path))
 

@@ -15,7 +15,7 @@ import pytest
 
 from chatmemory import ChatMemory, ChatMemoryService, ChatMessage, ManagedRuntime, NewMessage, TestClock
 from chatmemory.conversation.streamed_reply import streamed_reply
-from chatmemory.effect import ClockTag, Context, Effect, Failure, Fiber, Stream, Success
+from chatmemory.effect import ClockTag, Context, Effect, Failure, Stream, Success
 from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
 from chatmemory_layers import stacks
 
@@ -76,8 +76,10 @@ async def test_when_nobody_reads_on_what_was_received_is_stored_with_a_mark() ->
         left = ("春眠", {"n": 1, "incomplete": "interrupted"})
         assert await replies(memory) == [left]
         reply = streamed_reply(memory, "诗", model(then=Effect.never()))
-        begun = reply.run_collect().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
-        await begun.bind(Fiber.interrupt)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(reply.run_collect().run)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
         assert await replies(memory) == [left, ("春眠不觉晓", {"incomplete": "interrupted"})]
 
 
@@ -113,8 +115,10 @@ async def test_a_reply_is_stored_whole_and_once_or_fails_and_is_not_tried_again(
         assert (await replies(memory), scripted.adds) == ([], 1)
         cancelled: Any = Scripted(memory, Effect.never())
         reply = streamed_reply(cancelled, "诗", model())
-        begun = reply.run_collect().fork().tap(lambda _: Effect.promise(anyio.wait_all_tasks_blocked))
-        await begun.bind(Fiber.interrupt)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(reply.run_collect().run)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
         assert await replies(memory) == [("春眠不觉晓", None)]
 
 

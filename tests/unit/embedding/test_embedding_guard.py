@@ -10,7 +10,7 @@ import pytest
 from attrs import Factory, define, evolve
 
 from chatmemory import Embedder, EmbedderTag, LongTermMemoryService, Matrix, Namespace, NewMemory
-from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Context, Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.embedding.timed_embedder import TimedEmbedder
@@ -326,7 +326,7 @@ async def embedded_after(embedder: Slow, seconds: float, texts: int) -> Outcome[
 
     async def embed() -> None:
         timed = TimedEmbedder(embedder, SECONDS, batch_size=2)
-        outcomes.append(await Layer.succeed(ClockTag, embedder.clock).provide_to(timed.embed(["x"] * texts)))
+        outcomes.append(await timed.embed(["x"] * texts).provide(Context.of(ClockTag, embedder.clock)))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(embed)

@@ -36,19 +36,11 @@ from chatmemory import (
     StrategySettings,
     TestClock,
     TokenCounterTag,
-    wire,
 )
-from chatmemory.context.chat_context_live import chat_context
-from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.message_repository import WorkThreshold
-from chatmemory.conversation.strategies.history_strategy import history_strategy
-from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Effect, ShadowedServiceError
-from chatmemory.effect.layers.mock import UnimplementedError
+from chatmemory.effect.layer import UnimplementedError
 from chatmemory.items.item_repository import ItemRepositoryTag
-from chatmemory.longterm.extraction.extractors import memory_extractor
-from chatmemory.longterm.long_term_memory_live import long_term_memory
-from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag
 from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
@@ -58,13 +50,10 @@ from chatmemory.settings.memory_settings import MemorySettings, SqliteSettings, 
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.testing import Spy, Stub, TableEmbedder, passes, raises
 from chatmemory_layers import stacks
-from chatmemory_layers.configuration import settings_given
-from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.in_memory.item_repository import item_repository
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from chatmemory_layers.in_memory.message_repository import message_repository
 from chatmemory_layers.server.stack import server_stack
-from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
 from tests.empty_store import empty_store
@@ -105,16 +94,6 @@ async def test_the_testing_stack_foresees_ids_and_holds_the_clock() -> None:
         first, second = await memory.get_messages("c").or_raise()
     assert (first.id, second.id) == ("message-0001", "message-0002")
     assert (first.timestamp, second.timestamp) == (started, started + timedelta(minutes=30))
-
-
-async def test_the_parts_say_what_they_need_so_that_wire_puts_them_together() -> None:
-    repositories = message_repository | memory_repository
-    own = (repositories, extractive, hashed, token_counter, settings_given(Settings()))
-    ours = (chat_memory, long_term_memory, chat_context, history_strategy, memory_extractor, recall_ranker)
-    async with ManagedRuntime(wire(*ours, *own)) as runtime:
-        contexts = await runtime.service(ChatContextService)
-        context = await contexts.build(Namespace("小林"), "c", "你好").or_raise()
-    assert [message.content for message in context.messages] == ["你好"]
 
 
 async def test_without_asyncpg_the_stack_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +298,6 @@ async def test_a_store_that_feeds_no_repository_is_not_opened(tmp_path: Path) ->
             stacks.embedded(path, repositories=message_repository).replace(
                 memory_repository, item_repository
             ),
-            wire(stacks.embedded(path), override=[message_repository, memory_repository, item_repository]),
             stacks.from_configuration(environment=environment, repositories=REPOSITORIES),
             stacks.from_configuration(environment=environment).replace(REPOSITORIES),
             # One that is not there hinders nobody.

@@ -1,46 +1,47 @@
 """``Layer``: a recipe for services; its type names what it needs and how it can fail.
 
-Layers are values.  ``shape.py`` defines what they are made of, ``plan.py`` and ``build.py`` how they are built;
-``runtime.py`` builds them, and ``wiring.py`` connects a list of layers automatically.
+Layers are values.  The first part of this module defines the shapes that they are made of; ``build.py`` opens them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeAlias, cast, final, overload
 
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks.arguments import require_plain
-from chatmemory.effect.checks.mistakes import no_attribute_of_layer, no_function, no_layer, require_tag
+from chatmemory.effect.checks.fitting import fitting, require_members
+from chatmemory.effect.checks.mistakes import (
+    no_attribute_of_layer,
+    no_function,
+    no_layer,
+    no_manager,
+    require_tag,
+)
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect, require_effect
-from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.effect.key import TagOf, short_name
-from chatmemory.effect.layers.build import LayerFailed, build
-from chatmemory.effect.layers.fitting import fitting, require_members
-from chatmemory.effect.layers.memo import MemoMap
-from chatmemory.effect.layers.mock import Mock
-from chatmemory.effect.layers.place import Place
-from chatmemory.effect.layers.shape import (
-    Acquire,
-    AnyTag,
-    Feed,
-    Leaf,
-    Merge,
-    Opens,
-    Replace,
-    Services,
-    Shape,
-    Site,
-    Suspend,
-)
-from chatmemory.effect.outcome import Cause, Die, Exit, Failure, Outcome, Success
+from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
-__all__ = ["Layer", "shape_of"]
+__all__ = [
+    "AnyTag",
+    "Fake",
+    "Feed",
+    "Layer",
+    "Leaf",
+    "Merge",
+    "Replace",
+    "Shape",
+    "Suspend",
+    "Swap",
+    "UnimplementedError",
+    "shape_of",
+    "sides",
+]
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -71,6 +72,150 @@ Err_co = TypeVar("Err_co", covariant=True, default=Never)
 In_co = TypeVar("In_co", covariant=True, default=Never)
 
 
+# --- Shapes: a layer without the types of its services, which ``Layer`` has checked.  They compare by identity: a leaf that
+# occurs twice in a graph is opened once.  They are plain classes, because attrs would take 0.5 ms to make each of them.
+
+AnyTag: TypeAlias = TagOf[Any, Any]
+Opens: TypeAlias = Callable[[Context[Any], Scope], Awaitable[Outcome[Any, Any]]]
+"""Opens a service with the services that its layer sees; the scope closes it."""
+
+
+@final
+class Leaf:
+    """A layer that gives one service.
+
+    Attributes:
+        tag: the tag of the service.
+        open: opens the service; None: *service* is there already.
+        needs: the tags that it asks for; None: unknown, so it may ask for any service that it sees.
+        service: the service of a layer that opens nothing.
+    """
+
+    __slots__ = ("needs", "open", "service", "tag")
+
+    def __init__(
+        self, tag: AnyTag, open_: Opens | None, needs: Sequence[AnyTag] | None = (), service: Any = None
+    ) -> None:
+        self.tag = tag
+        self.open = open_
+        self.needs = needs
+        self.service = service
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return short_name(self.tag.key)
+
+
+@final
+class Merge:
+    """Two layers side by side; where both give the same service, that of the right one is used."""
+
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: Shape, right: Shape) -> None:
+        self.left = left
+        self.right = right
+
+
+@final
+class Feed:
+    """A *consumer* that receives the services of *dependency*; with *keeps* those are given as well."""
+
+    __slots__ = ("consumer", "dependency", "keeps")
+
+    def __init__(self, dependency: Shape, consumer: Shape, *, keeps: bool) -> None:
+        self.dependency = dependency
+        self.consumer = consumer
+        self.keeps = keeps
+
+
+@final
+class Suspend:
+    """The layer that *make* returns; *make* is called once, when a plan first reaches it."""
+
+    __slots__ = ("_made", "make", "name")
+
+    def __init__(self, name: str, make: Callable[[], Shape]) -> None:
+        self.name = name
+        self.make = make
+        self._made: Shape | None = None
+
+    @property
+    def inner(self) -> Shape:
+        """The layer that *make* returned."""
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+
+@final
+class Fake:
+    """A layer that replaces a service.
+
+    Attributes:
+        shape: what is opened instead of a leaf.
+        wraps: whether it needs the service that it gives, which it gets from the leaf that it replaces.
+        is_reference: whether the service has a default, which the fake replaces where no leaf gives the service.
+    """
+
+    __slots__ = ("is_reference", "shape", "wraps")
+
+    def __init__(self, shape: Shape, *, wraps: bool, is_reference: bool) -> None:
+        self.shape = shape
+        self.wraps = wraps
+        self.is_reference = is_reference
+
+    def of(self, shape: Shape) -> Fake:
+        """Return the same fake of another shape."""
+        return Fake(shape, wraps=self.wraps, is_reference=self.is_reference)
+
+
+@final
+class Replace:
+    """The layer *inner*, in which *fakes* replace the leaves that give the same services.
+
+    Attributes:
+        resolved: the fakes by the keys of their services, and *inner* with swaps; None until a plan reaches it.
+    """
+
+    __slots__ = ("fakes", "inner", "resolved")
+
+    def __init__(self, inner: Shape, fakes: Sequence[Shape]) -> None:
+        self.inner = inner
+        self.fakes = fakes
+        self.resolved: tuple[Mapping[str, Fake], Shape] | None = None
+
+
+@final
+class Swap:
+    """A *fake* in the place of *old*, which gives the service *key*: a *leaf*, or a swap of that leaf."""
+
+    __slots__ = ("fake", "key", "leaf", "old")
+
+    def __init__(self, old: Shape, key: str, fake: Fake, leaf: Leaf) -> None:
+        self.old = old
+        self.key = key
+        self.fake = fake
+        self.leaf = leaf
+
+
+Shape: TypeAlias = Leaf | Merge | Feed | Suspend | Replace | Swap
+
+
+def sides(shape: Shape) -> Iterator[Shape]:
+    """Yield the sides of ``a | b | c`` from left to right."""
+    found: list[Shape] = []
+    while isinstance(shape, Merge):
+        found.append(shape.right)
+        shape = shape.left
+    found.append(shape)
+    return reversed(found)
+
+
+# --- Layers ---
+
+
 class LayerOf(Protocol[Out_co, Err_co, In_co]):
     """The type of a layer that replaces another one: it gives no service besides ``Out``, but may give fewer."""
 
@@ -89,9 +234,9 @@ class LayerOf(Protocol[Out_co, Err_co, In_co]):
 class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     """A recipe that gives the services ``Out``, may fail with ``Err``, and needs the services ``In``.
 
-    A layer that occurs twice in a graph is built once.  So make it a module constant: two calls of a function make two
-    layers.  Independent layers are acquired in parallel; all are released in reverse order, also after a failure or a
-    cancellation.  A graph may have any size and depth.
+    A layer that occurs twice in a graph is opened once.  So make it a module constant: two calls of a function make two
+    layers.  Layers are opened in order, each after those that feed it, and closed in reverse order, also after a failure
+    or a cancellation.
 
     ``Out`` is contravariant: a layer that gives more can be used where less is asked for.
     """
@@ -129,19 +274,13 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             TypeError: *service* lacks a member of the Protocol of *tag*.
         """
         require_tag(tag)
-        services = {tag.key: fitting(tag, service)}
-        return _leaf(tag, lambda _: Effect.succeed(services))
+        return Layer(Leaf(tag, None, (), fitting(tag, service)))
 
     @staticmethod
     def sync(tag: TagOf[Id, S], make: Callable[[], S]) -> Layer[Id]:
         """Return a layer that gives the service that *make* returns."""
         require_plain(make, "Layer.sync", instead="Layer.effect(Tag, Effect.promise(function))")
-        return _leaf(tag, lambda _: Effect.sync(lambda: {tag.key: fitting(tag, make())}))
-
-    @staticmethod
-    def fail(tag: TagOf[Id, Any], error: E) -> Layer[Id, E]:
-        """Return a layer that fails with *error* instead of giving a service for *tag*."""
-        return _leaf(tag, lambda _: Effect.fail(error))
+        return Layer.effect(tag, Effect.sync(make), needs=())
 
     @staticmethod
     def effect(
@@ -152,62 +291,11 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         Args:
             tag: the tag of the service.
             effect: makes the service.
-            needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them.  ``wire`` finds only tags
-                that are named, and ``replace`` leaves out only layers that certainly no layer asks for.
+            needs: the tags that *effect* asks for; None: unknown.  ``>>`` works without them;
+                ``replace`` leaves out only layers that certainly no layer asks for.
         """
         require_effect(effect)
-        return _leaf(tag, lambda _: effect.map(lambda service: {tag.key: fitting(tag, service)}), needs)
-
-    @overload  # pyright makes a union of type variables Unknown where each of them is Never
-    @staticmethod
-    def acquire_release(
-        tag: TagOf[Id, S], acquire: Effect[S, E], release: Callable[[S, Exit[Any, Any]], Effect[Any]]
-    ) -> Layer[Id, E]: ...
-    @overload
-    @staticmethod
-    def acquire_release(
-        tag: TagOf[Id, S],
-        acquire: Effect[S, E, R],
-        release: Callable[[S, Exit[Any, Any]], Effect[Any, Never, R2]],
-        *,
-        needs: Sequence[TagOf[R | R2, Any]] = (),
-    ) -> Layer[Id, E, R | R2]: ...
-    @staticmethod
-    def acquire_release(
-        tag: TagOf[Id, S],
-        acquire: Effect[S, E, R],
-        release: Callable[[S, Exit[Any, Any]], Effect[Any, Never, R2]],
-        *,
-        needs: Sequence[TagOf[R | R2, Any]] | None = None,
-    ) -> Layer[Id, E, R | R2]:
-        """Return a layer that gives what *acquire* succeeds with, and runs *release* when the service is no longer used.
-
-        Args:
-            tag: the tag of the service.
-            acquire: makes the service; it cannot be interrupted.
-            release: makes the effect that releases the service, from the service and how its use ended.
-            needs: the tags that the effects ask for, as in ``effect``; None: unknown.
-        """
-        require_effect(acquire)
-
-        def run(site: Site) -> Effect[Services, E, R | R2]:
-            async def keep(context: Context[R | R2]) -> Outcome[Services, E]:
-                acquired = await acquire.run_in(context)
-                if type(acquired) is not Success:
-                    return acquired
-                service = acquired.unwrap()
-
-                def end(exit_: Exit[Any, Any]) -> Awaitable[Any]:
-                    releasing = release(service, exit_)
-                    require_effect(releasing, release)
-                    return releasing.run_in(context)
-
-                await site.scope.add(end)
-                return Success({tag.key: fitting(tag, service)})
-
-            return Effect.in_context(keep).uninterruptible()
-
-        return _leaf(tag, run, needs)
+        return _leaf(tag, lambda context, _: effect.run_in(context), needs)
 
     @overload
     @staticmethod
@@ -278,8 +366,8 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     ) -> Layer[Any, Any, Any]:
         """Return a layer that gives the value of a context manager, and leaves it when the service is no longer used.
 
-        It is entered and left in one task of its own, so it may hold task groups and cancel scopes.  An exception is
-        a defect.
+        One task enters and leaves all context managers of a runtime, so they may hold task groups and cancel scopes.  An
+        exception is a defect.
 
         Args:
             tag: the tag of the service.
@@ -288,7 +376,14 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """
         if not callable(open_) or hasattr(type(open_), "__aenter__"):
             raise no_function(open_, where="Layer.scoped", example="Layer.scoped(Tag, open_service)")
-        return _leaf(tag, Opens(open_), needs)
+
+        async def enter(context: Context[Any], scope: Scope) -> Outcome[Any, Any]:
+            manager = open_(*map(context.get, needs))
+            if not hasattr(manager, "__aenter__"):
+                raise no_manager(manager, layer=short_name(tag.key))
+            return Success(await scope.enter(manager))
+
+        return _leaf(tag, enter, needs)
 
     @staticmethod
     def mock(tag: TagOf[Id, Any], **members: object) -> Layer[Id]:
@@ -303,7 +398,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """
         require_tag(tag)
         require_members(tag, members)
-        return _leaf(tag, lambda _: Effect.succeed({tag.key: Mock(short_name(tag.key), members)}))
+        return Layer(Leaf(tag, None, (), Mock(short_name(tag.key), members)))
 
     @staticmethod
     def suspend(make: Callable[[], Layer[Out, E, In]]) -> Layer[Out, E, In]:
@@ -355,8 +450,6 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         layers that fed only it.  A fake that needs the service that it gives (``needs`` says so) wraps the layer
         instead; then the layer is built.  A fake of a reference (``ClockTag``) also replaces its default.
 
-        ``>>`` hides services from the type checker; ``wire(stack, override=[fake])`` replaces them nevertheless.
-
         Args:
             fakes: layers for services that this one has, each for a different service.
 
@@ -366,53 +459,14 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         """
         return Layer(Replace(self.shape, [shape_of(fake) for fake in fakes]))
 
-    # --- continuing from a failure ---
-
     def failing_with(self, error: type[E2]) -> Layer[Out_contra, Err_co | E2, In_co]:
-        """Turn a raised ``EffectFailed`` with an *error* of this class into a typed failure.
+        """Return this layer with *error* among the failures of its type.
 
-        Any other exception stays a defect.  A context manager can only raise; this gives it a typed failure:
+        A context manager can only raise; when it raises ``EffectFailed`` with such an error, that is a typed failure:
         ``Layer.scoped(DatabaseTag, open_database).failing_with(RepositoryError)``.
         """
-
-        def read(cause: Cause[Any]) -> Effect[Never, Any]:
-            for reason in cause.reasons:
-                if isinstance(reason, Die) and isinstance(reason.defect, EffectFailed):
-                    carried = cast("EffectFailed", reason.defect).error
-                    if isinstance(carried, error):
-                        return Effect.fail(carried)
-            return Effect.fail_cause(cause)
-
-        name = self.shape.name if isinstance(self.shape, Leaf) else "graph"
-        return Layer(
-            Leaf(
-                f"{name}.failing_with",
-                lambda site: site.build(self.shape).catch_cause(read),
-                gives=None,
-                inner=self.shape,
-            )
-        )
-
-    # --- using it for one effect ---
-
-    @overload
-    def provide_to(self, effect: Effect[A, E, Out_contra]) -> Effect[A, Err_co | E, In_co]: ...
-    @overload
-    def provide_to(self, effect: Effect[A, E, R | Out_contra]) -> Effect[A, Err_co | E, In_co | R]: ...
-    def provide_to(self, effect: Effect[Any, Any, Any]) -> Effect[Any, Any, Any]:
-        """Return an effect that builds this layer, runs *effect* with it, and releases it."""
-        require_effect(effect)
-
-        async def run(context: Context[Any]) -> Outcome[Any, Any]:
-            try:
-                async with Scope() as scope:
-                    services = await build(self.shape, Place(context, MemoMap()), scope)
-                    inner: Context[Any] = Context(services)
-                    return await effect.run_in(context.merge(inner))
-            except LayerFailed as failed:
-                return Failure(failed.error)
-
-        return Effect.in_context(run)
+        del error  # only the type checker needs it
+        return cast("Layer[Out_contra, Err_co | E2, In_co]", self)
 
     def __repr__(self) -> str:
         return f"Layer({self.shape.name if isinstance(self.shape, Leaf | Suspend) else 'graph'})"
@@ -429,11 +483,33 @@ def shape_of(layer: object) -> Shape:
     return layer.shape
 
 
-def _leaf(tag: AnyTag, acquire: Acquire | Opens, needs: Sequence[AnyTag] | None = ()) -> Layer[Any, Any, Any]:
+def _leaf(tag: AnyTag, open_: Opens, needs: Sequence[AnyTag] | None) -> Layer[Any, Any, Any]:
     require_tag(tag)
     if needs is not None:
         if isinstance(needs, type):
             raise TypeError(f"needs is a list of tags: write needs=[{needs.__name__}]")
         for needed in needs:
             require_tag(needed)
-    return Layer(Leaf(short_name(tag.key), acquire, (tag,), needs))
+    return Layer(Leaf(tag, open_, needs))
+
+
+class UnimplementedError(NotImplementedError):
+    """A test called a member that the mock does not have: a defect of the test."""
+
+
+@final
+class Mock:
+    """A service that has only *members*; calling another one raises ``UnimplementedError``."""
+
+    def __init__(self, name: str, members: Mapping[str, object]) -> None:
+        self._name = name
+        self.__dict__.update(members)
+
+    def __getattr__(self, member: str) -> Callable[..., Never]:
+        if member.startswith("__"):  # Python looks these up, and expects AttributeError for a missing one
+            raise AttributeError(member)
+
+        def unimplemented(*_: object, **__: object) -> Never:
+            raise UnimplementedError(f"{self._name}.{member} is not implemented: give it to Layer.mock")
+
+        return unimplemented

@@ -1,0 +1,410 @@
+"""Plans a layer, checks it before anything is opened, and opens its parts in order.
+
+``layer.py`` defines what layers are made of.  A leaf is opened once however often it occurs in a graph, with what feeds
+it at its first place; where a replacement reaches it, it counts as another leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias, assert_never, final
+
+from chatmemory.effect.checks.fitting import fitting
+from chatmemory.effect.context import Context
+from chatmemory.effect.key import MissingServiceError, short_name
+from chatmemory.effect.layer import AnyTag, Fake, Feed, Leaf, Merge, Replace, Shape, Suspend, Swap, sides
+from chatmemory.effect.layer_errors import (
+    AmbiguousServiceError,
+    LayerCycleError,
+    ShadowedServiceError,
+    UnknownReplacementError,
+)
+from chatmemory.effect.outcome import Success, exception_of
+from chatmemory.effect.scope import Scope
+
+__all__ = ["Built", "Guard", "Plan", "make_plan"]
+
+
+@final
+class Step:
+    """One leaf to open, at its place in a graph.
+
+    Attributes:
+        leaf: the leaf.
+        place: what feeds it.
+        is_changed: a replacement reaches it: it is one, or is fed with one.
+        is_unused: it fed only layers that were replaced, so it is not opened.
+        service: its service, once it is open.
+    """
+
+    __slots__ = ("is_changed", "is_unused", "leaf", "place", "service")
+
+    def __init__(self, leaf: Leaf, place: Place) -> None:
+        self.leaf = leaf
+        self.place = place
+        self.is_changed = False
+        self.is_unused = False
+        self.service: Any = None
+
+    def taken(self) -> Iterator[Step]:
+        """Yield the steps that feed it: those that it asks for, or all that it sees if its needs are unknown."""
+        fed = self.place.fed
+        if self.leaf.needs is None:
+            yield from fed.values()
+        else:
+            yield from (fed[tag.key] for tag in self.leaf.needs if tag.key in fed)
+
+    def held(self) -> Iterator[Step]:
+        """Yield the steps that are opened for it; a fake has to name its needs, or it would open what it replaces."""
+        if self.leaf.needs is not None or not self.place.is_for_fake:
+            yield from self.taken()
+
+
+Gives: TypeAlias = dict[str, Step]
+Built: TypeAlias = dict[tuple[Leaf, tuple[object, ...]], Step]
+"""The steps by their leaf and the replacements that reach it."""
+
+
+@final
+class Place:
+    """Where a part of a graph is: what feeds it, and which replacements it is in.
+
+    Attributes:
+        fed: the steps that feed it, by the keys of their services.
+        within: the replacements around it, and the leaf that it wraps.
+        is_all_changed: a replacement of a reference is around it: any leaf may use that without naming it.
+        is_for_fake: it is in a fake.
+    """
+
+    __slots__ = ("fed", "is_all_changed", "is_for_fake", "within")
+
+    def __init__(
+        self,
+        fed: Mapping[str, Step],
+        within: tuple[object, ...] = (),
+        *,
+        is_all_changed: bool = False,
+        is_for_fake: bool = False,
+    ) -> None:
+        self.fed = fed
+        self.within = within
+        self.is_all_changed = is_all_changed
+        self.is_for_fake = is_for_fake
+
+    def fed_by(self, gives: Gives, *within: object, is_all_changed: bool = False) -> Place:
+        """Return the place that also sees *gives*, in further replacements *within*."""
+        return Place(
+            {**self.fed, **gives},
+            (*self.within, *within),
+            is_all_changed=self.is_all_changed or is_all_changed,
+            is_for_fake=self.is_for_fake,
+        )
+
+    def for_fake(self) -> Place:
+        """Return this place for a fake."""
+        return Place(self.fed, self.within, is_all_changed=self.is_all_changed, is_for_fake=True)
+
+
+Guard: TypeAlias = Callable[[Callable[[Scope], Awaitable[Any]]], Awaitable[Any]]
+"""Calls a function that opens one resource, with the scope that closes it."""
+
+
+@final
+class Plan:
+    """The steps to open, each after those that feed it, and the steps that give the services of the layer."""
+
+    __slots__ = ("_given", "_gives", "built", "steps")
+
+    def __init__(self, given: Context[Any], gives: Gives, built: Built) -> None:
+        self._given = given
+        self._gives = gives
+        self.built = built
+        self.steps = [step for step in built.values() if not step.is_unused]
+
+    async def open(self, guard: Guard) -> Context[Any]:
+        """Open every step, and return *given* with the services of the layer.
+
+        Raises:
+            EffectFailed: a layer failed; a failure that is an exception is raised as it is.
+        """
+        for step in self.steps:
+            leaf = step.leaf
+            if leaf.open is None:
+                step.service = leaf.service
+                continue
+            fed = {key: one.service for key, one in step.place.fed.items() if not one.is_unused}
+            context = Context[Any]({**self._given.services, **fed})
+            try:
+                outcome = await guard(partial(leaf.open, context))
+            except MissingServiceError as missing:
+                missing.name_consumer(_consumer(leaf, missing.key))
+                raise
+            if type(outcome) is not Success:
+                failed = exception_of(outcome.failure())
+                raise failed from failed.__cause__
+            step.service = fitting(leaf.tag, outcome.unwrap())
+        return self._given.merge(Context({key: step.service for key, step in self._gives.items()}))
+
+
+def make_plan(shape: Shape, given: Context[Any], built: Mapping[Any, Step]) -> Plan:
+    """Return the plan for *shape*.
+
+    Args:
+        shape: what to open.
+        given: the services that are there already.
+        built: the steps that are open already, to be shared.
+
+    Raises:
+        MissingServiceError: a leaf needs a service that no layer gives.
+        LayerCycleError: a suspended layer contains itself.
+        ShadowedServiceError: a layer gives a service that no part would use.
+        UnknownReplacementError, AmbiguousServiceError: a replacement replaces nothing, or two replace the same service.
+    """
+    planner = _Planner(given, built)
+    gives = planner.part(shape, Place({}))
+    planner.drop_unused(gives)
+    return Plan(given, gives, planner.steps)
+
+
+_NOTHING: Final[Context[Any]] = Context.empty()
+
+
+@final
+class _Planner:
+    """Plans one shape; with *needs* it notes the services that are missing instead of raising."""
+
+    def __init__(
+        self, given: Context[Any], built: Mapping[Any, Step], needs: dict[str, AnyTag] | None = None
+    ) -> None:
+        self.steps: Built = {}
+        self._given = given
+        self._built = built
+        self._needs = needs
+        self._parts: dict[tuple[Place, Shape], Gives] = {}
+        self._sightings: list[tuple[Leaf, Place]] = []
+        self._met: list[str] = []
+        self._opened: list[Suspend] = []
+        self._lost: set[Step] = set()
+
+    def part(self, shape: Shape, place: Place) -> Gives:
+        """Return the steps of the services that *shape* gives at *place*."""
+        known = self._parts.get((place, shape))  # a graph may be used on many paths
+        if known is None:
+            known = self._parts[place, shape] = self._plan(shape, place)
+        return known
+
+    def drop_unused(self, gives: Gives) -> None:
+        """Mark the steps that fed only replaced layers."""
+        used = set(gives.values())
+        for step in reversed(self.steps.values()):
+            step.is_unused = step in self._lost and step not in used
+            if step.is_unused:
+                self._lost.update(step.taken())
+            else:
+                used.update(step.held())
+
+    def _plan(self, shape: Shape, place: Place) -> Gives:
+        match shape:
+            case Leaf():
+                return {shape.tag.key: self._leaf(shape, place)}
+            case Merge():
+                return self._merge(shape, place)
+            case Feed():
+                return self._feed(shape, place)
+            case Suspend():
+                return self._suspend(shape, place)
+            case Replace():
+                return self._replace(shape, place)
+            case Swap():
+                return {shape.key: self._swap(shape, place)}
+            case _:
+                assert_never(shape)
+
+    def _leaf(self, leaf: Leaf, place: Place) -> Step:
+        self._met.append(leaf.tag.key)
+        if leaf.needs != ():
+            self._sightings.append((leaf, place))
+        step = Step(leaf, place)
+        step.is_changed = bool(place.within) and (
+            place.is_all_changed or any(fed.is_changed for fed in step.taken())
+        )
+        key = leaf, place.within if step.is_changed else ()
+        if (known := self.steps.get(key) or self._built.get(key)) is not None:
+            return known
+        for tag in leaf.needs or ():
+            if tag.key not in place.fed and tag not in self._given:
+                self._miss(tag, leaf, place)
+        self.steps[key] = step
+        return step
+
+    def _miss(self, tag: AnyTag, leaf: Leaf, place: Place) -> None:
+        if self._needs is not None:
+            self._needs[tag.key] = tag
+        elif not tag.has_default:
+            available = [*self._given, *place.fed]
+            raise MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)
+
+    def _merge(self, merge: Merge, place: Place) -> Gives:
+        gives: Gives = {}
+        begun = len(self._sightings)
+        for side in sides(merge):
+            ended = len(self._sightings)
+            part = self.part(side, place)
+            for key, shadowed in _given_twice(gives, part):
+                for leaf, where in self._sightings[begun:ended]:
+                    if _is_fed(leaf, where, key, shadowed):
+                        raise ShadowedServiceError.merged(key, consumer=leaf.name)
+            gives |= part
+        return gives
+
+    def _feed(self, feed: Feed, place: Place) -> Gives:
+        below = self.part(feed.dependency, place)
+        begun = len(self._sightings)
+        above = self.part(feed.consumer, place.fed_by(below))
+        for key, shadowed in _given_twice(below, above):
+            inside = self._sightings[begun:]
+            takers = [leaf for leaf, where in inside if _is_fed(leaf, where, key, shadowed)]
+            is_taken = any(leaf.needs is not None or leaf.tag.key == key for leaf in takers)
+            # If the consumer's own service feeds other parts of it, the consumer does not only add the service.
+            has_its_own = any(_is_fed(leaf, where, key, above[key]) for leaf, where in inside)
+            if not is_taken and (has_its_own or not takers):
+                raise ShadowedServiceError.fed(key)
+        return {**below, **above} if feed.keeps else above
+
+    def _suspend(self, suspended: Suspend, place: Place) -> Gives:
+        if suspended in self._opened:
+            circle = self._opened[self._opened.index(suspended) :]
+            raise LayerCycleError([known.name for known in (*circle, suspended)])
+        self._opened.append(suspended)
+        part = self.part(suspended.inner, place)
+        self._opened.pop()
+        return part
+
+    # --- replacing ---
+
+    def _replace(self, replace: Replace, place: Place) -> Gives:
+        fakes, inner = _resolved(replace)
+        # A service with a default exists even where no leaf gives it: its fake feeds everything inside.
+        references = {
+            key: self.part(fake.shape, place)[key] for key, fake in fakes.items() if fake.is_reference
+        }
+        begun = len(self._met)
+        inside = place.fed_by(references, replace, is_all_changed=bool(references))
+        gives = self.part(inner, inside)
+        met = set(self._met[begun:])
+        unmet = [key for key in fakes if key not in met and key not in references]
+        if unmet:
+            raise UnknownReplacementError(unmet, available=met)
+        return {**references, **gives}
+
+    def _swap(self, swap: Swap, place: Place) -> Step:
+        leaf, fake = swap.leaf, swap.fake
+        self._met.append(swap.key)
+        if not fake.wraps:
+            self._lost.update(Step(leaf, place).taken())
+            step = self.part(fake.shape, place.for_fake())[swap.key]
+        elif swap.old is leaf and _is_wrapper(leaf, place):
+            return self._leaf(leaf, place)  # it goes around the source, not around other wrappers
+        else:
+            old = self.part(swap.old, place)[swap.key]
+            old.is_changed = True
+            step = self.part(fake.shape, place.fed_by({swap.key: old}, leaf).for_fake())[swap.key]
+        step.is_changed = True
+        return step
+
+
+def _given_twice(first: Gives, second: Gives) -> Iterator[tuple[str, Step]]:
+    """Yield the services that both give by different leaves, each with the step of *first*."""
+    for key, step in first.items():
+        if key in second and second[key].leaf is not step.leaf:
+            yield key, step
+
+
+def _is_fed(leaf: Leaf, place: Place, key: str, step: Step) -> bool:
+    """Return whether the leaf may get the service from *step*."""
+    is_asked_for = leaf.needs is None or any(tag.key == key for tag in leaf.needs)
+    return is_asked_for and place.fed.get(key) is step
+
+
+def _is_wrapper(leaf: Leaf, place: Place) -> bool:
+    key = leaf.tag.key
+    return key in place.fed if leaf.needs is None else any(tag.key == key for tag in leaf.needs)
+
+
+def _consumer(leaf: Leaf, missing: str) -> str:
+    is_its_own = leaf.needs is None and leaf.tag.key == missing
+    cure = ", which goes around another one if it says so by needs=[...]" if is_its_own else ""
+    return f"layer {leaf.name}{cure}"
+
+
+def _resolved(replace: Replace) -> tuple[Mapping[str, Fake], Shape]:
+    """Return the fakes of *replace* by the keys of their services, and its layer with them in place."""
+    if replace.resolved is None:
+        fakes = _fakes(replace.fakes)
+        replace.resolved = fakes, _replaced(replace.inner, fakes, {})
+    return replace.resolved
+
+
+def _fakes(shapes: Sequence[Shape]) -> Mapping[str, Fake]:
+    """Return the fakes by the keys of their services.
+
+    Raises:
+        AmbiguousServiceError: two of them give the same service.
+    """
+    found: dict[str, Fake] = {}
+    for whole in shapes:
+        own: dict[str, Fake] = {}
+        for shape in sides(whole):  # each is opened where its service is given
+            needs: dict[str, AnyTag] = {}
+            for key, step in _Planner(_NOTHING, {}, needs).part(shape, Place({})).items():
+                own[key] = Fake(shape, wraps=key in needs, is_reference=step.leaf.tag.has_default)
+        if twice := found.keys() & own.keys():
+            raise AmbiguousServiceError(
+                f"two replacements give {', '.join(map(short_name, sorted(twice)))}: leave one of them out"
+            )
+        found |= own
+    return found
+
+
+def _replaced(shape: Shape, fakes: Mapping[str, Fake], done: dict[Shape, Shape]) -> Shape:
+    """Return *shape* with *fakes* in the place of the leaves that give the same services.
+
+    Args:
+        shape: a layer.
+        fakes: the replacements, by the keys of their services.
+        done: the parts that are replaced already: a graph may use one part on many paths.
+    """
+    if shape not in done:
+        done[shape] = _anew(shape, fakes, done)
+    return done[shape]
+
+
+def _anew(shape: Shape, fakes: Mapping[str, Fake], done: dict[Shape, Shape]) -> Shape:
+    def inside(part: Shape) -> Shape:
+        return _replaced(part, fakes, done)
+
+    match shape:
+        case Leaf():
+            fake = fakes.get(shape.tag.key)
+            return shape if fake is None else Swap(shape, shape.tag.key, fake, shape)
+        case Merge():
+            return Merge(inside(shape.left), inside(shape.right))
+        case Feed():
+            return Feed(inside(shape.dependency), inside(shape.consumer), keeps=shape.keeps)
+        case Suspend():
+            return Suspend(shape.name, lambda: inside(shape.inner))
+        case Replace():
+            of_it, inner = _resolved(shape)
+            again = Replace(shape.inner, shape.fakes)
+            again.resolved = {key: fake.of(inside(fake.shape)) for key, fake in of_it.items()}, inside(inner)
+            return again
+        case Swap():
+            fake = fakes.get(shape.key)
+            others = {key: one for key, one in fakes.items() if key != shape.key}
+            old = _replaced(shape.old, others, {}) if others else shape.old
+            new = shape.fake.of(_replaced(shape.fake.shape, others, {})) if others else shape.fake
+            swap = Swap(old, shape.key, new, shape.leaf)
+            return swap if fake is None else Swap(swap, shape.key, fake, shape.leaf)
+        case _:
+            assert_never(shape)

@@ -1,1 +1,0 @@
-"""Effects that run in tasks of their own, for ``fork`` and ``race``.  This package uses effects only through ``Runs``."""

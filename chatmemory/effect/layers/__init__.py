@@ -1,1 +1,0 @@
-"""Layers: recipes for services, how they are planned and built, and how their resources are kept and released."""

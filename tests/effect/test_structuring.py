@@ -1,0 +1,120 @@
+"""``structure``: raw data becomes classes, and every problem is told at once with its path."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any, Literal
+
+import pytest
+from attrs import field, frozen, validators
+
+from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.effect.config.config_error import (
+    ConfigError,
+    ConfigProblem,
+    InvalidValue,
+    MissingKey,
+    UnreadableSource,
+)
+from chatmemory.effect.config.structuring import Redacted, structure
+from tests.for_each import for_each
+
+
+def failed(*problems: ConfigProblem) -> Failure[ConfigError]:
+    return Failure(ConfigError(problems))
+
+
+def test_redacted_values_are_never_shown() -> None:
+    secret = Redacted("hunter2")
+    assert "hunter2" not in f"{secret} {secret!r} {[secret]} {Success(secret)}"
+    assert secret.reveal() == "hunter2"
+    assert secret == Redacted("hunter2")
+
+
+@frozen
+class Server:
+    host: str
+    request_timeout: float = field(default=1.5, validator=validators.gt(0))
+
+
+@frozen
+class Settings:
+    mode: Literal["none", "summarize"] = "none"
+    servers: tuple[Server, ...] = ()
+    weights: dict[str, float] = field(factory=dict)
+    rolling: bool = False
+    main: Server | None = None
+
+
+def test_all_problems_are_reported_at_once_with_dotted_paths() -> None:
+    data = {
+        "mode": "sumarize",
+        "servers": [{"host": "a"}, {"requestTimeout": 0, "colour": 1}],
+        "weights": {"recency": "much"},
+        "rolling": 1,
+        "main": "localhost",
+    }
+    assert structure(Settings, data, "memory.chat") == failed(
+        InvalidValue(
+            "memory.chat.mode",
+            "expected one of 'none', 'summarize', not 'sumarize': did you mean 'summarize'?",
+        ),
+        MissingKey("memory.chat.servers[1].host"),
+        InvalidValue("memory.chat.servers[1].requestTimeout", "'requestTimeout' must be > 0: 0.0"),
+        InvalidValue("memory.chat.servers[1].colour", "unknown key"),
+        InvalidValue("memory.chat.weights.recency", "expected a number, not 'much'"),
+        InvalidValue("memory.chat.rolling", "expected true or false, not 1"),
+        InvalidValue("memory.chat.main", "expected named fields, not 'localhost'"),
+    )
+
+
+def test_a_config_error_reads_as_one_line_per_problem() -> None:
+    error = ConfigError(
+        (MissingKey("a.b"), InvalidValue("a.c", "unknown key"), UnreadableSource("x.toml", "no such file"))
+    )
+    assert str(error) == "a.b: required, but missing\na.c: unknown key\nx.toml: no such file"
+    assert error.tag == "ConfigError"
+    assert not error.retry_is_safe
+
+
+# The values that each type takes, and what it refuses.
+CONVERTED: list[tuple[type, dict[object, object], list[object]]] = [
+    (int, {"7": 7, 8: 8}, [True, 7.0, "7.0"]),
+    (float, {7: 7.0, "0.5": 0.5}, ["nan", "inf", True]),
+    (bool, {"Yes": True, "off": False, False: False}, ["", 0]),
+    (str, {"记忆": "记忆"}, [7, None]),
+]
+
+
+@for_each(("type_", "values", "refused"), CONVERTED)
+def test_nothing_is_converted_but_what_an_environment_variable_must_write_as_text(
+    type_: type, values: dict[object, object], refused: list[object]
+) -> None:
+    for raw, value in values.items():
+        outcome: Outcome[object, ConfigError] = structure(type_, raw)
+        assert outcome == Success(value)
+        assert type(outcome.unwrap()) is type_
+    assert [raw for raw in refused if type(structure(type_, raw)) is not Failure] == []
+
+
+def test_a_class_that_cannot_be_made_is_a_mistake_in_the_program_and_raises() -> None:
+    with pytest.raises(Exception, match="Unsupported type"):
+        structure(complex, "1j")
+
+
+SCALARS: list[tuple[Any, object, Outcome[Any, ConfigError]]] = [
+    (Redacted[str], "value", Success(Redacted("value"))),
+    (Redacted[int], "hunter2", failed(InvalidValue("a", "expected a secret int"))),
+    (str, {"password": "hunter2"}, failed(InvalidValue("a", "expected text, not dict"))),
+]
+
+
+@for_each(("type_", "raw", "outcome"), SCALARS)
+def test_no_problem_shows_a_secret(type_: Any, raw: object, outcome: object) -> None:
+    assert structure(type_, raw, "a") == outcome
+
+
+def test_cattrs_is_imported_when_there_is_something_to_structure() -> None:
+    script = "import sys, chatmemory.effect.config.structuring; sys.exit('cattrs' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
