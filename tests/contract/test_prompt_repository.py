@@ -215,7 +215,7 @@ def test_sources_come_back_as_they_were_committed_and_a_run_is_recorded(past: Sq
     assert past.sources().run_sync().unwrap() == {OTHER: known, SOURCE: state(status="missing")}
     assert contents(past) == ["one"]
     odd = "/home/\udcff.jsonl"  # a name that is no text
-    index(past, [draft(0, "two", source=odd)], state(odd))
+    index(past, [draft(0, "two", conversation="claude_code:c2", source=odd)], state(odd))
     assert contents(past, odd) == ["two"]
     past.record_run(REPORT).run_sync().unwrap()
     last = past.statistics().run_sync().unwrap().last_indexed_at
