@@ -20,7 +20,7 @@ from chatmemory.effect.layer_errors import (
     ShadowedServiceError,
     UnknownReplacementError,
 )
-from chatmemory.effect.outcome import Success, exception_of
+from chatmemory.effect.outcome import Outcome, Success, exception_of
 from chatmemory.effect.scope import Scope
 
 __all__ = ["Built", "Guard", "Plan", "make_plan"]
@@ -136,7 +136,7 @@ class Plan:
             fed = {key: one.service for key, one in step.place.fed.items() if not one.is_unused}
             context = Context[Any]({**self._given.services, **fed})
             try:
-                outcome = await guard(partial(leaf.open, context))
+                outcome: Outcome[Any, Any] = await guard(partial(leaf.open, context))
             except MissingServiceError as missing:
                 missing.name_consumer(_consumer(leaf, missing.key))
                 raise
@@ -144,7 +144,8 @@ class Plan:
                 failed = exception_of(outcome.failure())
                 raise failed from failed.__cause__
             step.service = fitting(leaf.tag, outcome.unwrap())
-        return self._given.merge(Context({key: step.service for key, step in self._gives.items()}))
+        services = {key: step.service for key, step in self._gives.items()}
+        return self._given.merge(Context[Any](services))
 
 
 def make_plan(shape: Shape, given: Context[Any], built: Mapping[Any, Step]) -> Plan:
