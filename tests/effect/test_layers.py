@@ -37,6 +37,7 @@ class Pace(Reference[int]):
 
 
 async def test_what_a_composition_gives() -> None:
+    assert [repr(ONE), repr(ONE | ONE)] == ["Layer(One)", "Layer(graph)"]
     next_one = Layer.effect(Two, One.get().map(lambda one: one + 1))
     assert await services(ONE.feed_keep(next_one), One, Two) == [1, 2]
     assert await services(ONE | Layer.succeed(One, 2), One) == [2]  # of the right side

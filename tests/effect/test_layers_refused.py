@@ -132,12 +132,15 @@ async def test_a_bystander_of_unknown_needs_hides_no_stack_that_uses_its_own_ser
 
 
 ASKING = Layer.effect(One, One.get(), needs=[One])
+THREE_OF_ONE = Layer.effect(Three, One.get(), needs=[One])
 UNSHADOWED: list[tuple[Layer[Any, Any, Any], int]] = [
     (ONE | TWO | FAKE, 100),  # One has fed nobody
     (ONE | (ONE >> ASKING), 1),  # only the right side takes it
     (FAKE.feed_keep(ASKING), 100),
     (FAKE.feed_keep(Layer.effect(One, One.get())), 100),
     (FAKE.feed_keep(ASKING.feed_keep(UNKNOWN)), 100),
+    # A part takes it, although others take the one beside it.
+    (FAKE >> (Layer.effect(Two, One.get(), needs=[One]) | ONE.feed_keep(THREE_OF_ONE)), 1),
 ]
 
 
