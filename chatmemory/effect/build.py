@@ -141,8 +141,7 @@ class Plan:
                 missing.name_consumer(_consumer(leaf, missing.key))
                 raise
             if type(outcome) is not Success:
-                failed = exception_of(outcome.failure())
-                raise failed from failed.__cause__
+                raise exception_of(outcome.failure())
             step.service = fitting(leaf.tag, outcome.unwrap())
         services = {key: step.service for key, step in self._gives.items()}
         return self._given.merge(Context[Any](services))

@@ -18,6 +18,7 @@ import anyio.lowlevel
 from typing_extensions import TypeVar
 
 from chatmemory.effect.defects import defect_of
+from chatmemory.effect.outcome import EffectInterrupted
 from chatmemory.effect.scope import Scope
 
 __all__ = ["Host"]
@@ -51,6 +52,7 @@ class Host(Generic[A]):
         """Open everything and return what *open_all* returned.
 
         Raises:
+            EffectInterrupted: it was closed while it was being opened.
             Exception: what opening has raised; whatever was open is closed then.
         """
         self._task = _start(self._run)
@@ -62,7 +64,7 @@ class Host(Generic[A]):
             raise
         if not self._is_open:
             await self._until_over()
-            raise self._failure or RuntimeError("the event loop was closed while a layer was being opened")
+            raise self._failure or EffectInterrupted
         return self._value  # type: ignore[return-value]  # it is open
 
     async def guard(self, work: Callable[[Scope], Awaitable[B]]) -> B:
@@ -84,8 +86,8 @@ class Host(Generic[A]):
         return await work(self._scope)
 
     async def close(self) -> None:
-        """Leave everything, and raise what leaving has raised."""
-        self._shall_close.set()
+        """Leave everything, and raise what leaving has raised; what is still being opened is cancelled."""
+        self._give_up()
         interruption = await self._until_over()
         if (problem := interruption or self._failure) is not None:
             raise problem
@@ -128,6 +130,8 @@ class Host(Generic[A]):
         try:
             await self._scope.run_finalizers()
         except Exception as failure:  # noqa: BLE001  as above
+            if self._failure is not None:
+                self._failure.add_note(f"what was open could not be closed either: {failure!r}")
             self._failure = self._failure or failure
         finally:
             self._is_over.set()

@@ -190,6 +190,13 @@ async def test_a_failing_release_stops_none_of_those_that_follow() -> None:
     assert [str(failure) for failure in caught.value.exceptions] == ["3 is torn", "1 is torn"]
 
 
+async def test_what_cannot_be_closed_after_a_failed_opening_is_noted_on_the_failure() -> None:
+    broken = Layer.effect(Two, Effect.fail("broken"))
+    with pytest.raises(EffectFailed, match="broken") as caught:
+        await build_and_release(resource(Journal(), 1, fails=True) | broken)
+    assert caught.value.__notes__ == ["what was open could not be closed either: OSError('1 is torn')"]
+
+
 async def test_a_resource_that_has_ended_by_itself_is_passed_over_and_its_failure_raised() -> None:
     journal, breaks, is_broken = Journal(), anyio.Event(), anyio.Event()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.build import Built, make_plan
+from chatmemory.effect.build import Built, Plan, make_plan
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
@@ -159,27 +159,36 @@ class ManagedRuntime(Generic[R_contra]):
         parent = self._parent
         given: Context[Any] = Context.empty() if parent is None else parent._services()
         plan = make_plan(self._layer.shape, given, {} if parent is None else parent._built)
+        if parent is not None:
+            parent._children[self] = None  # before it opens anything: the parent may be closed meanwhile
+        try:
+            context = await self._open_all(plan)
+        except BaseException:
+            if parent is not None:
+                parent._children.pop(self, None)
+            raise
+        if parent is not None:
+            parent._services()  # raises when it was closed, and has closed this one
+        self._built = plan.built if parent is None else {**parent._built, **plan.built}
+        self._idle = None
+        self._context = context
+
+    async def _open_all(self, plan: Plan) -> Context[Any]:
         if has_event_loop():
             from chatmemory.effect.host import Host
 
             async def open_all(host: Host[Context[Any]]) -> Context[Any]:
                 return await plan.open(host.guard)
 
-            self._host = host = Host(open_all)
-            context = await host.open()
-        else:
-            self._host = None
-            self._scope = scope = Scope()
-            try:
-                context = await plan.open(lambda open_one: open_one(scope))
-            except BaseException:
-                await scope.close()
-                raise
-        self._built = plan.built if parent is None else {**parent._built, **plan.built}
-        self._idle = None
-        self._context = context
-        if parent is not None:
-            parent._children[self] = None
+            self._host = Host(open_all)
+            return await self._host.open()
+        self._host = None
+        self._scope = scope = Scope()
+        try:
+            return await plan.open(lambda open_one: open_one(scope))
+        except BaseException:
+            await scope.close()
+            raise
 
     async def _close(self) -> None:
         try:

@@ -107,6 +107,42 @@ async def test_a_parent_that_is_closed_first_ends_the_effects_and_services_of_it
         assert journal == ["store opened", "Bo comes", "interrupted", "Bo goes", "store closed"]
 
 
+async def test_a_parent_that_is_closed_while_its_child_opens_ends_the_child_first() -> None:
+    journal = Journal()
+
+    @asynccontextmanager
+    async def open_for_ever(session: str) -> AsyncGenerator[str]:
+        journal.append(f"waits with {session}")
+        await anyio.sleep_forever()
+        yield session
+
+    class Slow(Tag[str]): ...
+
+    async def serve(runtime: ManagedRuntime[Store]) -> None:
+        request = (
+            Layer.succeed(Visitor, "Bo") >> journal.session >> Layer.scoped(Slow, open_for_ever, Session)
+        )
+        with pytest.raises(EffectInterrupted):
+            await runtime.child(request).__aenter__()
+        journal.append("told")
+
+    async with (
+        nothing_left_running(),
+        anyio.create_task_group() as serving,
+        ManagedRuntime(journal.store) as runtime,
+    ):
+        serving.start_soon(serve, runtime)
+        await anyio.wait_all_tasks_blocked()
+    assert [*journal[:4], *sorted(journal[4:])] == [
+        "store opened",
+        "Bo comes",
+        "waits with session of Bo",
+        "Bo goes",
+        "store closed",
+        "told",
+    ]
+
+
 async def test_a_request_whose_layer_fails_leaves_nothing_with_the_parent() -> None:
     journal = Journal()
     async with ManagedRuntime(journal.store) as runtime:
