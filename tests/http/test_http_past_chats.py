@@ -1,5 +1,7 @@
 """Past chats over HTTP: the histories of other tools, listed, read, searched and recalled, and never changed."""
 
+import asyncio
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -188,6 +190,26 @@ async def test_questions_that_break_rules_are_refused_with_all_of_them(
     refused = await past.post("/past-chats/search", json=body)
     assert refused.status_code == 422
     assert sorted(problem["path"] for problem in refused.json()["problems"]) == wrong
+
+
+HOSTILE = ["", " ", "\0", "\ud800", '"', "%_'--", "x" * 500_000, "词 " * 100_000]
+
+
+@for_each("query", HOSTILE)
+async def test_text_of_any_kind_is_a_question(past: httpx.AsyncClient, query: str) -> None:
+    for path, more in (("search", {"projects": ["\ud800"]}), ("recall", {})):
+        asked = json.dumps({"query": query, **more})  # the client itself could not encode half a character
+        answer = await past.post(
+            f"/past-chats/{path}", content=asked, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 200, answer.text
+
+
+async def test_many_may_ask_at_once(past: httpx.AsyncClient) -> None:
+    questions = [past.post("/past-chats/search", json={"query": f"timeout {n}"}) for n in range(30)]
+    pages = [past.get("/past-chats/conversations") for _ in range(10)]
+    answers = await asyncio.gather(*questions, *pages)
+    assert {answer.status_code for answer in answers} == {200}
 
 
 def test_what_is_indexed_while_the_server_runs_is_there_at_once(tmp_path: Path) -> None:

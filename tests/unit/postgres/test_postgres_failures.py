@@ -220,6 +220,16 @@ async def test_a_store_that_came_along_through_a_fork_leaves_the_sockets_to_the_
     assert isinstance(await repository.append(batch("c", "1")), Success)
 
 
+async def test_an_open_store_tells_trio_that_it_belongs_to_another_loop(
+    repository: PostgresMessageRepository,
+) -> None:
+    async def ask() -> object:
+        return await repository.conversation("c")
+
+    outcome = await asyncio.to_thread(anyio.run, ask, backend="trio")
+    assert problem_of(outcome) == "wrong_loop"
+
+
 def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:
     async def open_it() -> str:
         return await problem_of_opening("postgresql:///none")
