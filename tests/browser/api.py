@@ -19,90 +19,66 @@ class Api:
 
     @property
     def url(self) -> str:
-        """Where the server is, and its page."""
         return str(self.client.base_url)
 
     def say(self, conversation_id: str, *messages: Mapping[str, object]) -> None:
-        """Add *messages* to a conversation."""
         for start in range(0, len(messages), MOST):
-            self._done(
-                "POST",
-                f"{_conversation(conversation_id)}/messages",
-                {"messages": messages[start : start + MOST]},
-            )
+            body = {"messages": messages[start : start + MOST]}
+            self._done("POST", f"{_conversation(conversation_id)}/messages", body)
 
     def fork(self, conversation_id: str, new_id: str, *, at: str | None = None) -> None:
         """Begin the branch *new_id* of a conversation, behind its message *at* or at its end."""
         self._done("POST", f"{_conversation(conversation_id)}/fork", {"newId": new_id, "at": at})
 
-    def messages(self, conversation_id: str) -> Sequence[Mapping[str, Any]]:
-        """Return the newest messages of a conversation, oldest first."""
-        said: Sequence[Mapping[str, Any]] = self._done(
-            "GET", f"{_conversation(conversation_id)}/messages?view=full"
-        )["messages"]
-        return said
+    def messages(self, conversation_id: str) -> Any:
+        return self._done("GET", f"{_conversation(conversation_id)}/messages?view=full")["messages"]
 
-    def conversations(self) -> Sequence[Mapping[str, Any]]:
+    def conversations(self) -> Any:
         """Return the conversations with their openings, last changed first."""
-        listed: Sequence[Mapping[str, Any]] = self._done("GET", f"/conversations?limit={MOST}")[
-            "conversations"
-        ]
-        return listed
+        return self._done("GET", f"/conversations?limit={MOST}")["conversations"]
 
     def clear(self, conversation_id: str) -> None:
-        """Delete what was said in a conversation."""
         self._done("DELETE", f"{_conversation(conversation_id)}/messages")
 
     def remember(self, *memories: Mapping[str, object], app: str = "") -> Sequence[str]:
-        """Store *memories* and return their ids."""
         where = f"/memories?app={quote(app)}" if app else "/memories"
         report = self._done("POST", where, {"memories": memories, "dedup": "none"})
         return [outcome["id"] for outcome in report["outcomes"]]
 
-    def memories(self, **narrowed: str) -> Sequence[Mapping[str, Any]]:
-        """Return what is remembered, newest first."""
-        answer = self.client.get("/memories", params={"limit": str(MOST), **narrowed}).raise_for_status()
-        found: Sequence[Mapping[str, Any]] = answer.json()["memories"]
-        return found
+    def memories(self, **narrowed: str) -> Any:
+        return self._listed("/memories", narrowed)
 
-    def memory(self, memory_id: str) -> Mapping[str, Any] | None:
-        """Return one memory, None when it is not there."""
+    def memory(self, memory_id: str) -> Any:
         answer = self.client.get(_memory(memory_id))
-        found: Mapping[str, Any] = answer.json()
-        return None if answer.status_code == 404 else found
+        return None if answer.status_code == 404 else answer.json()
 
     def put_value(self, key: str, value: object, *, app: str = "") -> None:
-        """Set the value of *key*."""
         where = f"?app={quote(app)}" if app else ""
         self._done("PUT", f"/values/{quote(key, safe='')}{where}", {"value": value})
 
-    def values(self, **narrowed: str) -> Sequence[Mapping[str, Any]]:
-        """Return the memories that hold values."""
-        answer = self.client.get("/values", params={"limit": str(MOST), **narrowed}).raise_for_status()
-        found: Sequence[Mapping[str, Any]] = answer.json()["memories"]
-        return found
+    def values(self, **narrowed: str) -> Any:
+        return self._listed("/values", narrowed)
 
     def correct(self, memory_id: str, **changes: object) -> None:
-        """Change a memory, as somebody else would."""
         self._done("PATCH", _memory(memory_id), changes)
 
-    def extract(self, content: str, role: str = "user") -> Mapping[str, Any]:
-        """Return what would be proposed for a message."""
-        found: Mapping[str, Any] = self._done("POST", "/memory/extract", {"content": content, "role": role})
-        return found
+    def extract(self, content: str, role: str = "user") -> Any:
+        return self._done("POST", "/memory/extract", {"content": content, "role": role})
 
     def recall(self, query: str) -> Sequence[Mapping[str, Any]]:
-        """Return the memories that are recalled for *query*, best first."""
         return [hit["memory"] for hit in self._done("POST", "/memories/recall", {"query": query})["hits"]]
 
     def empty(self) -> None:
-        """Clear every conversation and forget every memory."""
         while listed := self.conversations():
             for entry in listed:
                 self.clear(entry["conversation"]["conversationId"])
         while found := self.memories():
             for memory in found:
                 self._done("DELETE", _memory(memory["id"]))
+
+    def _listed(self, path: str, narrowed: Mapping[str, str]) -> Any:
+        answer = self.client.get(path, params={"limit": str(MOST), **narrowed}).raise_for_status()
+        return answer.json()["memories"]
 
     def _done(self, method: str, path: str, body: object = None) -> Any:
         answer = self.client.request(method, path, json=body) if body else self.client.request(method, path)

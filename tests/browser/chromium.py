@@ -33,7 +33,6 @@ ARGUMENTS: Final = (
 
 
 def path_of_chromium() -> str | None:
-    """Return the path of a Chromium, if this machine has one."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 

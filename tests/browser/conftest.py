@@ -46,7 +46,6 @@ def chromium(open_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Generat
 
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server of most modules keeps everything."""
     return tmp_path_factory.mktemp("shared")
 
 
@@ -83,7 +82,6 @@ def server(
 
 
 def serving(folder: Path, configuration: str) -> AbstractContextManager[Server]:
-    """Serve what is kept in *folder* by the settings *configuration*."""
     file = folder / "chatmemory.toml"
     file.write_text(configuration)
     return served(folder / "memory.db", "--past-chats", folder / "pastchats.db", "--config", file)
@@ -107,7 +105,6 @@ def api(client: httpx.Client, folder: Path) -> Api:
 
 @pytest.fixture(scope="session")
 def shared_windows(open_browser: tuple[Browser, asyncio.AbstractEventLoop], shared_server: Server) -> Windows:
-    """The windows before the shared server, which end with the browser."""
     return Windows(open_browser[0], shared_server.url, ExitStack())
 
 
@@ -124,7 +121,6 @@ def windows(
 
 @pytest.fixture
 def visit(windows: Windows, api: Api) -> Generator[Visits]:
-    """Open windows on a store that is empty as yet."""
     del api
     with ExitStack() as visits:
         yield Visits(windows, visits)

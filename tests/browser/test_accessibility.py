@@ -1,21 +1,25 @@
 """The page for everybody: assistive technology, the keyboard alone, a phone, no motion, either theme and language."""
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-
-pytest.importorskip("axe_playwright_python", reason="no axe: pip install axe-playwright-python")
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.api import Api
-from tests.browser.reflow import misplaced
-from tests.browser.visiting import Language, Theme, Visitor, Visits
+from tests.browser.visiting import DESKTOP, PHONE, Language, Theme, Visitor, Visits
 from tests.thorough import thorough
 
+MARKDOWN: Final = (
+    "# 计划\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> see https://example.org/x"
+)
+PICTURES: Final = os.environ.get("PAGE_SCREENSHOTS")
 PREFERENCE: Final = "我喜欢用 Python 写代码，因为它简洁易读"
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 LOADING: Final = re.compile("Loading|加载中")
@@ -26,27 +30,15 @@ FORGET_MANY: Final = "Forget many|批量忘记"
 
 @pytest.fixture(autouse=True)
 def _something_to_show(api: Api) -> None:
-    api.say(
-        "talk", {"id": "m1", "role": "user", "content": PREFERENCE}, {"role": "assistant", "content": "好的"}
-    )
-    api.say(
-        "rich",
-        {
-            "role": "assistant",
-            "content": "# 计划\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> see https://example.org/x",
-            "metadata": {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}]},
-        },
-        {"role": "tool", "content": "[]", "metadata": {"tool_call_id": "1"}},
-    )
+    asked = {"id": "m1", "role": "user", "content": PREFERENCE}
+    api.say("talk", asked, {"role": "assistant", "content": "好的"})
+    call = {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}]}
+    rich = {"role": "assistant", "content": MARKDOWN, "metadata": call}
+    api.say("rich", rich, {"role": "tool", "content": "[]", "metadata": {"tool_call_id": "1"}})
     api.fork("rich", f"branch {uuid4()}")  # an id is never used twice
+    of_tea = {"key": "drink", "category": "preference", "tags": ["food"]}
     api.remember(
-        {
-            "id": "a",
-            "content": "Drinks green tea",
-            "key": "drink",
-            "category": "preference",
-            "tags": ["food"],
-        },
+        {"id": "a", "content": "Drinks green tea", **of_tea},
         {"id": "b", "content": "在北京工作", "category": "fact", "pinned": True},
         {"id": "c", "content": "Ships on Thursdays", "category": "pattern", "memoryType": "short_term"},
         {"id": "d", "content": "没有类别", "sessionId": "talk", "provenance": {"messageIds": ["m1"]}},
@@ -91,9 +83,8 @@ def open_table(page: Page) -> None:
 
 def see_as_a_model(page: Page) -> None:
     expect(page.get_by_role("region", name=re.compile("Memories, and why|记忆及原因"))).to_be_visible()
-    expect(
-        page.get_by_role("region", name=re.compile("Forks|分支")).get_by_role("listitem").first
-    ).to_be_visible()
+    forks = page.get_by_role("region", name=re.compile("Forks|分支"))
+    expect(forks.get_by_role("listitem").first).to_be_visible()
 
 
 def find_something(page: Page) -> None:
@@ -137,16 +128,8 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "no such place": ("nowhere", look),
     "the notice with undo": ("memories", forget_one),  # which stays
 }
-ADDRESSES: Final = (
-    "conversations",
-    "conversations/talk",
-    MODEL_VIEW,
-    "memories?query=tea",
-    "memories/a",
-    "values",
-    "timeline",
-    "settings",
-)
+LISTS: Final = ("conversations", "memories?query=tea", "values", "timeline", "settings")
+ADDRESSES: Final = (*LISTS, "conversations/talk", "memories/a", MODEL_VIEW)
 """A place of each kind."""
 
 
@@ -165,6 +148,8 @@ def walk(visitor: Visitor) -> Iterator[str]:
         open_anew(visitor, place)
         act(visitor.page)
         expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
+        if PICTURES:
+            visitor.page.screenshot(path=Path(PICTURES) / f"{view}.png")
         yield view
 
 
@@ -243,8 +228,6 @@ def test_language_and_appearance_are_chosen_and_remembered(visit: Visits) -> Non
     expect(document).to_have_attribute("lang", "en")
 
 
-# --- the keyboard alone ---
-
 FOCUSED: Final = """() => {
     const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(document.activeElement);
     return (outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || boxShadow !== "none";
@@ -291,9 +274,7 @@ def test_a_message_is_saved_with_the_keyboard_alone(visit: Visits, api: Api) -> 
     assert (memory["key"], memory["category"], memory["confidence"]) == ("最喜欢的语言", "fact", 1)
 
 
-def test_memories_are_found_edited_promoted_and_forgotten_with_the_keyboard_alone(
-    visit: Visits, api: Api
-) -> None:
+def test_memories_are_found_edited_promoted_and_forgotten_by_the_keyboard(visit: Visits, api: Api) -> None:
     page = visit().go("memories")
     expect(page.get_by_role("heading", name="Memories")).to_be_visible()
     press(page, page.get_by_role("link", name="Skip to the content"))
@@ -330,6 +311,62 @@ def expect_the_focus_to_stay_inside(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     for _ in range(30):
         page.keyboard.press("Tab")
-        assert page.evaluate(
-            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
-        )
+        focused = "document.activeElement"
+        assert page.evaluate(f"{focused} === document.body || !!{focused}.closest('dialog')")
+
+
+SIZES: Final = {
+    "a phone": PHONE,
+    "320 px": ViewportSize(width=320, height=640),
+    "zoom of 200 %": ViewportSize(width=640, height=400),  # what is left of 1280 by 800
+}
+
+# What may be wider than its room scrolls inside of itself: code and tables, which the keyboard can scroll, too.
+WRONG: Final = """() => {
+    const wide = document.documentElement.clientWidth;
+    const named = element => `${element.tagName.toLowerCase()}.${element.className.baseVal ?? element.className}`
+        + ` "${element.textContent.trim().slice(0, 40)}"`;
+    const scrolls = element => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+    const mayScroll = element => element.matches("pre, .table-scroll, .table-frame") && element.tabIndex >= 0;
+    const inScroller = element => {
+        for (let one = element; one; one = one.parentElement) if (mayScroll(one)) return true;
+        return false;
+    };
+    const found = [];
+    for (const element of document.querySelectorAll("body *")) {
+        if (!element.checkVisibility({visibilityProperty: true})) continue;
+        if (element.closest(".visually-hidden, .skip, svg")) continue;
+        if (scrolls(element) && element.scrollWidth > element.clientWidth + 1 && !inScroller(element))
+            found.push(`scrolls sideways: ${named(element)}`);
+        const {left, right, width} = element.getBoundingClientRect();
+        if (width > 1 && (left < -1 || right > wide + 1) && !inScroller(element))
+            found.push(`outside: ${named(element)} from ${left} to ${right} of ${wide}`);
+        if (element.matches("button, a, label, h1, h2, h3, dt, summary, .badge, select, option") && !inScroller(element)
+            && !scrolls(element) && getComputedStyle(element).overflowX !== "visible"
+            && element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1)
+            found.push(`cut: ${named(element)}`);
+    }
+    return [...new Set(found)];
+}"""
+
+
+def misplaced(page: Page) -> Sequence[str]:
+    """Look at the view in every size of the window and of the letters, and return what is wrong in any of them."""
+    found = []
+    for name, size in SIZES.items():
+        page.set_viewport_size(size)
+        found += [f"{name}: {wrong}" for wrong in page.evaluate(WRONG)]
+    page.set_viewport_size(DESKTOP)
+    with letters_twice_as_large(page):
+        found += [f"text of 200 %: {wrong}" for wrong in page.evaluate(WRONG)]
+    return found
+
+
+@contextmanager
+def letters_twice_as_large(page: Page) -> Generator[None]:
+    """Make the letters of the browser twice as large, as its settings do: rem and the media queries follow."""
+    browser = page.context.new_cdp_session(page)
+    browser.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    yield
+    browser.send("Page.setFontSizes", {"fontSizes": {"standard": 16, "fixed": 13}})
+    browser.detach()

@@ -14,18 +14,12 @@ START = datetime(2026, 2, 17, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _said(api: Api) -> None:
-    api.say(
-        "long",
-        *(
-            {
-                "id": f"m{day}",
-                "role": "user",
-                "content": f"Day {day}" + (" we drank green TEA" if day % 150 == 10 else ""),
-                "timestamp": (START + timedelta(days=day)).isoformat(),
-            }
-            for day in range(400)
-        ),
-    )
+    def of_day(day: int) -> dict[str, str]:
+        content = f"Day {day}" + (" we drank green TEA" if day % 150 == 10 else "")
+        time = (START + timedelta(days=day)).isoformat()
+        return {"id": f"m{day}", "role": "user", "content": content, "timestamp": time}
+
+    api.say("long", *map(of_day, range(400)))
     api.say("中文", {"role": "user", "content": "我只喝绿茶，不喝咖啡", "timestamp": START.isoformat()})
 
 
@@ -65,9 +59,7 @@ def test_what_was_said_is_found_in_all_conversations_and_narrowed_by_date_and_ap
     expect(hits).to_have_count(2)  # the conversations
 
 
-def test_one_conversation_is_searched_alone_by_words_and_by_a_date_and_has_a_beginning(
-    visit: Visits,
-) -> None:
+def test_one_conversation_is_searched_by_words_and_a_date_and_has_a_beginning(visit: Visits) -> None:
     page = visit().go("conversations/long")
     wanted = page.locator(".is-wanted")
     expect(page.get_by_text("Day 399", exact=True)).to_be_visible()
@@ -91,9 +83,7 @@ def test_one_conversation_is_searched_alone_by_words_and_by_a_date_and_has_a_beg
     expect(wanted).to_be_in_viewport()
 
 
-def test_on_a_phone_a_conversation_takes_the_place_of_the_list_and_hits_lead_there_and_back(
-    visit: Visits,
-) -> None:
+def test_on_a_phone_a_conversation_takes_the_place_of_the_list_and_hits_lead_there(visit: Visits) -> None:
     visitor = visit(size=PHONE)
     page = visitor.go("conversations")
     page.get_by_role("link", name="我只喝绿茶").click()

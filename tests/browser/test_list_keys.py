@@ -30,9 +30,7 @@ def tab_into_list(page: Page) -> None:
     pytest.fail("Tab never comes to the list")
 
 
-def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one_to_the_next(
-    visit: Visits, api: Api
-) -> None:
+def test_conversations_are_one_stop_in_which_arrows_home_and_end_go(visit: Visits, api: Api) -> None:
     for number in range(NUMBER):
         api.say(f"c{number}", {"role": "user", "content": f"opening {number}"})
     visitor = visit()
@@ -73,9 +71,7 @@ def test_the_conversations_are_one_stop_in_which_arrows_home_and_end_go_from_one
     expect(page.get_by_role("heading", name="c56")).to_be_visible()
 
 
-def test_tab_goes_through_the_actions_of_one_memory_only_and_arrows_to_the_next(
-    visit: Visits, api: Api
-) -> None:
+def test_tab_goes_through_the_actions_of_one_memory_and_arrows_on(visit: Visits, api: Api) -> None:
     api.remember(*({"id": f"m{number}", "content": f"fact {number}"} for number in range(5)))
     page = visit().go("memories")
     expect(items(page)).to_have_count(5)

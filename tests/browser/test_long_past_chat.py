@@ -38,18 +38,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hostile_turn(number: int, text: str) -> dict[str, object]:
-    return {
-        "type": "user",
-        "sessionId": "hostile",
-        "uuid": f"u{number}",
-        "cwd": "/<img src=x onerror=alert(1)>",
-        "timestamp": f"2025-09-22T13:{number // 60:02}:{number % 60:02}Z",
-        "message": {"role": "user", "content": text},
-    }
+    about = {"sessionId": "hostile", "cwd": "/<img src=x onerror=alert(1)>", "uuid": f"u{number}"}
+    time = f"2025-09-22T13:{number // 60:02}:{number % 60:02}Z"
+    return {"type": "user", **about, "timestamp": time, "message": {"role": "user", "content": text}}
 
 
 def numbers(page: Page) -> list[int]:
-    """Return the turns that are shown, by their links."""
     links = page.get_by_role("main").get_by_role("link", name=LINKS)
     return [int(text.removeprefix("#")) for text in links.all_inner_texts()]
 
@@ -113,12 +107,6 @@ def test_turns_that_were_edited_away_hide_none_before_them(visit: Visits) -> Non
 
 
 def turn(index: int) -> dict[str, object]:
-    """Return a turn of a chat of which much was edited away."""
     said = {"id": index, "turnIndex": index, "conversationId": "edited", "content": f"turn {index}"}
-    return said | {
-        "source": "a.jsonl",
-        "format": "claude_code",
-        "role": "user",
-        "speaker": None,
-        "timestamp": None,
-    }
+    who = {"role": "user", "speaker": None, "timestamp": None}
+    return {**said, **who, "source": "a.jsonl", "format": "claude_code"}

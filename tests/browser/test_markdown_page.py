@@ -31,20 +31,12 @@ def message(page: Page, number: int) -> Locator:
 
 
 def test_headings_lists_tables_code_and_tool_calls_are_shown_as_such(visit: Visits, api: Api) -> None:
+    call = {"id": "1", "function": {"name": "timetable", "arguments": '{"line": "A", "站": "东"}'}}
     api.say(
         "talk",
         {"id": "u", "role": "user", "content": "plain * text _with_ signs\n  and its   spaces"},
         {"id": "a", "role": "assistant", "content": ANSWER},
-        {
-            "id": "c",
-            "role": "assistant",
-            "content": "I look it up.",
-            "metadata": {
-                "tool_calls": [
-                    {"id": "1", "function": {"name": "timetable", "arguments": '{"line": "A", "站": "东"}'}}
-                ]
-            },
-        },
+        {"id": "c", "role": "assistant", "content": "I look it up.", "metadata": {"tool_calls": [call]}},
         {"id": "t", "role": "tool", "content": '{"next": "08:30"}', "metadata": {"tool_call_id": "1"}},
     )
     page = visit().go("conversations/talk")
@@ -59,9 +51,8 @@ def expect_formatted(page: Page, answer: Locator) -> None:
     expect(answer.get_by_role("table")).to_contain_text("08:30")
     expect(answer.locator("ol li")).to_have_text(["one", "two"])
     expect(answer.locator("pre")).to_have_text(CODE)
-    expect(answer.get_by_role("link", name="https://example.org/trains?a=1&b=2")).to_have_attribute(
-        "rel", "noopener noreferrer"
-    )
+    link = answer.get_by_role("link", name="https://example.org/trains?a=1&b=2")
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
     assert answer.locator("b").count() == 0
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer.get_by_role("button", name="Copy code").click()
@@ -85,15 +76,8 @@ def expect_folded(call: Locator, result: Locator) -> None:
 
 
 def test_hostile_markdown_does_nothing(visit: Visits, api: Api) -> None:
-    forms = (
-        "**x** {0}",
-        "# {0}",
-        "- {0}",
-        "```{0}\n{0}\n```",
-        "| a | b |\n|---|---|\n| {0} | {0} |",
-        "**x** [{0}](<{0}>)",
-    )
-    every_form = "\n\n".join(forms)
+    table = "| a | b |\n|---|---|\n| {0} | {0} |"
+    every_form = "\n\n".join(["**x** {0}", "# {0}", "- {0}", "```{0}\n{0}\n```", table, "**x** [{0}](<{0}>)"])
     api.say("hostile", *({"role": "assistant", "content": every_form.format(text)} for text in HOSTILE))
     page = visit().go("conversations/hostile")
     shown = page.locator(".markdown")

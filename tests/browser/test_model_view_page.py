@@ -90,9 +90,7 @@ def expect_the_slider_to_lead_back_in_time(page: Page) -> None:
     expect(late).to_have_count(1)
 
 
-def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(
-    visitor: Visitor, page: Page, api: Api
-) -> None:
+def test_a_budget_and_a_strategy_are_tried_by_the_address(visitor: Visitor, page: Page, api: Api) -> None:
     visitor.expect_trouble("status of 422")
     ask(page, "more?")
     budget = page.get_by_label("Budget in tokens")
@@ -100,9 +98,8 @@ def test_a_budget_and_a_strategy_are_tried_and_stay_in_the_address(
     budget.press("Tab")
     out = page.get_by_role("region", name="Messages left out")
     expect(out).to_contain_text("no room in the budget")
-    expect(page.get_by_role("region", name="Tokens by part").get_by_role("status")).to_contain_text(
-        "/ 20 tokens"
-    )
+    parts = page.get_by_role("region", name="Tokens by part")
+    expect(parts.get_by_role("status")).to_contain_text("/ 20 tokens")
     budget.fill("")
     budget.press("Tab")
     expect(out).to_have_count(0)

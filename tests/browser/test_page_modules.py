@@ -86,13 +86,10 @@ def page(windows: Windows) -> Generator[Page]:
         yield Visits(windows, visits)().go("settings")
 
 
-def test_every_word_is_there_in_both_languages(page: Page) -> None:
+def test_every_word_is_there_in_both_languages_and_what_changes_meanwhile_is_drawn_again(page: Page) -> None:
     names = [file.name for file in WORDS.iterdir()]
     assert len(names) > 5
     assert {name: missing for name in names if (missing := page.evaluate(MISSING_WORDS, name))} == {}
-
-
-def test_a_value_that_changes_while_it_is_drawn_is_drawn_again(page: Page) -> None:
     page.evaluate(CHANGED_WHILE_DRAWN)
     expect(page.get_by_text("the word is after")).to_be_visible()
 

@@ -1,5 +1,6 @@
-"""What a browser asks for to show the page: each request costs somebody far away a fifth of a second."""
+"""The first visit: what a browser asks for, each a fifth of a second for somebody far away, and what the page says without past chats."""
 
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
+from tests.past_chats_command import HISTORIES, PROGRAM
 
 # What came from the cache has no size.
 FETCHED: Final = """() => performance.getEntriesByType("resource")
@@ -18,7 +20,7 @@ FETCHED: Final = """() => performance.getEntriesByType("resource")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of its own: of its server no window has loaded anything yet."""
+    """One of its own: no window has loaded anything of its server, and no past chats are indexed."""
     return tmp_path_factory.mktemp("served")
 
 
@@ -30,11 +32,23 @@ def fetched(page: Page) -> list[str]:
     return paths
 
 
-def test_a_visit_asks_for_one_script_and_one_stylesheet_and_a_reload_for_neither(
-    visit: Visits, api: Api
-) -> None:
+def test_a_visit_asks_for_one_script_and_one_stylesheet_a_reload_for_none(visit: Visits, api: Api) -> None:
     api.say("lunch", {"role": "user", "content": "Where do we meet?"})
     page = visit().go("conversations")
     assert fetched(page) == ["/conversations", "/page/HASH.css", "/page/HASH.js", "/page/icon.svg"]
     page.reload()
     assert fetched(page) == ["/conversations", "/page/icon.svg"]
+
+
+def test_the_page_says_how_to_index_past_chats_and_shows_them_then(visit: Visits, folder: Path) -> None:
+    visitor = visit()
+    visitor.expect_trouble("404.*/past-chats")
+    page = visitor.go("past-chats")
+    expect(page.get_by_role("heading", name="No past chats are indexed yet")).to_be_visible()
+    command = page.get_by_text("pastchats-memory index")
+    expect(command).to_be_visible()
+    _, *arguments = command.inner_text().split()
+    index = (PROGRAM, *arguments, "--db", folder / "pastchats.db", HISTORIES)
+    subprocess.run(index, check=True, capture_output=True)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("region", name="Past chats").get_by_role("listitem").first).to_be_visible()

@@ -12,18 +12,15 @@ from tests.browser.visiting import PHONE, Visits
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, index_of_histories: Path) -> Path:
-    """With the example histories in the index."""
     folder = tmp_path_factory.mktemp("served")
     shutil.copy(index_of_histories, folder / "pastchats.db")
     return folder
 
 
 def found(page: Page, query: str) -> None:
-    """Search past chats for *query*."""
     page.get_by_role("searchbox", name="Search past chats").fill(query)
-    page.get_by_role("search", name="Search past chats").get_by_role(
-        "button", name="Search", exact=True
-    ).click()
+    form = page.get_by_role("search", name="Search past chats")
+    form.get_by_role("button", name="Search", exact=True).click()
 
 
 def test_past_chats_are_searched_with_reasons_narrowed_by_tool_and_read(visit: Visits) -> None:
@@ -66,12 +63,11 @@ def test_what_was_said_long_ago_can_be_saved_and_found_again(visit: Visits, api:
     path, _, index = memory["provenance"]["path"].rpartition("#")
     assert path.endswith(".jsonl")
     page.get_by_role("link", name="View past chat").click()
-    expect(page.get_by_role("link", name=f"Link to turn {index}", exact=True)).to_have_attribute(
-        "aria-current", "location"
-    )
+    turn = page.get_by_role("link", name=f"Link to turn {index}", exact=True)
+    expect(turn).to_have_attribute("aria-current", "location")
 
 
-def test_before_a_task_it_says_what_worked_what_failed_and_where(visit: Visits) -> None:
+def test_before_a_task_it_says_what_worked_what_failed_and_where_also_on_a_phone(visit: Visits) -> None:
     visitor = visit()
     page = visitor.go("past-chats")
     page.get_by_role("searchbox", name="What are you about to do?").fill("add retries to the webhook sender")
@@ -91,9 +87,6 @@ def test_before_a_task_it_says_what_worked_what_failed_and_where(visit: Visits) 
     expect(page.locator("[aria-current=location]")).to_be_in_viewport()
     visitor.go("past-chats?view=task&task=bake+sourdough+bread")
     expect(page.get_by_text("Nothing in the past chats belongs to this task.")).to_be_visible()
-
-
-def test_before_a_task_is_one_step_away_on_a_phone(visit: Visits) -> None:
     page = visit(size=PHONE).go("past-chats")
     page.get_by_role("link", name="Before a task").click()
     expect(page.get_by_role("searchbox", name="What are you about to do?")).to_be_visible()

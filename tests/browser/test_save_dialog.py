@@ -57,17 +57,13 @@ def expect_fields(dialog: Locator, *values: str, language: Language = "en-GB") -
 
 
 def holding(page: Page) -> list[Route]:
-    """Keep the extraction waiting, until the test lets it go on."""
     held: list[Route] = []
     page.route("**/memory/extract", lambda route: held.append(route))  # noqa: PLW0108  a built-in method has no signature
     return held
 
 
 def proposed(extraction: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    key, value, category, confidence = (
-        extraction[name] for name in ("key", "value", "category", "confidence")
-    )
-    return key, value, category, f"{confidence:g}"
+    return extraction["key"], extraction["value"], extraction["category"], f"{extraction['confidence']:g}"
 
 
 def test_auto_extract_on_dialog_open(page: Page, api: Api) -> None:
@@ -98,11 +94,7 @@ FAILURES: Final[Sequence[tuple[str, tuple[str, str], Callable[[Route], None]]]] 
     (
         ADVICE,
         ASSISTANT,
-        lambda route: route.fulfill(
-            status=503,
-            content_type="application/problem+json",
-            body='{"tag": "OverloadedError", "status": 503}',
-        ),
+        lambda route: route.fulfill(status=503, json={"tag": "OverloadedError", "status": 503}),
     ),
     (FACTS, USER, lambda route: route.abort("connectionrefused")),
     (FLIGHT, ASSISTANT, lambda route: route.fulfill(status=200, body="<!doctype html>")),
@@ -138,9 +130,7 @@ def test_fallback_on_low_confidence(visit: Visits, api: Api) -> None:
     expect_fields(dialog, "用户输入", PREFERENCE, "fact", "0.8", language="zh-CN")
 
 
-def test_what_the_person_has_typed_wins_over_a_late_answer_for_which_nobody_waits(
-    page: Page, api: Api
-) -> None:
+def test_what_was_typed_wins_over_a_late_answer_for_which_nobody_waits(page: Page, api: Api) -> None:
     held = holding(page)
     dialog = opened(page, api, PREFERENCE)
     key, _, category, confidence = fields(dialog)
@@ -199,9 +189,7 @@ def test_a_saved_memory_is_recalled_with_where_it_comes_from_and_saved_once(page
     assert api.memories() == []
 
 
-def test_a_failed_save_keeps_the_form_and_one_whose_answer_was_lost_is_not_stored_twice(
-    visit: Visits, api: Api
-) -> None:
+def test_a_failed_save_keeps_the_form_and_a_lost_answer_stores_once(visit: Visits, api: Api) -> None:
     visitor = visit()
     visitor.expect_trouble("/memories")
     keys: list[str | None] = []

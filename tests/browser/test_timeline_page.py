@@ -11,27 +11,12 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.api import Api
 from tests.browser.visiting import PHONE, Visits
 
-TEA: Final = {
-    "id": "茶",
-    "content": "用户早上喝绿茶",
-    "category": "preference",
-    "pinned": True,
-    "confidence": 0.5,
-    "createdAt": "2026-03-02T09:00:00+08:00",
-}
-COFFEE: Final = {
-    "id": "coffee",
-    "content": "Coffee after lunch",
-    "category": "preference",
-    "memoryType": "short_term",
-    "createdAt": "2026-03-20T09:00:00+08:00",
-}
-CITY: Final = {
-    "id": "city",
-    "content": "在北京工作",
-    "category": "fact",
-    "createdAt": "2026-03-19T09:00:00+08:00",
-}
+SURE: Final = {"pinned": True, "confidence": 0.5, "createdAt": "2026-03-02T09:00:00+08:00"}
+TEA: Final = {"id": "茶", "content": "用户早上喝绿茶", "category": "preference", **SURE}
+SHORT: Final = {"memoryType": "short_term", "createdAt": "2026-03-20T09:00:00+08:00"}
+COFFEE: Final = {"id": "coffee", "content": "Coffee after lunch", "category": "preference", **SHORT}
+IN_MARCH: Final = {"category": "fact", "createdAt": "2026-03-19T09:00:00+08:00"}
+CITY: Final = {"id": "city", "content": "在北京工作", **IN_MARCH}
 OLD: Final = {"id": "old", "content": "Lived in Xi'an", "createdAt": "2024-07-01T09:00:00+08:00"}
 SHAPES: Final = "mark => [...mark.querySelectorAll('path, circle:not(.touch)')].map(shape => shape.tagName)"
 
@@ -58,9 +43,8 @@ def test_each_memory_is_a_link_that_says_all_of_it_and_is_pointed_at_opened_and_
     expect(plot(page)).to_have_accessible_name("Memories by time and category: 3 in March 2026")
     expect(plot(page).get_by_role("link")).to_have_count(3)
     tea = plot(page).get_by_role("link", name="用户早上喝绿茶")
-    expect(tea).to_have_accessible_name(
-        re.compile("Mar 2, 2026, 9:00 AM, Preference, Long-term, Pinned, confidence 50%: ")
-    )
+    said = re.compile("Mar 2, 2026, 9:00 AM, Preference, Long-term, Pinned, confidence 50%: ")
+    expect(tea).to_have_accessible_name(said)
     assert tea.evaluate(SHAPES) == ["circle", "circle"]  # pinned: a ring
     assert plot(page).get_by_role("link", name="Coffee").evaluate(SHAPES) == ["path"]
     assert plot(page).get_by_role("link", name="北京").evaluate(SHAPES) == ["circle"]
@@ -158,9 +142,8 @@ def test_only_the_newest_are_loaded_and_the_page_says_so(visit: Visits, api: Api
     visitor = visit()
     visitor.page.route("**/memories?*", answer)
     page = visitor.go("timeline?range=year&at=2024-05-01")
-    expect(
-        page.get_by_text("The timeline shows the 2,000 newest memories, back to March 5, 2024.")
-    ).to_be_visible()
+    shown = "The timeline shows the 2,000 newest memories, back to March 5, 2024."
+    expect(page.get_by_text(shown)).to_be_visible()
     expect(plot(page).get_by_text("at least 800")).to_be_visible()
     page.get_by_role("button", name="Load older ones").click()
     expect(plot(page)).to_have_accessible_name(re.compile(": 1200 in 2024"))

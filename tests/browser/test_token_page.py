@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -27,9 +28,8 @@ def configuration() -> str:
 @pytest.fixture(scope="module")
 def client(server: Server) -> Generator[httpx.Client]:
     headers = {"Authorization": f"Bearer {OWNER}"}
-    with httpx.Client(
-        base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False
-    ) as client:
+    how: Any = {"headers": headers, "timeout": PATIENCE_SECONDS, "trust_env": False}
+    with httpx.Client(base_url=server.url, **how) as client:
         yield client
 
 
@@ -51,14 +51,11 @@ def test_a_token_opens_the_place_that_was_asked_for(visit: Visits, api: Api) -> 
 
 def enter(page: Page, token: str) -> None:
     page.get_by_label("Token").fill(token)
-    page.get_by_role(
-        "button", name="Continue"
-    ).click()  # the heading of a new page takes the focus from the field
+    # The heading of a new page takes the focus from the field.
+    page.get_by_role("button", name="Continue").click()
 
 
-def test_whoever_may_only_look_is_offered_nothing_else_and_sees_no_folder_of_the_server(
-    visit: Visits, api: Api, folder: Path
-) -> None:
+def test_whoever_may_only_look_is_offered_nothing_else(visit: Visits, api: Api, folder: Path) -> None:
     api.say("lunch", {"role": "user", "content": "Where do we meet?"})
     visitor = visit()
     visitor.expect_trouble("status of 401")
@@ -87,7 +84,6 @@ def test_a_refusal_that_comes_after_the_token_asks_for_no_other(visit: Visits, a
     (late,) = held
     with page.expect_response("**/settings"):
         late.continue_()
-    page.evaluate(
-        "fetch('/health').then(() => new Promise(requestAnimationFrame))"
-    )  # the refusal has been read by then
+    # The refusal has been read by then.
+    page.evaluate("fetch('/health').then(() => new Promise(requestAnimationFrame))")
     expect(said).to_be_visible()

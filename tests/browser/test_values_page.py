@@ -36,9 +36,7 @@ def test_values_are_listed_newest_first_and_narrowed_by_key_and_app(visit: Visit
     expect(cards(page)).to_have_count(4)  # that of the app belongs to it alone
     expect(cards(page).first).to_contain_text("theme.colour")
     expect(card(page, HOSTILE)).to_contain_text('"name": "杭州"')
-    expect(card(page, "drink")).to_contain_text(
-        "Drinks green tea"
-    )  # what is remembered under a key without a value
+    expect(card(page, "drink")).to_contain_text("Drinks green tea")  # under a key, without a value
     expect(page.get_by_role("link", name="Values")).to_have_attribute("aria-current", "page")
     prefix = page.get_by_role("searchbox", name="Keys that begin with")
     prefix.fill("theme")

@@ -21,23 +21,15 @@ PHONE: Final = ViewportSize(width=390, height=844)
 @final
 @define
 class Visitor:
-    """One browser window with its language and its theme, and a storage that is empty at first.
-
-    Attributes:
-        page: what the window shows.
-        troubles: console errors, exceptions, requests that failed, native dialogs.
-        expected: what troubles are meant to happen, as patterns.
-        is_kept: whether the window may serve another test.
-    """
+    """One browser window with its language and its theme, and a storage that is empty at first."""
 
     url: str
     page: Page
-    troubles: list[str] = field(factory=list)
-    expected: list[str] = field(factory=list)
-    is_kept: bool = True
+    troubles: list[str] = field(factory=list)  # console errors, exceptions, failed requests, native dialogs
+    expected: list[str] = field(factory=list)  # patterns of those that are meant to happen
+    is_kept: bool = True  # the window may serve another test
 
     def go(self, place: str) -> Page:
-        """Open the page at *place*, such as ``memories?query=tea``."""
         self.page.goto(f"{self.url}#/{place}")
         return self.page
 
@@ -52,12 +44,8 @@ class Visitor:
         self.expected += patterns
 
     def unexpected(self) -> list[str]:
-        """Return the troubles that the test did not ask for."""
-        return [
-            trouble
-            for trouble in self.troubles
-            if not any(re.search(known, trouble) for known in self.expected)
-        ]
+        known = re.compile("|".join(f"(?:{pattern})" for pattern in self.expected) or "(?!)")
+        return [trouble for trouble in self.troubles if not known.search(trouble)]
 
     def notice_troubles(self) -> None:
         def console(message: ConsoleMessage) -> None:
@@ -113,7 +101,6 @@ class Windows:
     idle: defaultdict[Look, list[Visitor]] = Factory(lambda: defaultdict(list))
 
     def taken(self, look: Look) -> Visitor:
-        """Return a window that nobody uses."""
         return self.idle[look].pop() if self.idle[look] else self._opened(look)
 
     def left(self, look: Look, visitor: Visitor) -> None:

@@ -14,18 +14,14 @@ from chatmemory.programs.bench.suites import read_suite, without
 from tests.commands.typed import Typed
 from tests.for_each import for_each
 
+LOCOMO: Final = {"conv-1/0": {"D2:1"}, "conv-1/1": {"D1:2", "D1:3"}, "conv-1/2": {"D2:3"}}
 SAMPLES: Final = Path(__file__).parents[1] / "data" / "bench"
 
 
 @for_each(
     ("place", "name", "turns", "answers"),
     [
-        (
-            "locomo.json",
-            "LoCoMo",
-            6,
-            {"conv-1/0": {"D2:1"}, "conv-1/1": {"D1:2", "D1:3"}, "conv-1/2": {"D2:3"}},
-        ),
+        ("locomo.json", "LoCoMo", 6, LOCOMO),
         ("realtalk", "REALTALK", 2, {"Chat_1_Ana_Ben/0": {"D1:1"}}),
         ("longmemeval.json", "LongMemEval", 4, {"q1": {"1.s2#0"}}),
         ("beam", "BEAM", 4, {"1/information_extraction/0": {"2"}}),
@@ -33,9 +29,7 @@ SAMPLES: Final = Path(__file__).parents[1] / "data" / "bench"
         ("own.jsonl", "own questions", 2, {"c1/3": {"t1"}}),
     ],
 )
-def test_a_suite_is_known_by_its_shape(
-    place: str, name: str, turns: int, answers: dict[str, set[str]]
-) -> None:
+def test_a_suite_is_known_by_shape(place: str, name: str, turns: int, answers: dict[str, set[str]]) -> None:
     suite = read_suite(SAMPLES / place)
     assert suite.name == name
     assert sum(len(one.turns) for one in suite.conversations) == turns
@@ -55,20 +49,23 @@ def test_what_is_said_when_and_by_whom_is_read() -> None:
     assert told.turns[0].at == datetime(2024, 3, 5, 10, tzinfo=UTC)
 
 
-def test_the_hash_is_that_of_the_data(tmp_path: Path) -> None:
+def test_a_suite_is_hashed_audited_and_parted_at_newlines_alone(tmp_path: Path) -> None:
     copy = tmp_path / "locomo.json"
     copy.write_bytes((SAMPLES / "locomo.json").read_bytes())
     assert read_suite(copy).sha256 == read_suite(SAMPLES / "locomo.json").sha256
     copy.write_text(copy.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     assert read_suite(copy).sha256 != read_suite(SAMPLES / "locomo.json").sha256
-
-
-def test_an_audit_leaves_questions_out() -> None:
     suite = read_suite(SAMPLES / "locomo.json")
     assert (suite.questions, without(suite, {"conv-1/1", "conv-9/9"}).questions) == (3, 2)
+    file = tmp_path / "own.jsonl"
+    turn = '{"conversation": "c", "turn": "t", "text": "one\u2028two\x85three"}'
+    asked = '{"conversation": "c", "question": "which?", "answers": ["t"]}'
+    file.write_text(f"{turn}\r\n{asked}\n", encoding="utf-8")
+    ((said,),) = [one.turns for one in read_suite(file).conversations]
+    assert said.text == "one\u2028two\x85three"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "problem"),
     [
         ("a.json", "[1]", "none of LoCoMo|damaged"),
@@ -83,30 +80,19 @@ def test_an_audit_leaves_questions_out() -> None:
         ("a.jsonl", '{"conversation": "c", "question": "q", "answers": ["t9"]}', "no turn 't9'"),
     ],
 )
-def test_what_is_no_suite_is_refused_with_a_reason(
-    tmp_path: Path, name: str, text: str, problem: str
-) -> None:
+def test_what_is_no_suite_is_refused_by_a_reason(tmp_path: Path, name: str, text: str, problem: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(NoSuiteError, match=problem):
         read_suite(tmp_path / name)
 
 
-@pytest.mark.parametrize("questions", ["(", '{"kind": [1]}', '{"kind": [{}]}', "[]"])
-def test_a_damaged_folder_of_beam_is_refused_with_a_reason(tmp_path: Path, questions: str) -> None:
+def test_a_damaged_folder_of_beam_is_refused_with_a_reason(tmp_path: Path) -> None:
     copy = tmp_path / "beam"
     shutil.copytree(SAMPLES / "beam", copy)
-    (copy / "1" / "probing_questions.json").write_text(questions, encoding="utf-8")
-    with pytest.raises(NoSuiteError, match="beam: damaged"):
-        read_suite(copy)
-
-
-def test_a_text_may_hold_any_separator_of_lines(tmp_path: Path) -> None:
-    file = tmp_path / "own.jsonl"
-    turn = '{"conversation": "c", "turn": "t", "text": "one\u2028two\x85three"}'
-    asked = '{"conversation": "c", "question": "which?", "answers": ["t"]}'
-    file.write_text(f"{turn}\r\n{asked}\n", encoding="utf-8")
-    ((said,),) = [one.turns for one in read_suite(file).conversations]
-    assert said.text == "one\u2028two\x85three"
+    for questions in ("(", '{"kind": [1]}', '{"kind": [{}]}', "[]"):
+        (copy / "1" / "probing_questions.json").write_text(questions, encoding="utf-8")
+        with pytest.raises(NoSuiteError, match="beam: damaged"):
+            read_suite(copy)
 
 
 def test_figures_count_turns_and_sessions() -> None:
@@ -121,9 +107,7 @@ def test_figures_count_turns_and_sessions() -> None:
     assert figures(conversation, question, []) == (0, 0, 0, 0, 0)
 
 
-def test_four_ways_are_measured_with_intervals_and_nothing_is_left_in_the_store(
-    typed: Typed, tmp_path: Path
-) -> None:
+def test_four_ways_are_measured_with_intervals_and_leave_nothing(typed: Typed, tmp_path: Path) -> None:
     output = tmp_path / "tables.md"
     ended = typed.run(f"bench {SAMPLES / 'locomo.json'} {SAMPLES / 'own.jsonl'} --json -o {output}")
     assert ended.code == 0, ended.err
@@ -159,17 +143,9 @@ def test_an_audited_suite_is_measured_beside_the_raw_one(typed: Typed, tmp_path:
 
 def test_a_first_file_of_own_questions_is_begun_from_past_chats(typed: Typed, tmp_path: Path) -> None:
     def exported(turn: str, role: str, content: str) -> str:
-        told = {
-            "type": "chatmemory.pastchats.prompt",
-            "conversation_id": "codex:1",
-            "content_hash": turn * 64,
-            "session": "s",
-            "speaker": None,
-            "role": role,
-            "timestamp": "2026-03-02T10:00:00+00:00",
-            "content": content,
-        }
-        return json.dumps(told, ensure_ascii=False)
+        of = {"type": "chatmemory.pastchats.prompt", "conversation_id": "codex:1", "session": "s"}
+        said = {"speaker": None, "role": role, "timestamp": "2026-03-02T10:00:00+00:00", "content": content}
+        return json.dumps({**of, **said, "content_hash": turn * 64}, ensure_ascii=False)
 
     turns = tmp_path / "turns.jsonl"
     said = [
@@ -188,12 +164,15 @@ def test_a_first_file_of_own_questions_is_begun_from_past_chats(typed: Typed, tm
     assert read_suite(labelled).questions == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ["", "--begin {own} {own}", "{own} -o x.txt", "{own} -o no/x.md", "--begin {own}", "{locomo}/no"],
-)
-def test_wrong_usage_is_told(typed: Typed, arguments: str) -> None:
-    named = arguments.format(own=SAMPLES / "own.jsonl", locomo=SAMPLES / "locomo.json")
-    ended = typed.run(f"bench {named}")
-    assert ended.code == 2
-    assert ended.err
+def test_wrong_usage_is_told(typed: Typed) -> None:
+    own, locomo = SAMPLES / "own.jsonl", SAMPLES / "locomo.json"
+    for arguments in (
+        "",
+        f"--begin {own} {own}",
+        f"{own} -o x.txt",
+        f"{own} -o no/x.md",
+        f"--begin {own}",
+        f"{locomo}/no",
+    ):
+        ended = typed.run(f"bench {arguments}")
+        assert (ended.code, bool(ended.err)) == (2, True), arguments

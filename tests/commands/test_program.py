@@ -8,8 +8,6 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from chatmemory.programs.commands.program import COMMANDS
 from tests.commands.typed import Typed
 from tests.http.served import CHATMEMORY
@@ -19,40 +17,37 @@ from tests.unit.test_import_cost import HEAVY
 WITH_EXAMPLES = set(COMMANDS) - {"token", "completion"}
 
 
-def test_each_command_is_listed_and_explains_itself(typed: Typed) -> None:
+def test_each_command_explains_itself_and_completion_knows_it(typed: Typed) -> None:
     shown = typed.answer("--help")
     assert [name for name in COMMANDS if f"\n  {name} " in shown] == list(COMMANDS)
     for name in COMMANDS:
         told = typed.answer(f"{name} --help")
         assert told.startswith(f"Usage: chatmemory {name} ")
         assert name not in WITH_EXAMPLES or f"\n    chatmemory {name}" in told, name
+    for shell in ("bash", "zsh", "fish"):
+        assert "_CHATMEMORY_COMPLETE" in typed.answer(f"completion {shell}"), shell
+    asked = {"_CHATMEMORY_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "chatmemory re"}
+    environment = {**os.environ, **asked}
+    done = subprocess.run([CHATMEMORY], env=environment, capture_output=True, text=True, check=False)
+    assert {line.partition(",")[2] for line in done.stdout.split()} == {"remember", "recall"}
 
 
 def test_help_loads_no_service_and_no_driver() -> None:
     program = "import sys; sys.argv = ['chatmemory', '--help']\nfrom chatmemory_layers import entry\n"
     program += "try: entry.chatmemory()\nfinally: print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
-    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS)
     loaded = set(done.stderr.split())
     assert "chatmemory.programs.commands.program" in loaded
     assert loaded & (HEAVY | {"anyio", "asyncio", "attrs", "chatmemory.settings.memory_settings"}) == set()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script_that_asks_the_program(typed: Typed, shell: str) -> None:
-    assert "_CHATMEMORY_COMPLETE" in typed.answer(f"completion {shell}")
-
-
-def test_completion_knows_the_commands() -> None:
-    asked = {"_CHATMEMORY_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "chatmemory re"}
-    done = subprocess.run(
-        [CHATMEMORY], env={**os.environ, **asked}, capture_output=True, text=True, check=False
-    )
-    assert {line.partition(",")[2] for line in done.stdout.split()} == {"remember", "recall"}
-
-
-def test_a_reader_that_goes_away_gets_no_traceback(typed: Typed) -> None:
+def test_a_pipe_gets_no_colour_every_script_and_no_traceback_when_its_reader_goes(typed: Typed) -> None:
+    typed.remember("我住在杭州", id_="hangzhou")
+    command = [CHATMEMORY, "recall", "杭州", "--store", typed.place]
+    done = subprocess.run(command, capture_output=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    assert "我住在杭州" in done.stdout.decode()
+    assert b"\x1b" not in done.stdout
     for number in range(40):
         typed.remember(f"fact number {number} " + "很长" * 1000, id_=f"f{number}")
     piped = f"{CHATMEMORY} memories --json --limit 1000 --store {typed.place} | head -c 10"
@@ -61,28 +56,12 @@ def test_a_reader_that_goes_away_gets_no_traceback(typed: Typed) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_printed_to_a_pipe_has_no_colour_and_every_script(typed: Typed) -> None:
-    typed.remember("我住在杭州", id_="hangzhou")
-    done = subprocess.run(
-        [CHATMEMORY, "recall", "杭州", "--store", typed.place],
-        capture_output=True,
-        check=True,
-        env={**os.environ, "LC_ALL": "C"},
-    )
-    assert "我住在杭州" in done.stdout.decode()
-    assert b"\x1b" not in done.stdout
-
-
-def test_doctor_finds_a_sound_store_in_order(typed: Typed) -> None:
+def test_doctor_finds_a_sound_store_in_order_names_damage_and_changes_nothing(typed: Typed) -> None:
     typed.remember("我住在杭州", id_="hangzhou")
     told = typed.json("doctor")
     assert told["isHealthy"] is True
     assert {one["code"] for one in told["findings"]} >= {f"S00{number}" for number in range(1, 10)}
     assert "1 memories" in typed.answer("doctor")
-
-
-def test_doctor_names_damage_and_changes_nothing(typed: Typed) -> None:
-    typed.remember("我住在杭州", id_="hangzhou")
     place = Path(typed.place)
     with closing(sqlite3.connect(place)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

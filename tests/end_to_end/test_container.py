@@ -1,7 +1,5 @@
 """The container files, where no builder is at hand: what they install, set and start is what is there."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -19,36 +17,24 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 
 
-def test_the_image_installs_extras_that_exist() -> None:
+def test_the_image_installs_extras_that_exist_and_keeps_what_the_wheel_is_built_from() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (extras,) = re.findall(r"\.whl\)\[([\w,-]+)\]", DOCKERFILE)
     assert set(extras.split(",")) <= set(project["optional-dependencies"])
-
-
-def test_the_image_keeps_what_the_wheel_is_built_from() -> None:
     left_out = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     assert not {"chatmemory", "layers", "pyproject.toml", "README.md", "LICENSE"} & set(left_out)
 
 
-def test_the_server_takes_the_words_that_it_is_started_with() -> None:
+def test_the_server_takes_the_words_and_the_settings_that_it_is_started_with() -> None:
     (standing,) = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
     for words in (json.loads(standing), COMPOSE["services"]["server"]["command"]):
-        told = subprocess.run(
-            [Path(sys.executable).with_name("chatmemory"), words[0], "--help"],
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
+        command = [Path(sys.executable).with_name("chatmemory"), words[0], "--help"]
+        told = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
         assert {word for word in words if word.startswith("--")} <= set(re.findall(r"--[\w-]+", told))
-
-
-def test_the_settings_of_the_composition_are_settings() -> None:
-    environment = {
-        name: value
-        for name, value in COMPOSE["services"]["server"]["environment"].items()
-        if name.startswith("CHATMEMORY_")
-    }
-    settings = read_settings(environment=environment)
+    given = COMPOSE["services"]["server"]["environment"].items()
+    settings = read_settings(
+        environment={name: value for name, value in given if name.startswith("CHATMEMORY_")}
+    )
     assert isinstance(settings, Success)
     found = settings.unwrap()
     assert found.memory.store.backend == "postgres"

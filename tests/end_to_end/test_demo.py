@@ -16,9 +16,7 @@ from tests.http.served import started
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_demo_recalls_past_chats_shows_a_summary_both_views_the_same_after_a_restart_and_what_outlives_a_conversation(
-    tmp_path: Path,
-) -> None:
+def test_the_demo_shows_past_chats_summaries_and_what_outlives_a_conversation(tmp_path: Path) -> None:
     # The C locale is what a minimal container has; Chinese must not break there.
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "TMPDIR": str(tmp_path)}
     run = subprocess.run(
@@ -85,9 +83,7 @@ def test_the_demo_deletes_no_store_of_somebody_else(tmp_path: Path) -> None:
     assert store.read_text(encoding="utf-8") == "我的"
 
 
-def test_what_the_demo_leaves_in_a_folder_is_opened_by_the_command_that_it_prints_last(
-    tmp_path: Path,
-) -> None:
+def test_what_the_demo_leaves_is_opened_by_the_command_that_it_prints_last(tmp_path: Path) -> None:
     for _ in range(2):  # a second run begins anew
         run = run_forked(sys.executable, EXAMPLES / "demo.py", "数据", cwd=tmp_path)
     command = shlex.split(run.stdout.splitlines()[-1])

@@ -43,8 +43,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Shell:
-    """A terminal in an empty home."""
-
     def __init__(self, environment: Path, home: Path) -> None:
         self.environment = environment
         self.home = home
@@ -71,12 +69,9 @@ def shell(installed: Path, tmp_path: Path) -> Shell:
     return Shell(installed, tmp_path)
 
 
-def test_the_wheel_is_what_runs(shell: Shell) -> None:
+def test_the_wheel_is_what_runs_and_an_agent_indexes_recalls_works_and_indexes_again(shell: Shell) -> None:
     shown = shell.run("python", "-c", "import chatmemory, chatmemory_layers; print(chatmemory.__file__)")
     assert Path(shown.strip()).is_relative_to(shell.environment)
-
-
-def test_an_agent_indexes_recalls_works_and_indexes_again(shell: Shell) -> None:
     memory = "pastchats-memory"
     tools = json.loads(shell.run(memory, "index", "--json"))
     assert set(tools["read"]) == {"claude_code", "codex_cli", "gemini_cli", "cursor"}
@@ -94,18 +89,15 @@ def test_an_agent_indexes_recalls_works_and_indexes_again(shell: Shell) -> None:
     assert "\nWhat failed" in recalled
     assert "全文" in shell.run(memory, "recall", "--query", "中文全文检索搜不到")
 
-    (shell.home / "notes.jsonl").write_text(
-        "".join(
-            json.dumps({"role": role, "content": content, "timestamp": "2026-05-04T10:00:00Z"}) + "\n"
-            for role, content in (
-                ("user", "How do we drain the quokka queue before a deploy?"),
-                ("assistant", "Stop the intake, wait for quokka_pending = 0, then deploy."),
-            )
-        ),
-        encoding="utf-8",
-    )
+    said = {
+        "user": "How do we drain the quokka queue before a deploy?",
+        "assistant": "Stop the intake, wait for quokka_pending = 0, then deploy.",
+    }
+    notes = [
+        {"role": role, "content": words, "timestamp": "2026-05-04T10:00:00Z"} for role, words in said.items()
+    ]
+    (shell.home / "notes.jsonl").write_text("\n".join(map(json.dumps, notes)) + "\n", encoding="utf-8")
     again = json.loads(shell.run(memory, "index", "--input", "notes.jsonl", "--json"))
     assert again["turns"]["new"] == 2
-    assert "quokka_pending = 0" in shell.run(
-        memory, "recall", "--query", "deploy while the quokka queue is full"
-    )
+    recalled = shell.run(memory, "recall", "--query", "deploy while the quokka queue is full")
+    assert "quokka_pending = 0" in recalled

@@ -13,16 +13,9 @@ def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", "utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "own_parts/checks.py"],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        },  # the laws need pytest and nothing beside it
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the laws need pytest and nothing beside it
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
     passed = re.search(r"(\d+) passed", run.stdout)
     assert passed, run.stdout

@@ -25,41 +25,26 @@ def test_the_programs_print_what_stands_below_them(tmp_path: Path, monkeypatch: 
     assert wrong == {}
 
 
-def test_the_first_program_is_short_and_matches_on_a_failure() -> None:
+def test_it_is_short_as_is_its_first_program_which_matches_on_a_failure_in_both_languages() -> None:
     program, output = PROGRAMS["README-1"]
     assert len([line for line in program.splitlines() if line]) <= 15
     assert "case Failure(error)" in program
     assert "ConversationNotFoundError" in output
+    assert len(README.encode()) < 8_192
+    translated = ROOT / "README.zh.md"
+    assert programs_of(translated) == [PROGRAMS["README-1"]]
 
 
-def test_the_configuration_that_it_shows_is_right() -> None:
-    text = (ROOT / "docs" / "guides" / "configuration.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert isinstance(structure(Settings, tomllib.loads(shown)), Success)
-
-
-def test_every_command_that_it_names_is_there() -> None:
+def test_every_command_and_subcommand_that_it_names_is_there() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert (
-        {"demo", "test", "check", "docs"}
-        <= set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
-        <= targets
-    )
-
-
-def test_every_subcommand_that_it_names_is_one() -> None:
+    made = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
+    assert {"demo", "test", "check", "docs"} <= made <= targets
     told = README + "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    named = set(
-        re.findall(
-            r"^(?:\.venv/bin/)?pastchats-memory ([a-z-]+)|`pastchats-memory ([a-z-]+)", told, re.MULTILINE
-        )
-    )
-    named = {first or second for first, second in named} - {"--help"}
-    assert {"index", "recall", "search"} <= named
-    assert named <= set(COMMANDS)
+    named = re.findall(r"(?:^(?:\.venv/bin/)?|`)pastchats-memory ([a-z-]+)", told, re.MULTILINE)
+    assert {"index", "recall", "search"} <= {*named} - {"--help"} <= set(COMMANDS)
 
 
-def test_every_link_into_the_repository_leads_somewhere() -> None:
+def test_its_links_lead_somewhere_and_its_configuration_is_right() -> None:
     dead = {
         (page.name, link)
         for page in (ROOT / "README.md", ROOT / "README.zh.md", *PAGES)
@@ -67,9 +52,6 @@ def test_every_link_into_the_repository_leads_somewhere() -> None:
         if not (page.parent / link).exists() and "/made/" not in link
     }
     assert dead == set()
-
-
-def test_it_is_short_and_its_two_languages_show_the_same_program() -> None:
-    assert len(README.encode()) < 8_192
-    translated = ROOT / "README.zh.md"
-    assert programs_of(translated) == [PROGRAMS["README-1"]]
+    text = (ROOT / "docs" / "guides" / "configuration.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert isinstance(structure(Settings, tomllib.loads(shown)), Success)

@@ -8,14 +8,8 @@ from tests.formats.histories import FILES
 from tests.formats.small_histories import AGENTS
 from tests.formats.sqlite_histories import make_store
 
-ELSEWHERE: Final = (
-    "XDG_DATA_HOME",
-    "LOCALAPPDATA",
-    "APPDATA",
-    "CODEX_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "PI_CODING_AGENT_DIR",
-)
+_OF_TOOLS: Final = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR")
+ELSEWHERE: Final = ("XDG_DATA_HOME", "LOCALAPPDATA", "APPDATA", *_OF_TOOLS)
 """Variables that would lead out of a home."""
 
 ROLLOUT: Final = "rollout-2025-09-19T09-02-12-01996135-afde-7911-97f0-d863511eca56.jsonl"
@@ -42,6 +36,5 @@ def make_home(folder: Path) -> Path:
 
 
 def write(path: Path, content: bytes | str) -> None:
-    """Write a file, and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -39,7 +39,6 @@ class Large:
         yield self.after.encode()
 
     def of(self, talk: Iterable[tuple[str, str]]) -> str:
-        """Return a short one, of these roles and words."""
         return self.before + "".join(self._turns(talk)) + self.after
 
     def _turns(self, talk: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -51,8 +50,6 @@ class Large:
 @final
 @frozen
 class LargeReader:
-    """A ``HistoryReader`` of one."""
-
     large: Large
     size: int
 
@@ -75,20 +72,16 @@ class LargeReader:
 
 
 def at(number: int) -> str:
-    """Return the time of the turn of this number."""
     return f"2026-06-01T10:{number // 60 % 60:02d}:{number % 60:02d}.000Z"
 
 
 def text(words: str) -> list[dict[str, str]]:
-    """Return the blocks of a message that says *words*."""
     return [{"type": "text", "text": words}]
 
 
 def as_json(value: Mapping[str, Any]) -> str:
-    """Write a record."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def lines(*records: Mapping[str, Any]) -> str:
-    """Write *records*, one per line."""
     return "".join(as_json(record) + "\n" for record in records)

@@ -54,6 +54,5 @@ SMALL: Final[Mapping[str, Mapping[str, bytes | str]]] = {
 
 
 def small(name: str) -> str:
-    """Return the history of the format *name*."""
     (history,) = AGENTS[name].values()
     return history

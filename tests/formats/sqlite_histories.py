@@ -31,20 +31,13 @@ def put(connection: sqlite3.Connection, table: str, **row: Any) -> None:
 
 
 def write_cursor(connection: sqlite3.Connection, talk: Talk = TALK, native_id: str = "c1") -> None:
-    """Write a conversation as Cursor does, over what was there."""
     for table in ("ItemTable", "cursorDiskKV"):
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {table} (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)"
-        )
+        columns = "key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB"
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
     bubbles = {f"{native_id}-b{n}": said for n, said in enumerate(talk)}
-    composer = {
-        "composerId": native_id,
-        "name": "Nightly build",
-        "lastUpdatedAt": START + len(talk),
-        "fullConversationHeadersOnly": [
-            {"bubbleId": key, "type": 1 + n % 2} for n, key in enumerate(bubbles)
-        ],
-    }
+    headers = [{"bubbleId": key, "type": 1 + n % 2} for n, key in enumerate(bubbles)]
+    about = {"composerId": native_id, "name": "Nightly build", "lastUpdatedAt": START + len(talk)}
+    composer = {**about, "fullConversationHeadersOnly": headers}
     put(connection, "cursorDiskKV", key=f"composerData:{native_id}", value=composer)
     for key, (role, words) in bubbles.items():
         said = {"bubbleId": key, "type": 1 if role == "user" else 2, "text": words}
@@ -82,7 +75,6 @@ def write_opencode(connection: sqlite3.Connection, talk: Talk = TALK, native_id:
 
 
 def write_goose(connection: sqlite3.Connection, talk: Talk = TALK, native_id: str = "20260601_1") -> None:
-    """Write a session as Goose does."""
     connection.executescript("""
         CREATE TABLE IF NOT EXISTS sessions (
             id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', description TEXT NOT NULL DEFAULT '',

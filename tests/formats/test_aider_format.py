@@ -48,23 +48,17 @@ PATH = "/repos/relay/.aider.chat.history.md"
 PROMPT = ("user", "给 webhook 加上重试\n\n- 指数退避\n- 最多五次")
 
 
-def test_a_prompt_of_several_lines_is_one_turn_and_its_marks_are_gone() -> None:
+def test_the_words_of_each_side_are_whole_and_what_the_tool_printed_is_kept_apart() -> None:
     assert read(aider, HISTORY).said[0] == PROMPT
     # Where an editor took the spaces at the ends, the marks alone decide.
     stripped = read(aider, "\n".join(line.rstrip() for line in HISTORY.split("\n")))
     assert stripped.said[0] == PROMPT
     assert ("user", "Plan") in stripped.said
-
-
-def test_headings_quotations_and_comments_of_an_answer_stay_in_it() -> None:
     answer = read(aider, HISTORY).kept[1]
     assert (answer.role, answer.metadata["model"]) == ("assistant", "claude-sonnet-4-20250514")
     assert answer.content.startswith("好的。先改 `deliver.py`：\n\n#### Plan\n\n> 引用")
     assert "# aider is not a header here" in answer.content
     assert answer.content.endswith("```")
-
-
-def test_the_same_command_twice_is_two_turns_and_what_the_tool_printed_is_kept_apart() -> None:
     found = read(aider, HISTORY)
     assert [turn.content for turn in found.kept if turn.kind == "command"] == ["/undo", "/undo"]
     kinds = [(turn.kind, turn.role) for turn in found.turns]
@@ -72,24 +66,28 @@ def test_the_same_command_twice_is_two_turns_and_what_the_tool_printed_is_kept_a
     assert kinds.count(("tool_result", "tool")) == 2
 
 
-def test_each_header_begins_a_conversation_of_its_time_and_file_and_says_no_instant() -> None:
+def test_each_header_begins_a_conversation_and_it_is_known_by_its_header() -> None:
     second = HISTORY.replace("2025-11-03 09:12:44", "2025-11-04 10:00:00")
     found = read(aider, HISTORY + second, path=PATH)
     assert found.conversations == [f"aider:2025-11-03 09:12:44 {PATH}", f"aider:2025-11-04 10:00:00 {PATH}"]
     assert {(turn.timestamp, turn.project) for turn in found.turns} == {(None, "/repos/relay")}
     assert found.turns[0].metadata["started_at_local"] == "2025-11-03 09:12:44"
+    assert certainty(aider, HISTORY) > 90
+    assert certainty(aider, HISTORY, path=PATH) > 90
+    assert certainty(markdown, HISTORY) == 0
+    assert claimed(aider, "# A page\n\nAider writes `# aider chat started at` into a file.\n") is None
+    page = f"# How aider keeps its chats\n\nIt begins with\n\n{HEADER}\nand goes on.\n"
+    assert certainty(aider, page) < certainty(aider, HISTORY)
 
 
 HEADER = "# aider chat started at 2025-10-20 21:49:17\n"
 
 
-def test_sessions_of_commands_alone_and_of_nothing_are_no_error() -> None:
+def test_sessions_of_commands_alone_and_of_nothing_and_a_map_of_the_repository_are_no_words() -> None:
     commands = "\n> You can skip this check  \n\n#### /exit  \n"
     assert read(aider, HEADER + commands).said == [("user", "/exit")]
     assert read(aider, HEADER).parsed == ()
-
-
-def test_what_aider_hands_on_in_the_users_name_is_no_prompt() -> None:
+    assert read(aider, HEADER + "\n> Here are summaries:  \nREADME.md\n\n⋮...\n").kept == []
     text = (
         "\n#### rename it  \n\nRename `a` to `b`\nin both files.\n\n"
         "#### Rename `a` to `b`  \n#### in both files.  \n\nDone.\n\n#### <blank>  \n"
@@ -99,16 +97,3 @@ def test_what_aider_hands_on_in_the_users_name_is_no_prompt() -> None:
         ("assistant", "Rename `a` to `b`\nin both files."),
         ("assistant", "Done."),
     ]
-
-
-def test_a_map_of_the_repository_before_any_prompt_is_no_answer() -> None:
-    assert read(aider, HEADER + "\n> Here are summaries:  \nREADME.md\n\n⋮...\n").kept == []
-
-
-def test_it_is_known_by_its_header_under_any_name_and_no_generic_transcript() -> None:
-    assert certainty(aider, HISTORY) > 90
-    assert certainty(aider, HISTORY, path=PATH) > 90
-    assert certainty(markdown, HISTORY) == 0
-    assert claimed(aider, "# A page\n\nAider writes `# aider chat started at` into a file.\n") is None
-    page = f"# How aider keeps its chats\n\nIt begins with\n\n{HEADER}\nand goes on.\n"
-    assert certainty(aider, page) < certainty(aider, HISTORY)

@@ -6,7 +6,6 @@ from typing import Any
 
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
-from tests.for_each import for_each
 from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
 
 
@@ -40,46 +39,36 @@ def test_a_list_a_wrapped_list_and_a_conversation_alone_read_the_same() -> None:
         assert (question.native_id, answer.native_id) == ("q", "a")
         assert question.timestamp == datetime(2025, 8, 24, 1, 46, 41, 250000, UTC)
         assert answer.metadata == {"title": "预算表", "model": "gpt-5"}
+    nameless = turns(parsed(chatgpt, [conversation(QUESTION, conversation_id=None)]))
+    assert nameless[0].conversation_id == "chatgpt:/home/mei/x.json#0"
 
 
 LATER = node("a2", "q", "assistant", "后来的答案", at=1756000009.0)
 
 
-def test_only_the_current_path_is_read_whatever_the_order_of_the_nodes() -> None:
+def test_a_path_is_read_to_the_current_node_or_the_latest_leaf_also_without_a_root_and_in_a_circle() -> None:
     found = parsed(chatgpt, [conversation(ANSWER, LATER, QUESTION, current_node="a")])
     assert said(found) == SAID
     assert [turn.turn_index for turn in turns(found)] == [0, 1]
-
-
-@for_each("fields", [{"current_node": "nobody"}, {"current_node": None}, {}])
-def test_without_a_current_node_the_latest_leaf_counts(fields: dict[str, Any]) -> None:
-    found = parsed(chatgpt, [conversation(QUESTION, LATER, ANSWER, **fields)])
-    assert said(found) == [SAID[0], ("assistant", "后来的答案")]
-
-
-def test_an_orphan_parent_begins_the_path() -> None:
+    for fields in ({"current_node": "nobody"}, {"current_node": None}, {}):
+        found = parsed(chatgpt, [conversation(QUESTION, LATER, ANSWER, **fields)])
+        assert said(found) == [SAID[0], ("assistant", "后来的答案")]
     orphan = {**QUESTION, "parent": "gone"}
     assert said(parsed(chatgpt, [conversation(orphan, ANSWER, current_node="a")])) == SAID
     first = node("q1", "client-created-root", "user", "第一稿", at=1.5e9)
     second = node("q2", "client-created-root", "user", "第二稿", at=1.6e9)
     assert said(parsed(chatgpt, [conversation(first, second, current_node="q2")])) == [("user", "第二稿")]
-
-
-def test_a_circle_ends() -> None:
     circle = conversation({**QUESTION, "parent": "a"}, ANSWER, current_node="a")
     assert sorted(said(parsed(chatgpt, [circle]))) == sorted(SAID)
 
 
-def test_a_damaged_node_costs_no_other_one() -> None:
+def test_a_conversation_without_mapping_and_a_damaged_node_are_issues_and_the_rest_is_read() -> None:
     damaged = node("q2", "a", "user", "DAMAGE", at=1756000003.0)
     last = node("a2", "q2", "assistant", "Restore the chart.", at=1756000004.0)
     text = json.dumps([conversation(QUESTION, ANSWER, damaged, last, current_node="a2")])
     found = parsed(chatgpt, text.replace('"DAMAGE"', "[" * 100_000 + "]" * 100_000))
     assert said(found) == [*SAID, ("assistant", "Restore the chart.")]
     assert [code for code, _ in issues(found)] == ["malformed_record"]
-
-
-def test_a_conversation_without_mapping_is_an_issue_and_the_rest_is_read() -> None:
     found = parsed(chatgpt, [{"title": "Corrupted entry", "conversation_id": "c-0"}, 7, CHAT])
     assert said(found) == SAID
     assert issues(found) == [
@@ -88,7 +77,7 @@ def test_a_conversation_without_mapping_is_an_issue_and_the_rest_is_read() -> No
     ]
 
 
-def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
+def test_what_is_no_word_of_either_side_is_tagged() -> None:
     context = {"content_type": "user_editable_context", "user_profile": "SRE", "user_instructions": "简短"}
     thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "s", "content": "想一想"}]}
     hidden = {"is_visually_hidden_from_conversation": True}
@@ -109,9 +98,6 @@ def test_hidden_context_system_text_and_thoughts_are_tagged() -> None:
         ("harness", "看不见的指令"),
     ]
     assert said(found) == SAID
-
-
-def test_what_goes_to_a_tool_is_a_call_and_what_it_gives_a_result() -> None:
     search = {"content_type": "code", "language": "unknown", "text": 'search("helm")'}
     page = {"content_type": "tether_quote", "url": "https://helm.sh", "text": "helm docs"}
     chat = conversation(
@@ -141,21 +127,7 @@ def test_pictures_are_attachments_speech_is_text_and_marks_of_links_are_gone() -
     assert found[0].metadata["attachments"] == [{"type": "image"}]
 
 
-def test_a_conversation_without_an_id_goes_by_its_place_in_the_file() -> None:
-    found = turns(parsed(chatgpt, [conversation(QUESTION, conversation_id=None)]))
-    assert found[0].conversation_id == "chatgpt:/home/mei/x.json#0"
-
-
-def test_other_files_of_the_export_and_the_export_of_deepseek_are_not_its_transcripts() -> None:
-    assert is_beside(chatgpt, {"id": "user-1", "email": "mei@example.com", "chatgpt_plus_user": True})
-    assert is_beside(chatgpt, [{"id": "f", "conversation_id": "c-1", "rating": "thumbs_up"}])
-    assert certainty(chatgpt, [{"id": "1", "mapping": {"a": 1}}]) == 0
-    message = {"model": "deepseek-chat", "fragments": [{"type": "REQUEST", "content": "你好"}]}
-    nodes = {"1": {"id": "1", "parent": "root", "children": [], "message": message}}
-    assert certainty(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) == 0
-
-
-def test_conversations_may_lie_one_in_each_line() -> None:
+def test_conversations_may_lie_one_in_each_line_and_other_files_are_no_transcripts() -> None:
     one = json.dumps(CHAT, ensure_ascii=False)
     lines = f"{one}\n{one[:-9]}\n\n7\n{one}\n{one[:40]}"
     assert certainty(chatgpt, lines) > 0
@@ -166,3 +138,9 @@ def test_conversations_may_lie_one_in_each_line() -> None:
         ("malformed_record", None),
         ("truncated_tail", 6),
     ]
+    assert is_beside(chatgpt, {"id": "user-1", "email": "mei@example.com", "chatgpt_plus_user": True})
+    assert is_beside(chatgpt, [{"id": "f", "conversation_id": "c-1", "rating": "thumbs_up"}])
+    assert certainty(chatgpt, [{"id": "1", "mapping": {"a": 1}}]) == 0
+    message = {"model": "deepseek-chat", "fragments": [{"type": "REQUEST", "content": "你好"}]}
+    nodes = {"1": {"id": "1", "parent": "root", "children": [], "message": message}}
+    assert certainty(chatgpt, [{"id": "d", "title": "t", "mapping": nodes}]) == 0

@@ -1,11 +1,14 @@
 """Claude Code: which of its records are somebody's words, and which belong together."""
 
 import json
+from typing import Any
 
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.claude.claude_ai import claude_ai
 from chatmemory.pastchats.formats.claude.claude_code import claude_code
+from chatmemory.pastchats.formats.claude.claude_prompts import claude_prompts
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside
+from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read
 
@@ -16,19 +19,11 @@ FOLDER = "/home/mei/.claude/projects/-home-mei-relay"
 
 def record(kind: str, number: int, **fields: Json) -> JsonObject:
     """A record as the tool writes it: each hangs on the one before."""
-    return {
-        "parentUuid": uuid(number - 1) if number else None,
-        "isSidechain": False,
-        "userType": "external",
-        "cwd": "/home/mei/relay",
-        "sessionId": SESSION,
-        "version": "2.1.80",
-        "gitBranch": "重试",
-        "type": kind,
-        "uuid": uuid(number),
-        "timestamp": f"2026-03-02T09:12:{number:02d}.250Z",
-        **fields,
-    }
+    parent = uuid(number - 1) if number else None
+    time = f"2026-03-02T09:12:{number:02d}.250Z"
+    links: JsonObject = {"uuid": uuid(number), "parentUuid": parent, "timestamp": time, "isSidechain": False}
+    about: JsonObject = {"cwd": "/home/mei/relay", "sessionId": SESSION, "gitBranch": "重试"}
+    return {"type": kind, **links, **about, **fields}
 
 
 def uuid(number: int) -> str:
@@ -41,13 +36,8 @@ def user(number: int, content: Json, **fields: Json) -> JsonObject:
 
 def model(number: int, message_id: str, *blocks: Json, **fields: Json) -> JsonObject:
     content = [text(block) if isinstance(block, str) else block for block in blocks]
-    message: JsonObject = {
-        "model": "claude-sonnet-4-5",
-        "id": message_id,
-        "role": "assistant",
-        "content": content,
-    }
-    return record("assistant", number, message=message, **fields)
+    who: JsonObject = {"model": "claude-sonnet-4-5", "id": message_id, "role": "assistant"}
+    return record("assistant", number, message={**who, "content": content}, **fields)
 
 
 def text(words: str) -> JsonObject:
@@ -63,12 +53,7 @@ RESULT: JsonObject = {"type": "tool_result", "tool_use_id": "toolu_01A", "conten
 FIRST, SECOND = "msg_01AAAAAAAAAAAAAAAAAAAAAA", "msg_01BBBBBBBBBBBBBBBBBBBBBB"
 
 
-def test_a_string_and_a_list_of_blocks_are_the_same_words() -> None:
-    question = "为什么 webhook 重试了五次？"
-    assert reads(user(0, question), user(1, [text(question)])).said == [("user", question)] * 2
-
-
-def test_the_lines_of_one_message_are_one_turn_though_results_of_tools_come_between() -> None:
+def test_a_message_is_one_turn_in_each_shape_though_it_grew_and_results_come_between() -> None:
     found = reads(
         user(0, "Run the tests"),
         model(1, FIRST, {"type": "thinking", "thinking": "先跑测试"}),
@@ -92,9 +77,6 @@ def test_the_lines_of_one_message_are_one_turn_though_results_of_tools_come_betw
     calls = ({"name": "Bash", "id": "toolu_01A"},)
     assert answer.metadata == {"git_branch": "重试", "model": "claude-sonnet-4-5", "tool_calls": calls}
     assert str(answer.timestamp) == "2026-03-02 09:12:01.250000+00:00"
-
-
-def test_a_message_that_was_written_while_it_grew_is_there_once_and_whole() -> None:
     other_lines = [model(number, FIRST, "The queue is full"[: 6 * number]) for number in (1, 2, 3)]
     same_line = [model(5, SECOND, "队列已满"[:end]) for end in (1, 2, 4)]
     assert reads(user(0, "?"), *other_lines, user(4, "再说一遍"), *same_line).said == [
@@ -103,15 +85,28 @@ def test_a_message_that_was_written_while_it_grew_is_there_once_and_whole() -> N
         ("user", "再说一遍"),
         ("assistant", "队列已满"),
     ]
+    asked = "为什么 webhook 重试了五次？"
+    assert reads(user(0, asked), user(1, [text(asked)])).said == [("user", asked)] * 2
 
 
-def test_the_result_of_a_tool_is_no_word_of_the_user() -> None:
+def test_what_a_tool_gave_and_what_flags_mark_is_no_word_of_the_user() -> None:
     found = reads(user(0, [RESULT]), user(1, [{**RESULT, "content": [text("通过")]}]))
     assert found.kept == []
     assert [(turn.role, turn.kind, turn.content) for turn in found.turns] == [
         ("tool", "tool_result", "3 failed"),
         ("tool", "tool_result", "通过"),
     ]
+    found = reads(
+        user(0, "Continue from where you left off.", isMeta=True),
+        user(1, "List files", origin={"kind": "task-notification"}),
+        user(2, "只在记录中可见", isVisibleInTranscriptOnly=True),
+        user(3, "是人说的", origin={"kind": "human"}),
+        user(4, "<bash-input>git log</bash-input>"),
+    )
+    assert [turn.kind for turn in found.turns] == ["harness", "harness", "harness", "typed", "command"]
+    reminder = "<system-reminder>\nCLAUDE.md was changed\n</system-reminder>"
+    found = reads(user(0, [text(reminder), text("继续吧")]))
+    assert [(turn.kind, turn.content) for turn in found.turns] == [("harness", reminder), ("typed", "继续吧")]
 
 
 @for_each(
@@ -132,27 +127,8 @@ def test_what_the_tool_puts_into_the_users_mouth_is_tagged(content: Json) -> Non
     assert [(turn.role, turn.kind) for turn in reads(user(0, content)).turns] == [("user", "harness")]
 
 
-def test_flags_tag_what_no_text_gives_away() -> None:
-    found = reads(
-        user(0, "Continue from where you left off.", isMeta=True),
-        user(1, "List files", origin={"kind": "task-notification"}),
-        user(2, "只在记录中可见", isVisibleInTranscriptOnly=True),
-        user(3, "是人说的", origin={"kind": "human"}),
-        user(4, "<bash-input>git log</bash-input>"),
-    )
-    assert [turn.kind for turn in found.turns] == ["harness", "harness", "harness", "typed", "command"]
-
-
-def test_a_reminder_beside_a_persons_words_is_parted_from_them() -> None:
-    reminder = "<system-reminder>\nCLAUDE.md was changed\n</system-reminder>"
-    found = reads(user(0, [text(reminder), text("继续吧")]))
-    assert [(turn.kind, turn.content) for turn in found.turns] == [("harness", reminder), ("typed", "继续吧")]
-
-
 def test_a_summary_of_what_was_compacted_has_a_role_of_its_own() -> None:
-    summary = (
-        "This session is being continued from a previous conversation that ran out of context. 用户要求重试。"
-    )
+    summary = "This session is being continued from a previous conversation that ran out of context. 重试。"
     boundary: JsonObject = {"subtype": "compact_boundary", "content": "Conversation compacted"}
     found = reads(
         record("system", 0, **boundary, logicalParentUuid=uuid(9)),
@@ -179,7 +155,7 @@ def test_what_was_said_while_the_model_was_at_work_counts() -> None:
     ]
 
 
-def test_subagents_within_a_session_are_conversations_of_their_own() -> None:
+def test_subagents_are_conversations_of_their_own_and_name_the_session_that_they_worked_for() -> None:
     aside: JsonObject = {"isSidechain": True, "parentUuid": None}
     found = reads(
         user(0, "Ask two agents"),
@@ -197,9 +173,6 @@ def test_subagents_within_a_session_are_conversations_of_their_own() -> None:
     assert second not in {first, main}
     assert named == "claude_code:agent-a0ad4f"
     assert by_text["查日志"].metadata["parent_session"] == SESSION
-
-
-def test_a_subagents_file_names_the_session_that_it_worked_for() -> None:
     own = "agent-a0ad4f44468bdf20d"
     path = f"{FOLDER}/{SESSION}/subagents/{own}.jsonl"
     newer = user(0, "Find TODOs", isSidechain=True, sessionId=own, agentId="a0ad4f44468bdf20d")
@@ -207,14 +180,11 @@ def test_a_subagents_file_names_the_session_that_it_worked_for() -> None:
         (turn,) = reads(history, path=path).turns
         assert turn.conversation_id == f"claude_code:{own}"
         assert turn.metadata["parent_session"] == SESSION
-
-
-def test_a_file_that_holds_nothing_but_an_aside_is_its_session() -> None:
     found = reads(user(0, "?", isSidechain=True), path="/chats/x.txt")
     assert found.conversations == [f"claude_code:{SESSION}"]
 
 
-def test_records_that_were_copied_when_a_session_was_taken_up_again_are_there_once() -> None:
+def test_copied_records_are_there_once_and_ids_that_a_tool_counts_are_of_their_session() -> None:
     said = [user(0, "统一成 1.23"), model(1, FIRST, "好的")]
     copied: list[JsonObject] = [{**one, "sessionId": OTHER_SESSION} for one in said]
     found = reads(*said, *copied, user(2, "Thanks", sessionId=OTHER_SESSION))
@@ -225,14 +195,11 @@ def test_records_that_were_copied_when_a_session_was_taken_up_again_are_there_on
     far_behind = reads(*said, *between, *copied)
     assert len(far_behind.said) == len(said) + len(between)
     assert far_behind.said[1] == ("assistant", "好的")
-
-
-def test_two_sessions_of_a_tool_that_counts_its_ids_are_not_taken_for_one() -> None:
     sessions = [user(0, "ok", uuid="u1", sessionId=session) for session in ("a", "b")]
     assert len({reads(session).turns[0].native_id for session in sessions}) == 2
 
 
-def test_what_was_left_behind_by_going_back_is_kept_and_marked() -> None:
+def test_what_was_left_behind_is_marked_and_a_title_belongs_to_its_session() -> None:
     found = reads(
         user(0, "Start"),
         model(1, FIRST, "Started"),
@@ -244,9 +211,6 @@ def test_what_was_left_behind_by_going_back_is_kept_and_marked() -> None:
     # Records whose beginning is missing were not left behind.
     for one, marks in ((found, [None, None, False, False, None]), (headless, [None, None])):
         assert [turn.metadata.get("on_current_path") for turn in one.kept] == marks
-
-
-def test_a_title_belongs_to_its_session_and_a_summary_to_the_record_that_it_names() -> None:
     foreign: JsonObject = {"type": "summary", "summary": "另一个会话", "leafUuid": uuid(99)}
     own: JsonObject = {"type": "summary", "summary": "重试策略", "leafUuid": uuid(0)}
     custom: JsonObject = {"type": "custom-title", "customTitle": "Retries", "sessionId": SESSION}
@@ -254,26 +218,32 @@ def test_a_title_belongs_to_its_session_and_a_summary_to_the_record_that_it_name
         assert reads(foreign, user(0, "?"), *more).turns[0].metadata.get("title") == title
 
 
-def test_a_file_without_a_turn_holds_no_conversation_and_no_mistake() -> None:
+def test_a_file_without_a_turn_is_no_mistake_and_a_message_without_end_holds_nothing_back() -> None:
     snapshot: JsonObject = {"type": "file-history-snapshot", "messageId": uuid(1), "snapshot": {}}
     summary: JsonObject = {"type": "summary", "summary": "?", "leafUuid": uuid(3)}
     for history in ("", "\n", lines(*[snapshot] * 22), lines(summary)):
         assert read(claude_code, history).parsed == ()
     assert certainty(claude_code, lines(*[snapshot] * 22)) >= 90
+    long = "字" * 1024 * 1024
+    between = [user(number, f"{number}{long}") for number in range(1, 11)]
+    found = reads(model(0, FIRST, "begin"), *between, model(11, FIRST, "late"))
+    assert [turn.content[:5] for turn in found.kept if turn.role == "assistant"] == ["begin", "late"]
+    assert len({turn.native_id for turn in found.kept}) == 12
 
 
 def test_unknown_records_are_named_each_time_and_damage_costs_the_damaged_lines_only() -> None:
     broken = '{"type":"user","message":\n[1]\n' + "[" * 100_000 + "\n"
-    history = (
-        lines(user(0, "before"), record("hologram", 0))
-        + broken
-        + lines(record("hologram", 2), user(1, "之后"))
-    )
-    found = read(claude_code, history + '{"type":"us')
+    before, after = (user(0, "before"), record("hologram", 0)), (record("hologram", 2), user(1, "之后"))
+    found = read(claude_code, lines(*before) + broken + lines(*after) + '{"type":"us')
     assert found.said == [("user", "before"), ("user", "之后")]
     assert found.unknown == ["hologram", "hologram"]
     damaged = [("malformed_record", number) for number in (3, 4, 5)]
     assert [(issue.code, issue.line) for issue in found.issues] == [*damaged, ("truncated_tail", 8)]
+    half = "\ud83e"
+    asked = user(0, f"ask{half}", uuid=half, sessionId=half)
+    aside = user(1, f"问{half}", uuid=f"{half}1", sessionId=half, parentUuid=half, isSidechain=True)
+    history = "".join(json.dumps(one) + "\n" for one in (asked, aside))
+    assert read(claude_code, history).said == [("user", f"ask{half}"), ("user", f"问{half}")]
 
 
 @for_each("content", [None, 7, {}, [None, 3, {"type": "text"}, {"type": "text", "text": 5}], [[]]])
@@ -288,30 +258,11 @@ def test_content_of_another_kind_is_nothing_said(content: Json) -> None:
     assert found.parsed == ()
 
 
-def test_half_a_character_in_an_id_or_in_words_is_no_obstacle() -> None:
-    half = "\ud83e"
-    asked = user(0, f"ask{half}", uuid=half, sessionId=half)
-    aside = user(1, f"问{half}", uuid=f"{half}1", sessionId=half, parentUuid=half, isSidechain=True)
-    history = "".join(json.dumps(one) + "\n" for one in (asked, aside))
-    assert read(claude_code, history).said == [("user", f"ask{half}"), ("user", f"问{half}")]
-
-
-def test_a_message_that_never_ends_does_not_hold_everything_back() -> None:
-    long = "字" * 1024 * 1024
-    between = [user(number, f"{number}{long}") for number in range(1, 11)]
-    found = reads(model(0, FIRST, "begin"), *between, model(11, FIRST, "late"))
-    assert [turn.content[:5] for turn in found.kept if turn.role == "assistant"] == ["begin", "late"]
-    assert len({turn.native_id for turn in found.kept}) == 12
-
-
-def test_what_claude_code_keeps_beside_its_sessions_is_no_transcript() -> None:
+def test_it_knows_its_own_and_takes_neither_what_lies_beside_nor_records_of_other_tools_for_them() -> None:
     entry = '{"sessionId": "s", "fullPath": "/x/s.jsonl", "firstPrompt": "?"}'
     assert is_beside(claude_code, f'{{"version": 1, "entries": [{entry}]}}')
     assert is_beside(claude_code, lines({"type": "started", "key": "v2:1", "agentId": "a1"}))
     assert is_beside(claude_code, '{"agentType":"Explore","description":"?"}', path="/x/agent-1.meta.json")
-
-
-def test_it_knows_its_own_and_does_not_take_the_records_of_other_tools_for_them() -> None:
     stream = {"type": "assistant", "message": {"role": "assistant", "content": []}, "session_id": SESSION}
     for own in (user(0, "?"), stream):
         assert certainty(claude_code, lines(own)) >= 90
@@ -325,3 +276,124 @@ def test_it_knows_its_own_and_does_not_take_the_records_of_other_tools_for_them(
         [counted],
     ):
         assert claimed(claude_code, lines(*others)) is None
+
+
+PATH = "/home/mei/.claude/history.jsonl"
+TEXT = {"id": 1, "type": "text", "content": "Traceback\n  boom"}
+PASTED = {"1": TEXT, "2": {"id": 2, "contentHash": "ab12"}}
+
+
+def prompt(second: int, display: str, pasted: Any = None, **session: str) -> dict[str, Any]:
+    about = {"timestamp": 1772442720250 + 1000 * second, "project": "/home/mei/relay"}
+    return {"display": display, "pastedContents": pasted or {}, **about, **session}
+
+
+HISTORY = lines(
+    prompt(0, "重试几次？", sessionId="s-1"),
+    prompt(1, "Why [Pasted text #1 +2 lines] and [Pasted text #2 +90 lines]?", PASTED, sessionId="s-1"),
+    prompt(2, "/model opus"),
+    prompt(3, " "),
+)
+
+
+def test_each_prompt_is_a_turn_and_its_format_knows_its_own() -> None:
+    found = read(claude_prompts, HISTORY, path=PATH)
+    # Text stands where it was pasted, and a placeholder where it is kept elsewhere.
+    assert [(turn.kind, turn.content) for turn in found.turns] == [
+        ("typed", "重试几次？"),
+        ("typed", "Why Traceback\n  boom and [Pasted text #2 +90 lines]?"),
+        ("command", "/model opus"),
+    ]
+    assert {(turn.role, turn.project) for turn in found.turns} == {("user", "/home/mei/relay")}
+    assert str(found.turns[0].timestamp) == "2026-03-02 09:12:00.250000+00:00"
+    # Before there were sessions, a project was a conversation.
+    assert found.conversations == ["claude_prompts:s-1", f"claude_prompts:{PATH}#/home/mei/relay"]
+    found = read(claude_prompts, HISTORY + '{"type":"other"}\n7\n{"display":\n')
+    assert (len(found.turns), found.unknown) == (3, ["other", "(none)"])
+    assert [issue.code for issue in found.issues] == ["malformed_record"]
+    assert certainty(claude_prompts, HISTORY) >= 90
+    assert claimed(claude_prompts, lines({"session_id": "s", "ts": 1772442720, "text": "?"})) is None
+
+
+ROOT = "00000000-0000-4000-8000-000000000000"
+
+
+def human(uuid: str, text: str = "", parent: str = "", **fields: Any) -> dict[str, Any]:
+    about = {"uuid": uuid, "sender": "human", "text": text, "content": [], "attachments": [], "files": []}
+    link = {"parent_message_uuid": parent} if parent else {}
+    return {**about, "created_at": "2026-03-29T07:06:35.552627Z", **link, **fields}
+
+
+def assistant(uuid: str, text: str = "", parent: str = "", **fields: Any) -> dict[str, Any]:
+    return human(uuid, text, parent, sender="assistant", **fields)
+
+
+def conversation(*messages: Any, **fields: Any) -> dict[str, Any]:
+    return {"uuid": "c-1", "name": "光合作用", "chat_messages": list(messages), **fields}
+
+
+def test_blocks_come_before_the_plain_text_which_stands_in_for_them() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "想"},
+        {"type": "text", "text": "植物"},
+        {"type": "tool_use", "id": "t1", "name": "web_search"},
+        {"type": "tool_result", "content": [{"type": "text", "text": "page"}]},
+        {"type": "text", "text": "吸收光"},
+    ]
+    answer = assistant("2", "植物吸收光，旧的写法", content=blocks)
+    found = parsed(claude_ai, [conversation(human("1", "什么是光合作用？"), answer)])
+    assert said(found) == [("user", "什么是光合作用？"), ("assistant", "植物\n\n吸收光")]
+    assert tagged(found) == [("thinking", "想"), ("tool_result", "page")]
+    calls = [{"name": "web_search", "id": "t1"}]
+    assert turns(found)[1].metadata == {"title": "光合作用", "tool_calls": calls}
+    assert [turn.native_id for turn in turns(found)] == ["1", "2"]
+
+
+def test_wrapped_and_single_conversations_read_the_same_without_branches_that_were_left() -> None:
+    one = conversation(human("1", "Hi"), assistant("2", "Hello"))
+    for document in ([one], {"conversations": [one]}, one):
+        assert certainty(claude_ai, document) > 0
+        assert said(parsed(claude_ai, document)) == [("user", "Hi"), ("assistant", "Hello")]
+    messages = [
+        human("1", "old question", ROOT),
+        assistant("2", "old answer", "1"),
+        human("3", "new question", ROOT),
+        assistant("4", "new answer", "3"),
+    ]
+    latest = said(parsed(claude_ai, [conversation(*messages)]))
+    assert latest == [("user", "new question"), ("assistant", "new answer")]
+    chosen = conversation(*messages, current_leaf_message_uuid="2")
+    assert said(parsed(claude_ai, [chosen])) == [("user", "old question"), ("assistant", "old answer")]
+
+
+def test_what_is_attached_or_cannot_be_shown_is_not_what_was_said() -> None:
+    pasted = {"file_name": "log.txt", "file_type": "txt", "extracted_content": "E0001 失败"}
+    found = parsed(claude_ai, [conversation(human("1", "看看这个", attachments=[pasted]))])
+    assert said(found) == [("user", "看看这个")]
+    assert tagged(found) == [("harness", "E0001 失败")]
+    assert turns(found)[0].metadata["attachments"] == [{"name": "log.txt", "type": "txt"}]
+    unshown = "```\nViewing artifacts created via the Analysis Tool web feature preview isn’t yet supported on mobile.\n```"
+    other = "```\nThis block is not supported on your current device yet.\n```"
+    chat = conversation(
+        human("1", content=[{"type": "voice_note", "title": "t", "text": "画一张图"}]),
+        assistant("2", f"{unshown}\n"),
+        human("3", "再来"),
+        assistant("4", f"Here it is:\n{unshown}\n\nand a script:\n{other}\nDone."),
+    )
+    assert said(parsed(claude_ai, [chat])) == [
+        ("user", "画一张图"),
+        ("user", "再来"),
+        ("assistant", "Here it is:\n\nand a script:\n\nDone."),
+    ]
+
+
+def test_empty_conversations_are_no_turns_and_other_files_of_the_export_no_transcripts() -> None:
+    empty = human("1", content=[{"type": "text", "text": ""}])
+    document = [conversation(), conversation(empty, uuid="c-2")]
+    assert certainty(claude_ai, document) > 0
+    assert parsed(claude_ai, document) == []
+    found = parsed(claude_ai, [conversation("?", human("1", "Hi"))])
+    assert said(found) == [("user", "Hi")]
+    assert issues(found) == [("malformed_record", "a message that is no object, at 0.chat_messages.0")]
+    assert is_beside(claude_ai, [{"uuid": "u", "full_name": "Mei", "email_address": "mei@example.com"}])
+    assert is_beside(claude_ai, [{"uuid": "p", "name": "x", "prompt_template": "", "docs": []}])

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.cline.cline import cline
-from tests.for_each import for_each
 from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
 from tests.formats.large_history import text
 
@@ -73,41 +72,32 @@ def test_what_the_window_showed_is_read() -> None:
     assert second.metadata["tool_calls"] == [{"name": "readFile", "id": "1751700000004"}]
 
 
-def test_of_a_text_that_grew_the_last_one_counts() -> None:
-    grown = [
-        WINDOW[0],
-        say(3, "我先", partial=True),
-        say(3, "嗯，先读", partial=True),
-        say(3, "我先读", partial=True),
-        say(4, "我先读 main.py", partial=False),
-        say(5, "我先读 main.py 然后测试"),
-    ]
-    answers = [("assistant", "我先读 main.py"), ("assistant", "我先读 main.py 然后测试")]
-    assert said(parsed(cline, grown, DISPLAY))[1:] == answers
-
-
-def test_a_part_of_a_text_is_no_turn_once_the_whole_has_come() -> None:
+def test_of_a_text_that_grew_the_last_one_counts_and_no_part_is_a_turn_once_the_whole_has_come() -> None:
     window = [
         say(0, "Why is it slow?"),
         say(1, "Let me look ", partial=True),
         shown(2, "say", "api_req_started", "{}"),
+        say(3, "嗯，先看", partial=True),
+        say(3, "Let me look", partial=True),
         say(3, "Let me look at main.py.", partial=False),
         say(4, "It waits", partial=True),
         say(5, "It waits for the log.", partial=True),
         say(6, "It waits for the log.", partial=False),
-        say(7, "And the reader was stopp", partial=True),
-        shown(8, "say", "user_feedback", "never mind"),
+        say(7, "It waits for the log. And the reader was stopp"),
+        say(8, "Let me se", partial=True),
+        shown(9, "say", "user_feedback", "never mind"),
     ]
     assert said(parsed(cline, window, DISPLAY)) == [
         ("user", "Why is it slow?"),
         ("assistant", "Let me look at main.py."),
         ("assistant", "It waits for the log."),
-        ("assistant", "And the reader was stopp"),
+        ("assistant", "It waits for the log. And the reader was stopp"),
+        ("assistant", "Let me se"),
         ("user", "never mind"),
     ]
 
 
-def test_what_was_sent_reads_as_what_was_shown() -> None:
+def test_what_was_sent_reads_as_what_was_shown_and_a_task_with_both_files_is_read_once() -> None:
     found = parsed(cline, REQUESTS, SENT)
     assert said(found) == SAID
     assert tagged(found) == [
@@ -117,9 +107,6 @@ def test_what_was_sent_reads_as_what_was_shown() -> None:
     ]
     assert turns(found)[1].metadata == {"cwd": "/home/mei/app", "tool_calls": [{"name": "read_file"}]}
     assert turns(found)[0].conversation_id == "cline:1751700000000"
-
-
-def test_a_task_with_both_files_is_read_once() -> None:
     beside = parsed(cline, REQUESTS, SENT, others={DISPLAY: WINDOW})
     note = ("not_a_transcript", "the same task is read from ui_messages.json beside it")
     assert (said(beside), issues(beside)) == ([], [note])
@@ -127,13 +114,7 @@ def test_a_task_with_both_files_is_read_once() -> None:
     assert said(parsed(cline, WINDOW, DISPLAY, others={SENT: REQUESTS})) == SAID
 
 
-def test_a_refusal_of_a_tool_is_a_persons_word() -> None:
-    denied = "The user denied this operation and provided the following feedback:\n<feedback>\n不要改这个\n</feedback>"
-    refusal = user({"type": "tool_result", "tool_use_id": "t", "content": denied})
-    assert said(parsed(cline, [REQUESTS[0], refusal], SENT))[1] == ("user", "不要改这个")
-
-
-def test_what_a_tool_gave_is_no_persons_word_though_it_stands_in_a_block_of_its_own() -> None:
+def test_what_a_tool_gave_is_no_persons_word_and_what_was_told_by_a_tool_is_one() -> None:
     named, command = "[read_file for 'main.py'] Result:", "[execute_command for 'cat <<E\n1\nE'] Result:\n1"
     question = "[ask_followup_question for '几次？'] Result:"
     given = [user(named, "print(1)", STATE), user(command, question, "<answer>\n三次\n</answer>")]
@@ -141,15 +122,15 @@ def test_what_a_tool_gave_is_no_persons_word_though_it_stands_in_a_block_of_its_
     assert said(found) == [SAID[0], ("user", "三次")]
     results = [f"{named}\n\nprint(1)", f"{command}\n\n{question}"]
     assert tagged(found) == [("tool_result", result) for result in results]
-
-
-def test_what_an_answer_tells_by_a_tool_is_read() -> None:
+    denied = "The user denied this operation and provided the following feedback:\n<feedback>\n不要改这个\n</feedback>"
+    refusal = user({"type": "tool_result", "tool_use_id": "t", "content": denied})
+    assert said(parsed(cline, [REQUESTS[0], refusal], SENT))[1] == ("user", "不要改这个")
     call = {"type": "tool_use", "id": "t", "name": "attempt_completion", "input": {"result": "完成了"}}
     found = parsed(cline, [REQUESTS[0], assistant([*text("好"), call])], SENT)
     assert said(found)[1] == ("assistant", "好\n\n完成了")
 
 
-def test_a_session_of_the_sdk_is_read() -> None:
+def test_a_task_or_a_session_of_the_sdk_is_claimed_by_what_it_holds() -> None:
     messages = [
         {"id": "m1", "role": "user", "content": "你好", "ts": 1783376868634},
         {"id": "m2", "role": "assistant", "content": text("Hi"), "ts": 1783376868635},
@@ -160,14 +141,8 @@ def test_a_session_of_the_sdk_is_read() -> None:
     found = parsed(cline, document, "/home/mei/s-1.messages.json", others=beside)
     assert said(found) == [("user", "你好"), ("assistant", "Hi")]
     assert (turns(found)[0].conversation_id, turns(found)[0].project) == ("cline:s-1", "/home/mei/app")
-
-
-@for_each(("document", "path"), [(WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)])
-def test_a_task_is_claimed_by_what_it_holds(document: Any, path: str) -> None:
-    assert certainty(cline, document, path) >= 90
-
-
-def test_lists_of_tasks_are_no_transcripts_and_other_lists_are_not_its_own() -> None:
+    for document, path in ((WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)):
+        assert certainty(cline, document, path) >= 90
     assert is_beside(cline, [{"id": "1", "ts": 1, "task": "x", "tokensIn": 3}])
     assert certainty(cline, [{"role": "user", "content": "hi"}]) == 0
     assert certainty(cline, [{"ts": 1, "type": "message", "text": "slack"}]) == 0

@@ -42,14 +42,13 @@ def shown(kind: str, message: str) -> JsonObject:
 
 
 def reads(*records: JsonObject) -> Read:
-    """Read a rollout of these records behind its beginning."""
     return read(codex_cli, lines(meta(), *records), path=PATH)
 
 
 ENVIRONMENT = "<environment_context>\n  <cwd>/home/mei/relay</cwd>\n</environment_context>"
 
 
-def test_what_stands_in_both_streams_is_said_once() -> None:
+def test_what_stands_in_several_streams_is_said_once_and_read_from_the_one_that_has_it() -> None:
     found = reads(
         item("user", ENVIRONMENT),
         item("user", "统一 go 版本"),
@@ -61,18 +60,11 @@ def test_what_stands_in_both_streams_is_said_once() -> None:
     assert found.said == [("user", "统一 go 版本"), ("assistant", "I look into go.mod")]
     assert [turn.kind for turn in found.turns] == ["harness", "typed", "typed"]
     assert found.conversations == [f"codex_cli:{SESSION}"]
-
-
-def test_a_side_that_only_the_screen_saw_is_read_from_there() -> None:
     seen = reads(item("user", ENVIRONMENT), shown("user_message", "只在屏幕上"), item("assistant", "Seen"))
     assert seen.said == [("user", "只在屏幕上"), ("assistant", "Seen")]
-    events_only = reads(
-        shown("user_message", "一"), shown("agent_message", "二"), shown("user_message", "三")
-    )
-    assert events_only.said == [("user", "一"), ("assistant", "二"), ("user", "三")]
+    events_only = reads(shown("user_message", "一"), shown("agent_message", "二"))
+    assert events_only.said == [("user", "一"), ("assistant", "二")]
 
-
-def test_items_are_read_where_nothing_else_holds_the_words() -> None:
     def completed(kind: str, words: str) -> JsonObject:
         content: Json = [{"type": "Text", "text": words}]
         return line("event_msg", type="item_completed", item={"type": kind, "content": content})
@@ -99,15 +91,20 @@ def test_what_codex_puts_into_the_users_mouth_is_tagged(text: str) -> None:
     assert [turn.kind for turn in found.turns] == ["harness", "harness", "typed"]
 
 
-def test_the_preamble_of_an_editor_stays_and_orders_and_letters_between_agents_are_tagged() -> None:
+def test_a_compaction_repeats_nothing_and_orders_and_letters_between_agents_are_tagged() -> None:
     request = "# Context from my IDE setup:\n\n## My request for Codex:\n检查 go.mod"
     assert reads(item("user", request)).said == [("user", request)]
     letter = response(type="agent_message", author="a", content=[{"type": "input_text", "text": "查完了"}])
     order, said = reads(item("developer", "<permissions instructions>"), letter).turns
     assert (order.role, order.kind, said.kind) == ("system", "harness", "harness")
+    again: Json = [message("user", "旧的")]
+    compacted = line("compacted", message="We fixed the retries.", replacement_history=again)
+    silent = line("compacted", message="", replacement_history=again)
+    found = reads(item("user", "旧的"), compacted, silent)
+    assert [(turn.role, turn.kind) for turn in found.turns] == [("user", "typed"), ("summary", "summary")]
 
 
-def test_tools_belong_to_the_answer_that_called_them_and_their_results_are_tagged() -> None:
+def test_tools_belong_to_the_answer_that_called_them_in_each_shape_that_they_had() -> None:
     summary: Json = [{"type": "summary_text", "text": "**想一想**"}]
     output = json.dumps({"output": "3 失败", "metadata": {}})
     answer, result, thought, last = reads(
@@ -123,34 +120,22 @@ def test_tools_belong_to_the_answer_that_called_them_and_their_results_are_tagge
     assert (result.role, result.kind, result.content) == ("tool", "tool_result", "3 失败")
     assert (thought.kind, thought.content) == ("thinking", "**想一想**")
     assert "tool_calls" not in last.metadata
+    block: JsonObject = {"type": "input_text", "text": "plain"}
+    shapes: list[Json] = ["plain", [block], block, {"content": "plain"}]
+    found = reads(*(response(type="custom_tool_call_output", call_id="c", output=one) for one in shapes))
+    assert [turn.content for turn in found.turns] == ["plain"] * len(shapes)
 
 
-PLAIN: JsonObject = {"type": "input_text", "text": "plain"}
-
-
-@for_each("output", ["plain", [PLAIN], PLAIN, {"content": "plain"}])
-def test_results_of_tools_are_read_in_each_shape_that_they_had(output: Json) -> None:
-    found = reads(response(type="custom_tool_call_output", call_id="c", output=output))
-    assert [turn.content for turn in found.turns] == ["plain"]
-
-
-def test_the_first_name_of_a_session_is_its_name() -> None:
+def test_a_session_keeps_its_first_name_and_an_item_its_own_id() -> None:
     parent = "0190aaaa-parent"
     history = lines(meta(forked_from_id=parent), meta(parent), item("user", "接着做"))
     (turn,) = read(codex_cli, history).turns
     assert turn.conversation_id == f"codex_cli:{SESSION}"
     assert turn.metadata["parent_session"] == parent
-
-
-def test_a_compaction_is_a_summary_and_repeats_nothing() -> None:
-    again: Json = [message("user", "旧的")]
-    compacted = line("compacted", message="We fixed the retries.", replacement_history=again)
-    silent = line("compacted", message="", replacement_history=again)
-    found = reads(item("user", "旧的"), compacted, silent)
-    assert [(turn.role, turn.kind) for turn in found.turns] == [("user", "typed"), ("summary", "summary")]
-
-
-def test_ids_that_name_one_item_are_taken_and_others_are_not() -> None:
+    strange = lines({**item("user", "?"), "timestamp": "[trimmed for fixture]"})
+    for path, name in ((PATH, SESSION), ("/x.txt", "/x.txt")):
+        (turn,) = read(codex_cli, strange, path=path).turns
+        assert (turn.conversation_id, turn.timestamp) == (f"codex_cli:{name}", None)
     native, blacked_out = "msg_0a1b2c3d4e5f60718293a4b5", "[trimmed for fixture]"
     ids = [native, blacked_out, blacked_out, native, "msg-1"]
     found = reads(*(item("user", f"第 {number} 句", id=one) for number, one in enumerate(ids)))
@@ -158,40 +143,39 @@ def test_ids_that_name_one_item_are_taken_and_others_are_not() -> None:
 
 
 def test_flat_lines_of_the_first_versions_are_read() -> None:
-    started: JsonObject = {
-        "timestamp": "2025-06-01T08:00:00.000Z",
-        "instructions": None,
-        "git": {"branch": "main"},
-    }
-    history = lines(
-        {"id": SESSION, **started},
+    call: JsonObject = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
+    flat = lines(
+        {
+            "id": SESSION,
+            "timestamp": "2025-06-01T08:00:00.000Z",
+            "instructions": None,
+            "git": {"branch": "main"},
+        },
         {"record_type": "state"},
         message("user", "你好", id=None),
         {"type": "reasoning", "summary": [], "encrypted_content": "x"},
-        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"},
+        call,
         {"type": "function_call_output", "call_id": "c", "output": "ok"},
         message("assistant", "Hello"),
     )
-    found = read(codex_cli, history, path="/x.jsonl")
+    found = read(codex_cli, flat, path="/x.jsonl")
     assert found.said == [("user", "你好"), ("assistant", "Hello")]
     assert found.conversations == [f"codex_cli:{SESSION}"]
-    assert certainty(codex_cli, history) >= 90
+    assert certainty(codex_cli, flat) >= 90
 
-
-def test_flat_lines_with_a_message_and_created_at_are_read() -> None:
     def made(second: int, **fields: Any) -> dict[str, Any]:
         return {"created_at": f"2025-09-10T12:00:0{second}Z", **fields}
 
-    history = lines(
+    with_times = lines(
         made(0, type="message", role="user", message="翻译 hello"),
         made(1, type="function_call", function={"name": "translate"}, arguments={}),
         made(1, type="function_result", name="translate", result="hola"),
         made(2, role="assistant", content="hola"),
     )
-    found = read(codex_cli, history)
+    found = read(codex_cli, with_times)
     assert found.said == [("user", "翻译 hello"), ("assistant", "hola")]
     assert found.kept[0].timestamp is not None
-    assert certainty(codex_cli, history) >= 50
+    assert certainty(codex_cli, with_times) >= 50
 
 
 @for_each("indent", [None, 2])
@@ -205,23 +189,13 @@ def test_a_rollout_in_one_document_is_read(indent: int | None) -> None:
     assert certainty(codex_cli, history) >= 90
 
 
-def test_unknown_records_and_items_are_named_and_damage_costs_its_line() -> None:
+def test_it_names_unknown_records_and_items_and_knows_its_own_by_content_alone() -> None:
     whole = lines(meta(), line("hologram"), response(type="telepathy"), item("user", "还在"))
     found = read(codex_cli, whole + '[1]\n{\n{"timestamp"')
     assert found.unknown == ["hologram", "telepathy"]
     assert found.said == [("user", "还在")]
     codes = ["malformed_record", "malformed_record", "truncated_tail"]
     assert [issue.code for issue in found.issues] == codes
-
-
-def test_a_session_without_a_name_has_that_of_its_file_and_a_time_that_is_none_is_none() -> None:
-    strange = lines({**item("user", "?"), "timestamp": "[trimmed for fixture]"})
-    for path, name in ((PATH, SESSION), ("/x.txt", "/x.txt")):
-        (turn,) = read(codex_cli, strange, path=path).turns
-        assert (turn.conversation_id, turn.timestamp) == (f"codex_cli:{name}", None)
-
-
-def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     assert certainty(codex_cli, lines(meta())) >= 95
     assert is_beside(codex_cli, lines({"session_id": "s", "ts": 1772442720, "text": "?"}))
     question = {"role": "user", "content": "?"}

@@ -1,12 +1,14 @@
 """Copilot CLI: which events are somebody's words, where they belong, and the sessions of its first versions."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.copilot.copilot_chat import copilot_chat
 from chatmemory.pastchats.formats.copilot.copilot_cli import copilot_cli
 from tests.for_each import for_each
-from tests.formats.exported import certainty, parsed, turns
+from tests.formats.exported import certainty, issues, parsed, said, tagged, turns, unknown
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read
 
@@ -33,7 +35,6 @@ START = event(0, "session.start", sessionId=SESSION, version=1, producer="copilo
 
 
 def reads(*events: JsonObject) -> Read:
-    """Read a session of these events behind its start."""
     return read(copilot_cli, lines(START, *events), path=PATH, block_bytes=7)
 
 
@@ -64,7 +65,7 @@ def test_words_thoughts_and_results_of_tools_are_parted() -> None:
     assert answer.metadata == {**about, "tool_calls": ({"name": "bash", "id": "call_1"},)}
 
 
-def test_what_the_autopilot_says_for_the_user_is_tagged_and_a_compaction_is_a_summary() -> None:
+def test_subagents_and_what_was_taken_back_are_kept_apart_from_what_the_autopilot_says() -> None:
     found = reads(
         user(1, "", transformedContent="You have not marked the task as complete."),
         user(2, "继续", source="autopilot"),
@@ -73,31 +74,22 @@ def test_what_the_autopilot_says_for_the_user_is_tagged_and_a_compaction_is_a_su
     )
     assert [turn.kind for turn in found.turns] == ["harness", "harness", "typed", "summary"]
     assert found.said[-1] == ("summary", "修好了重试")
-
-
-def test_a_subagent_is_a_conversation_of_its_own() -> None:
     named: JsonObject = {**assistant(3, "看过了"), "agentId": "agent-7"}
     called = assistant(2, "Looking", parentToolCallId="call_1")
     found = reads(user(1, "问一个代理"), called, named, assistant(4, "Done"))
     assert found.conversations == [f"copilot_cli:{SESSION}{rest}" for rest in ("", "/call_1", "/agent-7")]
     assert found.kept[1].metadata["parent_session"] == SESSION
-
-
-def test_what_somebody_went_back_behind_is_kept_and_marked() -> None:
     back = event(3, "session.snapshot_rewind", upToEventId="event-1", eventsRemoved=2)
     kept = reads(user(1, "用 Redis"), assistant(2, "Redis it is"), back, user(4, "用 SQLite")).kept
     assert [turn.metadata.get("on_current_path") for turn in kept] == [False, False, None]
 
 
-def test_the_workspace_names_the_folder_and_the_session() -> None:
+def test_the_workspace_names_the_folder_and_the_session_which_is_else_called_after_its_folder() -> None:
     workspace = f'id: {SESSION}\ncwd: /home/mei/relay\nsummary: "修复重试"\nbranch: main\nuser_named: false\n'
     events = lines(event(0, "session.start", sessionId=SESSION), user(1, "?"))
     beside = {PATH.replace("events.jsonl", "workspace.yaml"): workspace}
     (turn,) = turns(parsed(copilot_cli, events, PATH, beside))
     assert (turn.project, turn.metadata["title"]) == ("/home/mei/relay", "修复重试")
-
-
-def test_a_session_without_a_start_is_called_after_its_folder() -> None:
     partition = "/home/mei/.copilot/jb/{0}/partition-1.jsonl"
     for path, name in (
         (PATH, SESSION),
@@ -113,19 +105,16 @@ def test_sessions_of_the_first_versions_are_read(indent: int | None) -> None:
     def shown(number: int, kind: str, **fields: Any) -> dict[str, Any]:
         return {"id": f"t{number}", "timestamp": f"2025-10-02T09:12:0{number}.000Z", "type": kind, **fields}
 
-    document = {
-        "sessionId": SESSION,
-        "startTime": "2025-10-02T09:12:00.000Z",
-        "chatMessages": [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "Hello"}],
-        "timeline": [
-            shown(1, "user", text="你好"),
-            shown(2, "tool_call_completed", name="bash"),
-            shown(3, "copilot", text="Hello"),
-            shown(4, "info", text="Model changed"),
-            shown(5, "hologram", text="?"),
-        ],
-        "selectedModel": "gpt-5",
-    }
+    said = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "Hello"}]
+    timeline = [
+        shown(1, "user", text="你好"),
+        shown(2, "tool_call_completed", name="bash"),
+        shown(3, "copilot", text="Hello"),
+        shown(4, "info", text="Model changed"),
+        shown(5, "hologram", text="?"),
+    ]
+    about = {"sessionId": SESSION, "startTime": "2025-10-02T09:12:00.000Z", "selectedModel": "gpt-5"}
+    document = {**about, "chatMessages": said, "timeline": timeline}
     history = json.dumps(document, ensure_ascii=False, indent=indent)
     found = read(copilot_cli, history, path="/x/session_1.json")
     assert found.said == [("user", "你好"), ("assistant", "Hello")]
@@ -135,17 +124,143 @@ def test_sessions_of_the_first_versions_are_read(indent: int | None) -> None:
     assert certainty(copilot_cli, history) >= 90
 
 
-def test_unknown_events_are_named_and_damage_costs_its_line() -> None:
+def test_it_names_unknown_events_and_knows_its_own_by_content_alone() -> None:
     history = lines(START, event(1, "hologram.shown"), event(2, "hook.start"), user(3, "还在"))
     found = read(copilot_cli, history + '[1]\nnot json\n{"type"')
     assert (found.unknown, found.said) == (["hologram.shown"], [("user", "还在")])
     codes = ["malformed_record", "malformed_record", "truncated_tail"]
     assert [issue.code for issue in found.issues] == codes
-
-
-def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     bare = {"type": "user.message", "data": {"content": "你好"}}
     for own, least in ((START, 95), (user(1, "?"), 90), (bare, 90)):
         assert certainty(copilot_cli, lines(own)) >= least
     for other in ({"type": "user.message", "content": "?"}, {"type": "human", "data": {"content": "?"}}):
         assert claimed(copilot_cli, lines(other)) is None
+
+
+LOG = "/home/mei/.config/Code/User/workspaceStorage/ab12/chatSessions/s-1.jsonl"
+
+
+def request(number: int, text: str, *response: Any, **fields: Any) -> dict[str, Any]:
+    said = {"message": {"text": text, "parts": []}, "response": list(response)}
+    about = {"timestamp": 1757720474534 + number, "modelId": "copilot/claude-sonnet-4"}
+    return {"requestId": f"request_{number}", **said, **about, **fields}
+
+
+def export(*requests: Any, **fields: Any) -> dict[str, Any]:
+    people = {"requesterUsername": "mei", "responderUsername": "GitHub Copilot"}
+    return {**people, "requests": list(requests), **fields}
+
+
+def value(text: str) -> dict[str, Any]:
+    return {"value": text, "supportThemeIcons": False, "baseUri": {"path": "/home/mei/repo/"}}
+
+
+def put(key: list[Any], new: Any) -> dict[str, Any]:
+    return {"kind": 1, "k": key, "v": new}
+
+
+def push(key: list[Any], *new: Any, **at: int) -> dict[str, Any]:
+    return {"kind": 2, "k": key, "v": list(new), **at}
+
+
+def test_a_request_is_a_question_and_its_answer_in_the_project_that_was_open() -> None:
+    document = export(request(1, "写个 PRD", value("好的。")), sessionId="s-1", customTitle="PRD")
+    found = parsed(copilot_chat, document)
+    assert said(found) == [("user", "写个 PRD"), ("assistant", "好的。")]
+    question, answer = turns(found)
+    assert (question.conversation_id, question.project) == ("copilot_chat:s-1", "/home/mei/repo")
+    assert answer.timestamp == datetime(2025, 9, 12, 23, 41, 14, 535000, UTC)
+    assert answer.metadata == {"title": "PRD", "model": "copilot/claude-sonnet-4"}
+    requests = [request(1, "a", value("b")), request(2, "c", value("d"))]
+    for count in (1, 2):
+        said_by = turns(parsed(copilot_chat, export(*requests[:count])))
+        assert {turn.conversation_id for turn in said_by} == {"copilot_chat:request_1"}
+    folder = {"folder": "file:///c%3A/%E9%A1%B9%E7%9B%AE"}
+    beside = {LOG.replace("chatSessions/s-1.jsonl", "workspace.json"): folder}
+    found = turns(parsed(copilot_chat, lines(LOG_START, ONE), LOG, others=beside))
+    assert {turn.project for turn in found} == {"c:/项目"}
+    state = export(request(1, "在哪？", {"value": "这里。"}), workingDirectory="file:///home/mei/log%20dir")
+    question, _ = turns(parsed(copilot_chat, lines({"kind": 0, "v": state})))
+    assert question.project == "/home/mei/log dir"
+
+
+def test_an_answer_is_put_together_from_its_parts_and_the_editors_own_question_tagged() -> None:
+    answer = [
+        value("The "),
+        {"kind": "inlineReference", "inlineReference": {"path": "/repo/BRAINSTORM.md", "scheme": "file"}},
+        value(" file exists."),
+        {"kind": "toolInvocationSerialized", "toolId": "copilot_readFile", "toolCallId": "t1"},
+        {"kind": "thinking", "value": "想一想"},
+        value("先改。"),
+        {"kind": "progressMessage", "content": {"value": "..."}},
+        value("\n```\n"),
+        {"kind": "undoStop", "id": "x"},
+        {"kind": "textEditGroup", "edits": []},
+        value("\n```\n"),
+        {"kind": "markdownContent", "content": {"value": "完成了。"}},
+        {"kind": "hologram"},
+    ]
+    found = parsed(copilot_chat, export(request(1, "?", *answer)))
+    assert turns(found)[1].content == "The BRAINSTORM.md file exists.\n\n先改。\n\n完成了。"
+    assert turns(found)[1].metadata["tool_calls"] == [{"name": "copilot_readFile", "id": "t1"}]
+    assert tagged(found) == [("thinking", "想一想")]
+    assert unknown(found) == ["response hologram"]
+    own = request(1, "Terminal finished", value("ok"), isSystemInitiated=True)
+    found = parsed(copilot_chat, export(own, "?"))
+    assert said(found) == [("assistant", "ok")]
+    assert tagged(found) == [("harness", "Terminal finished")]
+    assert issues(found) == [("malformed_record", "a request that is no object, the 1.")]
+
+
+LOG_START: dict[str, Any] = {"kind": 0, "v": export(sessionId="s-1", version=3)}
+ONE = push(["requests"], request(1, "一", value("1")))
+
+
+def test_a_log_is_replayed_to_its_end() -> None:
+    content = lines(
+        LOG_START,
+        put(["customTitle"], "重试"),
+        push(["requests"], request(1, "怎么重试？")),
+        push(["requests", 0, "response"], value("第一"), value("稿")),
+        push(["requests", 0, "response"], value("版"), i=1),
+        push(["requests"], request(2, "作废的问题", value("作废的答案"))),
+        push(["requests"], request(3, "改过的问题"), i=1),
+        put(["requests", 1, "response"], [value("答案")]),
+        put(["requests", 0, "modelState"], {"value": 1}),
+        put(["requests", 7, "response"], [value("nobody")]),
+        {"kind": 3, "k": ["inputState"]},
+    )
+    found = parsed(copilot_chat, content, LOG)
+    assert said(found) == [
+        ("user", "怎么重试？"),
+        ("assistant", "第一版"),
+        ("user", "改过的问题"),
+        ("assistant", "答案"),
+    ]
+    first = turns(found)[0]
+    assert (first.conversation_id, first.metadata) == ("copilot_chat:s-1", {"title": "重试"})
+    assert issues(found) == []
+
+
+def test_a_log_is_replayed_whole_compacted_or_cut() -> None:
+    late = push(["requests", 0, "response"], value("1"))
+    requests = [request(1, "一", value("1")), request(2, "二", value("2"))]
+    whole = {"kind": 0, "v": export(*requests, sessionId="s-1")}
+    grown = lines(LOG_START, push(["requests"], request(1, "一"), requests[1]), late)
+    for content in (grown, lines(whole), json.dumps(whole)):
+        assert certainty(copilot_chat, content, LOG) > 0
+        assert [text for _, text in said(parsed(copilot_chat, content, LOG))] == ["一", "1", "二", "2"]
+    for content, codes in (
+        (lines(LOG_START, ONE) + '{"kind":1,"k":["re', ["truncated_tail"]),
+        (lines(ONE, put([], 1)), []),
+    ):
+        found = parsed(copilot_chat, content, LOG)
+        assert said(found) == [("user", "一"), ("assistant", "1")]
+        assert [code for code, _ in issues(found)] == codes
+    empty: dict[str, Any] = {"version": 3, "requests": []}
+    for state, is_known in (
+        ({**empty, "sessionId": "s-1"}, True),
+        (empty, True),
+        ({"sessionId": "s-1"}, False),
+    ):
+        assert bool(certainty(copilot_chat, lines({"kind": 0, "v": state}))) == is_known

@@ -4,7 +4,6 @@ import json
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.cursor.cursor import cursor
-from tests.for_each import for_each
 from tests.formats.exported import certainty
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read
@@ -27,29 +26,23 @@ TRANSCRIPT = lines(
 )
 
 
-def test_a_transcript_keeps_what_was_said_as_it_stands() -> None:
+def test_a_transcript_keeps_what_was_said_without_times_and_is_called_by_its_path() -> None:
     found = read(cursor, TRANSCRIPT, path=PATH)
     assert found.said == [("user", QUERY), ("assistant", "I look.\n\n没有改动。")]
     assert found.kept[1].metadata["tool_calls"] == ({"name": "Shell", "id": ""},)
     assert found.conversations == [f"cursor:{CHAT}"]
     assert {turn.project for turn in found.turns} == {"home-mei-relay"}
     assert found.unknown == []
-
-
-def test_the_time_before_a_query_is_no_word_of_it_and_what_cursor_says_for_the_user_is_tagged() -> None:
-    stamped = f"<timestamp>Wednesday, Jul 15, 2026, 3:20 PM (UTC+2)</timestamp>\n{QUERY}"
-    assert read(cursor, lines(spoken("user", stamped))).said == [("user", QUERY)]
-    notice = spoken("user", "<system_notification>\nA task has finished.\n</system_notification>")
-    found = read(cursor, lines(notice, spoken("user", {"type": "tool_result", "content": "ok"})))
-    assert [turn.kind for turn in found.turns] == ["harness", "tool_result"]
-
-
-def test_a_transcript_without_a_name_is_called_by_its_path_and_a_subagent_names_its_chat() -> None:
     assert read(cursor, TRANSCRIPT, path="/x/notes.jsonl").conversations == ["cursor:/x/notes.jsonl"]
     child = "a0000000-0fe8-455e-b069-a0eb0b374502"
     turn = read(cursor, TRANSCRIPT, path=PATH.replace(f"{CHAT}.jsonl", f"subagents/{child}.jsonl")).kept[0]
     assert turn.conversation_id == f"cursor:{child}"
     assert turn.metadata["parent_session"] == CHAT
+    stamped = f"<timestamp>Wednesday, Jul 15, 2026, 3:20 PM (UTC+2)</timestamp>\n{QUERY}"
+    assert read(cursor, lines(spoken("user", stamped))).said == [("user", QUERY)]
+    notice = spoken("user", "<system_notification>\nA task has finished.\n</system_notification>")
+    found = read(cursor, lines(notice, spoken("user", {"type": "tool_result", "content": "ok"})))
+    assert [turn.kind for turn in found.turns] == ["harness", "tool_result"]
 
 
 RULE = "\n\n---\n\n"
@@ -77,9 +70,6 @@ def test_an_export_is_parted_where_somebody_begins_to_speak() -> None:
     assert "**User**\n\nquoted" in answer
     assert answer.endswith("```")
     assert {(turn.metadata["title"], turn.timestamp) for turn in found.turns} == {("Explain set_cover", None)}
-
-
-def test_a_block_that_was_never_closed_hides_nobody() -> None:
     parts = (
         "# 未闭合\n_Exported on 3/28/2026 at 10:44:59 PDT from Cursor (2.6.20)_",
         "**User**\n\n```python\ndef f(:",
@@ -87,20 +77,23 @@ def test_a_block_that_was_never_closed_hides_nobody() -> None:
         "**User**\n\n好\n",
     )
     assert roles(read(cursor, RULE.join(parts))) == ["user", "assistant", "user"]
+    export = "# 历史\n_Exported on 01/04/2026 at 23:26:26 GMT+8 from Cursor via WayLog_\n\n\n**User**\n\n问\n\n**Cursor**\n\nA\n"
+    assert read(cursor, export).said == [("user", "问"), ("assistant", "A")]
 
 
-def test_several_exports_in_one_file_are_several_chats() -> None:
+def test_several_exports_in_one_file_and_transcripts_in_text_are_read() -> None:
     title, other = "Explain set_cover", "JavaScript 的原型"
     second = EXPORT.replace(title, other).replace("set_cover 做什么？", "class 是语法糖吗？")
     found = read(cursor, EXPORT + "\n-------------------------\n\n" + second, path="/c.md")
     assert found.conversations == ["cursor:/c.md", "cursor:/c.md#2"]
     assert [turn.metadata["title"] for turn in found.kept] == [title] * 3 + [other] * 3
     assert found.kept[2].content == "Thanks"
-
-
-def test_an_export_without_rules_is_read() -> None:
-    export = "# 历史\n_Exported on 01/04/2026 at 23:26:26 GMT+8 from Cursor via WayLog_\n\n\n**User**\n\n问\n\n**Cursor**\n\nA\n"
-    assert read(cursor, export).said == [("user", "问"), ("assistant", "A")]
+    assert read(cursor, TEXT, path="/x.txt").said == [
+        ("user", "<user_query>\nassistant:\n这一行是引用\n</user_query>"),
+        ("assistant", "I look now.\n没有问题。"),
+        ("user", "<user_query>\n谢谢\n</user_query>"),
+        ("assistant", "Welcome"),
+    ]
 
 
 TEXT = """user:
@@ -128,27 +121,10 @@ Welcome
 """
 
 
-def test_a_transcript_in_text_is_read_without_its_tools() -> None:
-    assert read(cursor, TEXT, path="/x.txt").said == [
-        ("user", "<user_query>\nassistant:\n这一行是引用\n</user_query>"),
-        ("assistant", "I look now.\n没有问题。"),
-        ("user", "<user_query>\n谢谢\n</user_query>"),
-        ("assistant", "Welcome"),
-    ]
-
-
-@for_each("history", [EXPORT, TEXT])
-def test_windows_line_ends_change_nothing(history: str) -> None:
-    assert read(cursor, history.replace("\n", "\r\n")).said == read(cursor, history).said
-
-
-def test_unknown_records_are_named_and_damage_costs_its_line() -> None:
+def test_it_names_unknown_records_and_knows_its_own_by_content_alone() -> None:
     found = read(cursor, lines({"type": "hologram"}, spoken("user", "还在")) + ']\n{"role"')
     assert (found.unknown, found.said) == (["hologram"], [("user", "还在")])
     assert [issue.code for issue in found.issues] == ["malformed_record", "truncated_tail"]
-
-
-def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
     bare = lines(spoken("user", "List the files."))
     for own, least in ((TRANSCRIPT, 90), (bare, 80), (EXPORT, 95), (TEXT, 85)):
         assert certainty(cursor, own) >= least

@@ -4,9 +4,11 @@ import json
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.gemini.gemini_cli import gemini_cli
+from chatmemory.pastchats.formats.gemini.gemini_takeout import gemini_takeout
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside, parsed, turns
+from tests.formats.exported import certainty, is_beside, parsed, said, turns, unknown
 from tests.formats.large_history import lines
+from tests.formats.small_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
 from tests.read_turns import Read, claimed, read
 
 SESSION = "0ab84937-9fe7-4284-986a-33c832af0b6a"
@@ -29,7 +31,6 @@ def gemini(id_: str, text: str, **fields: Json) -> JsonObject:
 
 
 def reads(*records: JsonObject) -> Read:
-    """Read a session of these records behind its header."""
     return read(gemini_cli, lines(HEADER, *records), path=PATH)
 
 
@@ -39,7 +40,7 @@ RESPONSE: JsonObject = {"functionResponse": RESULT}
 TOOL_CALLS: Json = [{"id": "c1", "name": "read_file", "args": {}, "result": [RESPONSE], "status": "success"}]
 
 
-def test_the_last_of_an_id_counts_and_stands_where_the_first_stood() -> None:
+def test_the_last_of_an_id_counts_and_what_was_taken_back_is_gone_with_all_behind_it() -> None:
     found = reads(
         user("u1", "改用 uv run"),
         TOUCHED,
@@ -53,16 +54,10 @@ def test_the_last_of_an_id_counts_and_stands_where_the_first_stood() -> None:
     assert found.kept[1].metadata["tool_calls"] == calls
     results = [(turn.kind, turn.content) for turn in found.turns if turn.role == "tool"]
     assert results == [("tool_result", "uv run")]
-
-
-def test_what_was_taken_back_is_gone_with_all_behind_it() -> None:
     said = [user("u1", "一"), gemini("g1", "二"), user("u2", "三"), gemini("g2", "四")]
     for back_to, left in (("u2", ["一", "二", "重来"]), ("gone", ["重来"])):
         found = reads(*said, {"$rewindTo": back_to}, user("u3", "重来"))
         assert [text for _, text in found.said] == left
-
-
-def test_what_a_compression_left_out_was_said_all_the_same() -> None:
     snapshot = "<state_snapshot>用户要求重试</state_snapshot>"
     set_: JsonObject = {"$set": {"messages": [user("s1", snapshot), gemini("g1", "[masked]")]}}
     found = reads(user("u1", "最早的问题"), gemini("g1", "Because."), set_, user("u2", "然后呢？"))
@@ -70,7 +65,7 @@ def test_what_a_compression_left_out_was_said_all_the_same() -> None:
     assert found.said == [*before, ("summary", snapshot), ("user", "然后呢？")]
 
 
-def test_commands_and_the_tools_own_prompts_are_no_words_of_a_person() -> None:
+def test_commands_prompts_of_the_tool_and_thoughts_are_parted_from_words() -> None:
     own = "This is the Gemini CLI. We are setting up the context for our chat.\nToday is Monday"
     turns = reads(
         user("u1", "You are an AI agent that brings the power of Gemini", displayContent=[{"text": "/init"}]),
@@ -82,15 +77,12 @@ def test_commands_and_the_tools_own_prompts_are_no_words_of_a_person() -> None:
     ).turns
     assert [turn.kind for turn in turns] == ["command", "command", "command", "typed", "harness", "harness"]
     assert turns[0].metadata["display"] == "/init"
-
-
-def test_thoughts_and_parts_are_parted_from_words() -> None:
     thought: JsonObject = {"text": "想一想", "thought": True}
     parts: Json = [thought, {"text": "第一段"}, "Second", {"functionCall": {"name": "ls"}}]
     thoughts: Json = [{"subject": "Plan", "description": "read it"}]
     answer = message("g1", "gemini", parts, thoughts=thoughts)
-    found = reads(answer, user("u1", "@a.py 解释", "--- a.py ---"))
-    assert [(turn.kind, turn.content) for turn in found.turns] == [
+    parted = reads(answer, user("u1", "@a.py 解释", "--- a.py ---"))
+    assert [(turn.kind, turn.content) for turn in parted.turns] == [
         ("thinking", "Plan: read it\n\n想一想"),
         ("typed", "第一段\n\nSecond"),
         ("typed", "@a.py 解释\n\n--- a.py ---"),
@@ -102,9 +94,7 @@ MESSAGES = [user("u1", "你好"), gemini("g1", "Hi!")]
 
 @for_each("indent", [None, 2])
 @for_each("document", [{**HEADER, "messages": MESSAGES}, {"messages": MESSAGES, **HEADER}])
-def test_a_session_in_both_shapes_is_one_conversation_with_the_same_turns(
-    indent: int | None, document: JsonObject
-) -> None:
+def test_a_session_in_both_shapes_is_the_same_conversation(indent: int | None, document: JsonObject) -> None:
     history = json.dumps(document, ensure_ascii=False, indent=indent)
     found = read(gemini_cli, history, path=PATH.removesuffix("l"))
     assert found.said == [("user", "你好"), ("assistant", "Hi!")]
@@ -114,12 +104,7 @@ def test_a_session_in_both_shapes_is_one_conversation_with_the_same_turns(
     assert certainty(gemini_cli, history) >= 90
 
 
-def test_the_name_of_a_session_is_found_behind_long_messages() -> None:
-    document = {"messages": [user("u1", "长" * 40_000)], **HEADER}
-    assert read(gemini_cli, json.dumps(document, indent=1)).conversations == [f"gemini_cli:{SESSION}"]
-
-
-def test_checkpoints_of_the_first_versions_are_read() -> None:
+def test_checkpoints_of_the_first_versions_and_names_behind_long_messages_are_read() -> None:
     history: list[Json] = [
         {"role": "user", "parts": [{"text": "为什么？"}], "ts": 1772442720},
         {"role": "model", "parts": [{"text": "Because."}], "ts": 1772442725},
@@ -130,16 +115,15 @@ def test_checkpoints_of_the_first_versions_are_read() -> None:
         assert found.said == [("user", "为什么？"), ("assistant", "Because.")]
         assert certainty(gemini_cli, json.dumps(document, indent=1)) >= 80
         assert str(found.kept[0].timestamp).startswith("2026-")
+    long: JsonObject = {"messages": [user("u1", "长" * 40_000)], **HEADER}
+    assert read(gemini_cli, json.dumps(long, indent=1)).conversations == [f"gemini_cli:{SESSION}"]
 
 
-def test_the_project_is_named_where_it_can_be_and_hashed_where_not() -> None:
+def test_a_project_is_named_where_it_can_be_and_a_subagent_names_its_session() -> None:
     root = f"/home/mei/.gemini/tmp/{HASH}/.project_root"
     for others, project in (({root: "/home/mei/relay\n"}, "/home/mei/relay"), ({}, HASH[:8])):
         (turn,) = turns(parsed(gemini_cli, lines(HEADER, user("u1", "?")), PATH, others))
         assert turn.project == project
-
-
-def test_a_subagent_names_the_session_that_it_worked_for() -> None:
     own: JsonObject = {"sessionId": "sub-1", "kind": "subagent", "directories": ["/home/mei/relay"]}
     path = f"/home/mei/.gemini/tmp/relay/chats/{SESSION}/sub-1.jsonl"
     (turn,) = read(gemini_cli, lines({**HEADER, **own}, user("u1", "查找")), path=path).turns
@@ -147,12 +131,18 @@ def test_a_subagent_names_the_session_that_it_worked_for() -> None:
     assert turn.metadata["parent_session"] == SESSION
 
 
-def test_unknown_records_are_named_and_damage_costs_its_line() -> None:
+def test_it_names_unknown_records_and_knows_its_own_by_content_alone() -> None:
     history = lines(HEADER, message("x1", "hologram", "?"), {"type": "other"}, user("u1", "还在"))
     found = read(gemini_cli, history + '{]\n{"id"')
     assert found.unknown == ["hologram", "other"]
     assert found.said == [("user", "还在")]
     assert [issue.code for issue in found.issues] == ["malformed_record", "truncated_tail"]
+    assert certainty(gemini_cli, lines(HEADER)) >= 95
+    log = {"sessionId": SESSION, "messageId": 0, "type": "user", "message": "?", "timestamp": "?"}
+    assert is_beside(gemini_cli, json.dumps([log], indent=2))
+    of_claude = {"type": "user", "sessionId": "s", "message": {"content": "?"}}
+    for others in (lines(of_claude), json.dumps([{"role": "user", "content": "?"}])):
+        assert claimed(gemini_cli, others) is None
 
 
 def test_a_chat_that_is_being_written_keeps_whole_lines_though_later_ones_may_take_them_back() -> None:
@@ -163,10 +153,29 @@ def test_a_chat_that_is_being_written_keeps_whole_lines_though_later_ones_may_ta
         assert said == whole[: len(said)]
 
 
-def test_it_knows_its_own_by_content_alone_and_leaves_others_alone() -> None:
-    assert certainty(gemini_cli, lines(HEADER)) >= 95
-    log = {"sessionId": SESSION, "messageId": 0, "type": "user", "message": "?", "timestamp": "?"}
-    assert is_beside(gemini_cli, json.dumps([log], indent=2))
-    of_claude = {"type": "user", "sessionId": "s", "message": {"content": "?"}}
-    for others in (lines(of_claude), json.dumps([{"role": "user", "content": "?"}])):
-        assert claimed(gemini_cli, others) is None
+def activity(title: str, time: str, html: str = "", header: str = "Gemini Apps") -> dict[str, object]:
+    answer = {"safeHtmlItem": [{"html": html}]} if html else {}
+    return {"header": header, "title": title, "time": time, "products": [header], **answer}
+
+
+ACTIVITIES = [
+    activity(f"Prompted {THANKED} Attached 2 files.", "2026-06-01T10:05:00.000Z", f"<p>{CLOSED}</p>"),
+    activity(f"Prompted {ASKED}", "2026-06-01T10:00:00.000Z", f"<p>{ANSWERED}</p>"),
+]
+
+
+def test_activities_are_turns_in_order_shown_without_html_and_others_are_counted() -> None:
+    assert certainty(gemini_takeout, ACTIVITIES) > 90
+    found = turns(parsed(gemini_takeout, ACTIVITIES))
+    found.sort(key=lambda turn: turn.turn_index or 0)
+    assert [(turn.role, turn.content) for turn in found] == list(TALK)
+    assert {turn.conversation_id for turn in found} == {"gemini_takeout:2026-06-01"}
+    assert len({turn.native_id for turn in found}) == 4
+    html = "<h3>Why</h3><ul><li>a &amp; b</li><li>c</li></ul><pre><code>x &lt; 1\n  y</code></pre>"
+    found = parsed(gemini_takeout, [activity("Asked Bard: hi", "2023-06-01T10:00:00Z", html, "Bard")])
+    assert said(found) == [("user", "hi"), ("assistant", "Why\n\n- a & b\n\n- c\n\nx < 1\n  y")]
+    found = parsed(gemini_takeout, [*ACTIVITIES, activity("Used Gemini Apps", "2026-06-01T10:00:00Z"), 3])
+    assert len(said(found)) == 4
+    assert unknown(found) == ["activity Used Gemini", "no activity"]
+    other = activity("Watched x", "2026-06-01T10:00:00Z", header="YouTube")
+    assert certainty(gemini_takeout, [other]) == 0

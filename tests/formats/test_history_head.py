@@ -65,7 +65,16 @@ def test_a_document_is_known(content: str, document: object) -> None:
     assert endless.document["id"] == 1
 
 
-def test_a_document_beyond_the_head_is_as_far_as_it_goes() -> None:
+def test_text_is_text_one_object_two_things_and_a_long_document_as_far_as_it_goes() -> None:
+    texts = ["", "\n", "# 标题\n", "[2024-01-01] User: hi", "[ ] to do\n[x] done", "[[a link]]"]
+    for content in (*texts, "{{ a template }}", '# hi\n{"a": 1}\n'):
+        assert head(content).shape == "text", content
+    found = head('{"a": 1}\n')
+    lines, document = readings(found)
+    assert (lines.shape, lines.records) == ("json_lines", ({"a": 1},))
+    assert (document.shape, document.document) == ("json", {"a": 1})
+    long = head(f'{{"a": "{LONG}"}}')
+    assert [reading.shape for reading in readings(long)] == ["json", "json_lines"]
     document = [{"id": 1, "title": "一"}, {"id": 2, "text": LONG, "more": 3}]
     found = head(json.dumps(document, ensure_ascii=False))
     assert isinstance(found.document, list)
@@ -75,21 +84,6 @@ def test_a_document_beyond_the_head_is_as_far_as_it_goes() -> None:
     assert list(second) == ["id", "text"]
     assert LONG.startswith(str(second["text"]))
     assert len(str(second["text"])) > HEAD_BYTES // 3 - 100
-
-
-def test_text_is_text_whatever_it_begins_with() -> None:
-    texts = ["", "\n", "# 标题\n", "[2024-01-01] User: hi", "[ ] to do\n[x] done", "[[a link]]"]
-    for content in (*texts, "{{ a template }}", '# hi\n{"a": 1}\n'):
-        assert head(content).shape == "text", content
-
-
-def test_one_object_alone_is_a_document_and_a_line() -> None:
-    found = head('{"a": 1}\n')
-    lines, document = readings(found)
-    assert (lines.shape, lines.records) == ("json_lines", ({"a": 1},))
-    assert (document.shape, document.document) == ("json", {"a": 1})
-    long = head(f'{{"a": "{LONG}"}}')
-    assert [reading.shape for reading in readings(long)] == ["json", "json_lines"]
 
 
 @for_each("block_bytes", [1, 1000, 10**6])
@@ -102,9 +96,7 @@ def test_the_text_of_a_head_ends_with_a_whole_character(block_bytes: int) -> Non
 
 @settings(max_examples=rounds(50, thorough=300))
 @given(JSON, st.data())
-def test_the_beginning_of_a_value_says_nothing_that_the_value_does_not(
-    value: Any, data: st.DataObject
-) -> None:
+def test_the_beginning_of_a_value_says_nothing_that_it_does_not(value: Any, data: st.DataObject) -> None:
     text = json.dumps({"k": value})
     end = data.draw(st.integers(1, len(text)))
     assert is_part(partial_json(text[:end]), {"k": value})

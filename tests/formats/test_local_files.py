@@ -4,6 +4,7 @@ import os
 import socket
 import sqlite3
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -54,40 +55,37 @@ def test_files_are_found_below_folders_hidden_ones_too_sorted_and_with_their_sta
     assert find(tmp_path).roots == (str(tmp_path.resolve()),)
 
 
-def test_an_input_that_is_not_there_is_an_issue_and_its_place_is_known(tmp_path: Path) -> None:
-    found = find(tmp_path / "gone")
-    assert codes(found, tmp_path) == [("gone", "unreadable")]
-    assert found.roots == (str(tmp_path.resolve() / "gone"),)
-
-
-def test_an_input_may_begin_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_input_may_begin_at_home_or_not_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "x.json")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert names(find(Path("~/x.json")), tmp_path) == ["x.json"]
+    found = find(tmp_path / "gone")
+    assert codes(found, tmp_path) == [("gone", "unreadable")]
+    assert found.roots == (str(tmp_path.resolve() / "gone"),)
+    path = tmp_path / "x.json"
+    assert not FILES.is_gone(str(path))
+    assert FILES.is_gone(str(tmp_path / "y.json"))
+    assert FILES.is_gone(str(path / "below a file"))
 
 
-def test_what_version_control_and_package_managers_keep_is_left_out(tmp_path: Path) -> None:
+def test_our_own_index_and_what_version_control_and_package_managers_keep_is_left_out(tmp_path: Path) -> None:
     for folder in (".git", "node_modules/chat", ".venv/lib", "pkg/__pycache__", "env", ".git-notes"):
         write(tmp_path / folder / "x.json")
     write(tmp_path / "env" / "pyvenv.cfg")
     assert names(find(tmp_path), tmp_path) == [".git-notes/x.json"]
     assert names(find(tmp_path / ".git"), tmp_path) == [".git/x.json"]
-
-
-def test_our_own_index_is_never_found(tmp_path: Path) -> None:
     own = tmp_path / "past_chats.db"
     with closing(sqlite3.connect(own)) as connection:
         connection.execute("CREATE TABLE prompts (id)")
     write(tmp_path / "past_chats.db-wal")
     write(tmp_path / "past_chats.db-shm")
-    assert names(find(tmp_path, files=LocalFiles([str(own)])), tmp_path) == []
-    assert names(find(tmp_path), tmp_path) == ["past_chats.db"]
+    assert names(find(tmp_path, files=LocalFiles([str(own)])), tmp_path) == [".git-notes/x.json"]
+    assert names(find(tmp_path), tmp_path) == [".git-notes/x.json", "past_chats.db"]
 
 
 def test_globs_leave_out_paths_and_all_below_them(tmp_path: Path) -> None:
-    everything = [
-        str(write(tmp_path / name).relative_to(tmp_path)) for name in ("a/x.json", "a/x.md", "secret/x.json")
-    ]
+    everything = ["a/x.json", "a/x.md", "secret/x.json"]
+    assert all(write(tmp_path / name) for name in everything)
     for exclude, left in {
         "*.md": ["a/x.json", "secret/x.json"],
         "secret": ["a/x.json", "a/x.md"],
@@ -100,13 +98,16 @@ def test_globs_leave_out_paths_and_all_below_them(tmp_path: Path) -> None:
         assert names(find(tmp_path, exclude=exclude), tmp_path) == left, exclude
 
 
-def test_a_link_in_a_circle_ends_and_is_named(tmp_path: Path) -> None:
+def test_links_are_followed_once_and_circles_and_links_to_everything_are_named(tmp_path: Path) -> None:
     write(tmp_path / "a" / "b" / "x.json")
     (tmp_path / "a" / "b" / "back").symlink_to(tmp_path / "a")
     (tmp_path / "a" / "self").symlink_to("self")
+    (tmp_path / "all").symlink_to("/")
+    (tmp_path / "around").symlink_to(tmp_path.parent)
     found = find(tmp_path)
     assert names(found, tmp_path) == ["a/b/x.json"]
-    assert codes(found, tmp_path) == [("a/b/back", "link"), ("a/self", "link")]
+    links = [(name, "link") for name in ("a/b/back", "a/self", "all", "around")]
+    assert sorted(codes(found, tmp_path)) == links
 
 
 def test_links_to_a_file_find_it_once_under_its_own_name(tmp_path: Path) -> None:
@@ -129,17 +130,7 @@ def test_a_link_out_of_the_folder_is_followed_once(tmp_path: Path) -> None:
     assert find(root, exclude="kept elsewhere").files == ()
 
 
-def test_a_link_to_everything_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "all").symlink_to("/")
-    (tmp_path / "around").symlink_to(tmp_path.parent)
-    found = find(tmp_path)
-    assert found.files == ()
-    assert codes(found, tmp_path) == [("all", "link"), ("around", "link")]
-
-
-def test_pipes_and_sockets_are_named_and_wait_for_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pipes_and_sockets_are_named_but_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         monkeypatch.chdir(tmp_path)  # the name of a socket is short
@@ -150,17 +141,15 @@ def test_pipes_and_sockets_are_named_and_wait_for_nobody(
     assert [(issue.code, issue.detail) for issue in found.issues] == details
 
 
-def test_names_that_differ_in_case_alone_are_two_files(tmp_path: Path) -> None:
+def test_names_that_differ_in_case_alone_or_are_no_text_are_files_of_their_own(tmp_path: Path) -> None:
     write(tmp_path / "Chat.md")
     write(tmp_path / "chat.md")
     assert names(find(tmp_path), tmp_path) == sorted({path.name for path in tmp_path.iterdir()})
-
-
-def test_a_name_that_is_no_text_is_shown_and_found_again(tmp_path: Path) -> None:
-    write(tmp_path / os.fsdecode(b"\xff\xe4.json"), "[]")
-    write(tmp_path / r"\xff.json", "{}")
-    found = find(tmp_path)
-    assert names(found, tmp_path) == [r"\xff.json", r"\xff\xe4.json"]
+    odd = tmp_path / "odd"
+    write(odd / os.fsdecode(b"\xff\xe4.json"), "[]")
+    write(odd / r"\xff.json", "{}")
+    found = find(odd)
+    assert names(found, odd) == [r"\xff.json", r"\xff\xe4.json"]
     assert [content_of(file) for file in found.files] == [b"{}", b"[]"]
     for file in found.files:
         file.path.encode()
@@ -199,7 +188,7 @@ def test_a_folder_without_permission_is_named_and_the_others_are_read() -> None:
             closed.parent.chmod(0o700)
 
 
-def test_a_file_that_grows_while_it_is_read_is_read_as_it_was(tmp_path: Path) -> None:
+def test_a_file_that_grows_meanwhile_is_read_as_it_was_and_a_cut_one_an_issue(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", "一\n" * 100_000)
     reader = FILES.reader(find(tmp_path).files[0])
     blocks = reader.blocks()
@@ -208,11 +197,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_as_it_was(tmp_path: Path) ->
         more.write("二\n")
     assert len(first + b"".join(blocks)) == 400_000
     assert len(b"".join(reader.blocks())) == 400_000
-
-
-def test_a_file_that_is_cut_off_while_it_is_read_is_an_issue(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.jsonl", "一\n" * 100_000)
-    blocks = FILES.reader(find(tmp_path).files[0]).blocks()
+    blocks = reader.blocks()
     next(blocks)
     os.truncate(path, 10)
     with pytest.raises(UnreadableHistoryError, match="cut off"):
@@ -280,8 +265,91 @@ def test_known_folders_are_those_that_there_are(tmp_path: Path, monkeypatch: pyt
     assert names(FILES.find_known(roots, exclude=["*.md"]).run_sync().unwrap(), home) == [session]
 
 
-def test_a_file_that_is_gone_is_gone(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.json")
-    assert not FILES.is_gone(str(path))
-    assert FILES.is_gone(str(tmp_path / "y.json"))
-    assert FILES.is_gone(str(path / "below a file"))
+CHAT = "聊天/一.md"
+EXPORT = {"conversations.json": "[]", "user.json": "{}", CHAT: "\ufeff# 一", "__MACOSX/._user.json": "x"}
+
+
+def archive(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.mkdir("folder")
+        for name, content in members.items():
+            opened.writestr(name, content)
+    return path
+
+
+def found_in(path: Path) -> FoundFiles:
+    return LocalFiles().find([str(path)]).run_sync().unwrap()
+
+
+def members(found: FoundFiles) -> list[str]:
+    return [file.member for file in found.files]
+
+
+def test_the_members_of_an_archive_are_files_beside_each_other(tmp_path: Path) -> None:
+    path = archive(tmp_path / "export.ZIP", EXPORT)
+    found = found_in(tmp_path)
+    assert members(found) == ["conversations.json", "user.json", CHAT]
+    last = found.files[-1]
+    assert last.source == f"{path.resolve()}!{CHAT}"
+    assert (last.size, last.modified_ns) == (len(EXPORT[CHAT].encode()), path.stat().st_mtime_ns)
+    reader = LocalFiles().reader(last)
+    assert b"".join(reader.blocks()).decode() == "# 一"
+    # A member sees the others.
+    assert (reader.name, reader.entries()) == ("一.md", ["一.md"])
+    assert "conversations.json" in reader.entries("..")
+    sibling = reader.sibling("../user.json")
+    assert sibling is not None
+    assert b"".join(sibling.blocks()) == b"{}"
+    assert reader.sibling("../../outside.json") is None
+
+
+def test_a_member_is_gone_when_its_archive_or_it_is(tmp_path: Path) -> None:
+    path = archive(tmp_path / "export.zip", EXPORT).resolve()
+    files = LocalFiles()
+    assert not files.is_gone(f"{path}!user.json")
+    assert files.is_gone(f"{path}!gone.json")
+    assert files.is_gone(f"{tmp_path}/other.zip!user.json")
+    path.write_bytes(b"damaged")
+    assert not files.is_gone(f"{path}!user.json")
+
+
+def test_what_an_archive_should_not_hold_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = archive(tmp_path / "export.zip", {"a.json": "[]", "bomb.json": "0" * 70_000_000, "in.zip": "PK"})
+    found = found_in(path)
+    assert members(found) == ["a.json"]
+    assert [(issue.path.rpartition("!")[2], issue.code) for issue in found.issues] == [
+        ("bomb.json", "too_large"),
+        ("in.zip", "unreadable"),
+    ]
+    monkeypatch.setattr("chatmemory_layers.files.zip_archive.MAX_MEMBERS", 2)
+    found = found_in(archive(tmp_path / "export.zip", EXPORT))
+    assert (members(found), [issue.code for issue in found.issues]) == ([], ["too_large"])
+
+
+def test_a_name_that_leads_out_leads_nowhere_and_what_is_no_archive_is_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "export.zip", {"../../outside.json": "[1]"})
+    (file,) = found_in(tmp_path).files
+    assert b"".join(LocalFiles().reader(file).blocks()) == b"[1]"
+    assert [one.name for one in tmp_path.rglob("*")] == ["export.zip"]
+    for damage in (b"", b"PK\x03\x04 no archive", b"\x00" * 100):
+        path.write_bytes(damage)
+        assert [issue.code for issue in found_in(tmp_path).issues] == ["unreadable"]
+
+
+def test_an_encrypted_or_damaged_member_is_an_issue_of_that_member(tmp_path: Path) -> None:
+    path = archive(tmp_path / "export.zip", {"a.json": "[]"})
+    content = bytearray(path.read_bytes())
+    # The flags of the member in the archive's directory: signature, two versions, flags.
+    content[content.index(b"PK\x01\x02", content.index(b"PK\x01\x02") + 1) + 8] |= 1
+    path.write_bytes(content)
+    found = found_in(path)
+    assert [issue.detail for issue in found.issues] == ["it is encrypted: unpack the archive"]
+    path = archive(tmp_path / "export.zip", {"a.json": "[" + "1, " * 1000 + "2]", "b.json": "[]"})
+    content = bytearray(path.read_bytes())
+    start = content.index(b"a.json") + len(b"a.json")
+    content[start : start + 10] = b"\xff" * 10
+    path.write_bytes(content)
+    first, second = found_in(path).files
+    with pytest.raises(UnreadableHistoryError):
+        list(LocalFiles().reader(first).blocks())
+    assert b"".join(LocalFiles().reader(second).blocks()) == b"[]"

@@ -9,11 +9,8 @@ from tests.for_each import for_each
 from tests.formats.exported import certainty
 from tests.read_turns import as_json, read
 
-PHOTO: dict[str, Json] = {
-    "img_url": ["https://example.org/dog.jpg"],
-    "blip_caption": "a photo of a dog in a red coat",
-    "query": "dog",
-}
+CAPTION = "a photo of a dog in a red coat"
+PHOTO: dict[str, Json] = {"img_url": ["https://example.org/dog.jpg"], "blip_caption": CAPTION, "query": "dog"}
 TALK: dict[str, Json] = {
     "speaker_a": "Mei",
     "speaker_b": "Jonas",
@@ -54,9 +51,7 @@ FIRST, SECOND = datetime(2023, 5, 8, 13, 56, tzinfo=UTC), datetime(2023, 9, 13, 
         ({**TALK, "sample_id": "9"}, "locomo:9"),
     ],
 )
-def test_turns_are_found_wherever_the_sessions_lie(
-    document: Json, conversation: str, indent: int | None
-) -> None:
+def test_turns_are_found_wherever_sessions_lie(document: Json, conversation: str, indent: int | None) -> None:
     text = as_json(document, indent=indent)
     found = read(locomo, text, path="/d/talk.json")
     assert [(turn.native_id, turn.session, turn.speaker, turn.content) for turn in found.kept] == SAID
@@ -65,10 +60,6 @@ def test_turns_are_found_wherever_the_sessions_lie(
     assert {turn.role for turn in found.kept} == {"user"}
     assert certainty(locomo, text) > 90
     assert certainty(role_list, text) == 0
-
-
-def test_sessions_without_dialogue_ids_are_not_its_own() -> None:
-    assert certainty(locomo, as_json({"session_1": [{"user": "x"}]})) == 0
 
 
 @for_each(
@@ -88,16 +79,14 @@ def test_a_date_is_understood_or_left_open(text: str, instant: datetime | None) 
     assert read(locomo, as_json(talk)).kept[0].timestamp == instant
 
 
-def test_messages_with_a_date_of_their_own_keep_it_and_those_that_say_nothing_are_counted() -> None:
+def test_messages_and_samples_have_dates_of_their_own_and_what_says_nothing_is_counted() -> None:
     dated: Json = {"speaker": "A", "dia_id": "D1:1", "clean_text": "hi", "date_time": "29.12.2023, 16:44:55"}
     found = read(locomo, as_json({"session_1": [dated, {"speaker": "A", "dia_id": "D1:2", "text": ""}]}))
     (turn,) = found.kept
     assert (turn.content, turn.timestamp) == ("hi", datetime(2023, 12, 29, 16, 44, 55, tzinfo=UTC))
     assert found.unknown == ["turn without text"]
-
-
-def test_two_samples_are_two_conversations_with_dates_of_their_own() -> None:
     talk = {**TALK, "session_1_date_time": "3:00 pm on 1 June, 2024"}
     found = read(locomo, as_json([SAMPLE, {**SAMPLE, "sample_id": "conv-8", "conversation": talk}]))
     assert found.conversations == ["locomo:conv-7", "locomo:conv-8"]
     assert found.kept[3].timestamp == datetime(2024, 6, 1, 15, 0, tzinfo=UTC)
+    assert certainty(locomo, as_json({"session_1": [{"user": "x"}]})) == 0

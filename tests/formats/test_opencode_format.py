@@ -10,14 +10,9 @@ from tests.read_turns import read
 
 STORE = "/home/mei/.local/share/opencode/storage"
 SESSION_PATH = f"{STORE}/session/p1/ses_1.json"
-SESSION: dict[str, Any] = {
-    "id": "ses_1",
-    "version": "1.1.0",
-    "projectID": "p1",
-    "directory": "/home/mei/app",
-    "title": "修复重试",
-    "time": {"created": 1730000000000, "updated": 1730000009000},
-}
+ABOUT = {"id": "ses_1", "version": "1.1.0", "projectID": "p1", "directory": "/home/mei/app"}
+TIMES = {"created": 1730000000000, "updated": 1730000009000}
+SESSION: dict[str, Any] = {**ABOUT, "title": "修复重试", "time": TIMES}
 
 
 def info(native_id: str, role: str, at: int, **fields: Any) -> dict[str, Any]:
@@ -86,27 +81,22 @@ def test_an_export_and_the_older_layout_read_as_the_store_does() -> None:
         for path, content in store().items()
     }
     assert said(parsed(opencode, SESSION, f"{STORE}/session/info/ses_1.json", others=old)) == SAID
+    # A message and a part are no transcripts of their own.
+    assert [path for path, content in store().items() if not is_beside(opencode, content, path)] == []
+    assert certainty(opencode, SESSION, "/x.json") > 0
 
 
-def test_a_damaged_part_is_an_issue_and_the_rest_is_read() -> None:
+def test_a_damaged_part_is_an_issue_and_an_id_that_is_a_path_leads_nowhere() -> None:
     files = store()
     files[f"{STORE}/part/msg_2/prt_1.json"] = '{"type":"reaso'
     files[f"{STORE}/message/ses_1/msg_3.json"] = "[]"
     found = parsed(opencode, SESSION, SESSION_PATH, others=files)
     assert said(found) == [SAID[0], SAID[1], SAID[3]]
     assert [code for code, _ in issues(found)] == ["malformed_record", "truncated_tail"]
-
-
-def test_an_id_that_is_a_path_leads_nowhere_and_without_messages_there_are_no_turns() -> None:
     message = info("msg_1", "user", 1, summary={"body": "不该读到"})
-    files = {"/home/mei/.local/share/opencode/secret/msg_1.json": message}
-    assert parsed(opencode, {**SESSION, "id": "../../secret"}, SESSION_PATH, others=files) == []
+    outside = {"/home/mei/.local/share/opencode/secret/msg_1.json": message}
+    assert parsed(opencode, {**SESSION, "id": "../../secret"}, SESSION_PATH, others=outside) == []
     assert parsed(opencode, SESSION, SESSION_PATH) == []
-
-
-def test_messages_and_parts_are_no_transcripts_of_their_own() -> None:
-    assert [path for path, content in store().items() if not is_beside(opencode, content, path)] == []
-    assert certainty(opencode, SESSION, "/x.json") > 0
 
 
 def test_the_rows_of_the_store_say_what_the_files_did() -> None:

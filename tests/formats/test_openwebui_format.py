@@ -34,14 +34,30 @@ def test_a_list_a_wrapped_chat_and_a_bare_one_read_the_same() -> None:
         assert answer.conversation_id == f"openwebui:{name}"
         assert answer.timestamp == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
         assert answer.metadata == {"title": "天气", "model": "llama3.1"}
+    listed = [
+        {"id": "1", "role": "user", "content": "你好"},
+        {"id": "2", "role": "assistant", "content": "Hi"},
+    ]
+    found = parsed(openwebui, [{"id": "c", "chat": {"title": "t", "messages": listed}}])
+    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
 
 
-def test_the_path_that_ends_at_the_current_message_is_read() -> None:
+def test_the_current_path_is_read_and_an_answer_may_stand_in_its_items_alone() -> None:
     other = message("3", "1", "assistant", "别的模型", timestamp=1800000000)
     assert said(parsed(openwebui, chat(*PAIR, other, current="2"))) == SAID
     assert said(parsed(openwebui, chat(*PAIR, other)))[1] == ("assistant", "别的模型")
     circle = chat(message("1", "2", "user", "甲"), message("2", "1", "assistant", "乙"), current="2")
     assert said(parsed(openwebui, circle)) == [("user", "甲"), ("assistant", "乙")]
+    output = [
+        {"type": "reasoning", "content": [{"type": "output_text", "text": "想一想"}]},
+        {"type": "function_call", "call_id": "c1", "name": "weather"},
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "18"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "18 度"}]},
+    ]
+    for content, others in (("", [("thinking", "想一想"), ("tool_result", "18")]), ("18 度", [])):
+        answer = message("2", "1", "assistant", content, output=output)
+        found = parsed(openwebui, chat(PAIR[0], answer, current="2"))
+        assert (said(found), tagged(found)) == (SAID, others)
 
 
 def test_reasoning_and_tool_calls_are_taken_out_of_the_text_and_other_details_stay() -> None:
@@ -57,25 +73,3 @@ def test_reasoning_and_tool_calls_are_taken_out_of_the_text_and_other_details_st
     assert turns(found)[1].metadata["tool_calls"] == [{"name": "get_weather", "id": "call_1"}]
     other = "<details><summary>Log</summary>第 3 行</details>"
     assert said(parsed(openwebui, chat(message("1", None, "user", other), current="1"))) == [("user", other)]
-
-
-def test_a_chat_without_a_tree_is_its_list() -> None:
-    listed = [
-        {"id": "1", "role": "user", "content": "你好"},
-        {"id": "2", "role": "assistant", "content": "Hi"},
-    ]
-    found = parsed(openwebui, [{"id": "c", "chat": {"title": "t", "messages": listed}}])
-    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
-
-
-def test_an_answer_may_stand_in_its_items_alone() -> None:
-    output = [
-        {"type": "reasoning", "content": [{"type": "output_text", "text": "想一想"}]},
-        {"type": "function_call", "call_id": "c1", "name": "weather"},
-        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "18"}]},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "18 度"}]},
-    ]
-    for content, others in (("", [("thinking", "想一想"), ("tool_result", "18")]), ("18 度", [])):
-        answer = message("2", "1", "assistant", content, output=output)
-        found = parsed(openwebui, chat(PAIR[0], answer, current="2"))
-        assert (said(found), tagged(found)) == (SAID, others)

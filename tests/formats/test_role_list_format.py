@@ -56,7 +56,7 @@ def test_one_chat_is_read_from_many_shapes(text: str) -> None:
     assert certainty(role_list, text) >= 50
 
 
-def test_several_chats_are_told_apart_by_id_or_place() -> None:
+def test_several_chats_are_told_apart_and_one_side_alone_needs_the_plain_names() -> None:
     for text in (
         as_json({"conversations": [{"id": "c-1", "messages": CHAT}, {"id": "c-2", "messages": CHAT}]}),
         as_json([{"messages": CHAT, "id": "c-1"}, {"messages": CHAT, "id": "c-2"}], indent=1),
@@ -67,9 +67,19 @@ def test_several_chats_are_told_apart_by_id_or_place() -> None:
         assert found.conversations == ["role_list:c-1", "role_list:c-2"]
     placed = read(role_list, as_json([CHAT, CHAT]), path="/a.json")
     assert placed.conversations == ["role_list:/a.json#1", "role_list:/a.json#2"]
+    assert certainty(role_list, as_json(CHAT[:1])) == 50
+    assert certainty(role_list, as_json([{"role": "user", "body": "x"}, {"role": "owner", "body": "y"}])) == 0
+    text = '[{"role": "user", "content": "\\ud83e你好\\u0000"}, {"role": "assistant", "content": nul}, {"role": "assistant", "content": "您好", "tokens": 123456789012345678901234567890}]'
+    found = read(role_list, text)
+    assert [issue.code for issue in found.issues] == ["malformed_record"]
+    assert found.said == [("user", "\ud83e你好\x00"), ("assistant", "您好")]
+    parts: list[Json] = [{"text": "hm", "thought": True}, {"text": "您好"}]
+    found = read(role_list, lines(CHAT[0], {"role": "model", "parts": parts}))
+    assert found.said == SAID
+    assert [turn.content for turn in found.turns if turn.kind == "thinking"] == ["hm"]
 
 
-def test_times_ids_titles_and_names_are_taken_along() -> None:
+def test_times_ids_titles_and_names_are_taken_along_and_unknown_names_are_persons() -> None:
     messages: Json = [
         {"id": "m1", "role": "user", "name": "小美", "content": "在吗", "timestamp": 1_700_000_000},
         {"id": "m2", "role": "assistant", "content": "在", "created_at": "2023-11-14T22:13:25Z"},
@@ -83,6 +93,10 @@ def test_times_ids_titles_and_names_are_taken_along() -> None:
     record = {"type": "message", "id": "m1", "timestamp": "2026-05-12T01:02:27Z", "message": CHAT[0]}
     (turn,) = read(role_list, lines({"type": "session"}, record)).kept
     assert (turn.native_id, turn.timestamp) == ("m1", datetime(2026, 5, 12, 1, 2, 27, tzinfo=UTC))
+    chat = [*pair("sender", "user", "bot", "text") * 50, {"sender": "Jonas", "text": "me too"}]
+    turns = read(role_list, as_json(chat)).kept
+    assert (turns[-1].role, turns[-1].speaker) == ("user", "Jonas")
+    assert len(turns) == 101
 
 
 RESPONSES = [
@@ -109,22 +123,13 @@ EMPTY = [{**one, "content": "", "parts": [{"type": "text", "text": one["content"
         (EMPTY, "/chats/x.txt", None),
     ],
 )
-def test_other_exports_of_messages_are_read_for_what_they_are(
-    document: Json, conversation: str, title: str | None
-) -> None:
+def test_other_exports_are_read_as_their_own(document: Json, conversation: str, title: str | None) -> None:
     text = as_json(document, indent=1)
     found = read(role_list, text)
     assert found.said == SAID
     assert certainty(role_list, text) >= 50
     assert found.conversations == [f"role_list:{conversation}"]
     assert {turn.metadata.get("title") for turn in found.kept} == {title}
-
-
-def test_an_unknown_name_beside_known_ones_is_a_persons_and_the_same_answer_again_another_turn() -> None:
-    chat = [*pair("sender", "user", "bot", "text") * 50, {"sender": "Jonas", "text": "me too"}]
-    turns = read(role_list, as_json(chat)).kept
-    assert (turns[-1].role, turns[-1].speaker) == ("user", "Jonas")
-    assert len(turns) == 101
 
 
 @for_each(
@@ -134,10 +139,7 @@ def test_an_unknown_name_beside_known_ones_is_a_persons_and_the_same_answer_agai
         [{"id": 1, "user": "ann", "text": "hi"}, {"id": 2, "user": "bob", "text": "yo"}],
         {"users": [{"role": "admin", "content": "x"}, {"role": "owner", "content": "y"}]},
         [{"type": "function", "name": "f", "inputs": []}],
-        [
-            {"user": {"login": "mei", "type": "User"}, "body": "x"},
-            {"user": {"login": "b", "type": "Bot"}, "body": "y"},
-        ],
+        [{"user": {"login": "b", "type": kind}, "body": "x"} for kind in ("User", "Bot")],
         [{"role": "user"}, {"role": "assistant"}],
         [1, 2, 3],
         [],
@@ -149,22 +151,3 @@ def test_other_json_is_left_alone(document: Json) -> None:
     assert claimed(role_list, as_json(document)) is None
     assert claimed(role_list, as_json(document, indent=1)) is None
     assert read(role_list, as_json(document)).kept == []
-
-
-def test_one_side_alone_needs_the_plain_names() -> None:
-    assert certainty(role_list, as_json(CHAT[:1])) == 50
-    assert certainty(role_list, as_json([{"role": "user", "body": "x"}, {"role": "owner", "body": "y"}])) == 0
-
-
-def test_damage_is_an_issue_and_the_rest_is_read() -> None:
-    text = '[{"role": "user", "content": "\\ud83e你好\\u0000"}, {"role": "assistant", "content": nul}, {"role": "assistant", "content": "您好", "tokens": 123456789012345678901234567890}]'
-    found = read(role_list, text)
-    assert [issue.code for issue in found.issues] == ["malformed_record"]
-    assert found.said == [("user", "\ud83e你好\x00"), ("assistant", "您好")]
-
-
-def test_thoughts_among_the_parts_of_a_message_are_no_answer() -> None:
-    parts: list[Json] = [{"text": "hm", "thought": True}, {"text": "您好"}]
-    found = read(role_list, lines(CHAT[0], {"role": "model", "parts": parts}))
-    assert found.said == SAID
-    assert [turn.content for turn in found.turns if turn.kind == "thinking"] == ["hm"]

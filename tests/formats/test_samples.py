@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from chatmemory.pastchats.formats.detection import Detection, detect
@@ -10,11 +11,11 @@ from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from tests.for_each import for_each
 from tests.formats.histories import EXPECTED, FILES, FOLDER, formats, issues_of, kept_turns, read
+from tests.read_turns import Read
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "histories"
+SHIPPED = sorted(path for path in EXAMPLES.rglob("*") if path.is_file() and path.name != "README.md")
 WITH_TURNS = [sample for sample in EXPECTED if sample["conversations"]]
-EACH_CASE = for_each(
-    ("sample", "case"), [(sample, case) for sample in WITH_TURNS for case in sample["cases"]]
-)
 
 
 def detected(name: str, content: bytes) -> Detection:
@@ -47,33 +48,20 @@ def test_a_sample_is_whole_and_holds_as_many_conversations_as_expected(sample: d
         assert roles == sample["total_turns_by_role"]
 
 
-@EACH_CASE
-def test_a_conversation_holds_the_turns_that_are_expected(
-    sample: dict[str, Any], case: dict[str, Any]
-) -> None:
+@for_each(("sample", "case"), [(sample, case) for sample in WITH_TURNS for case in sample["cases"]])
+def test_a_conversation_is_what_is_expected(sample: dict[str, Any], case: dict[str, Any]) -> None:
     turns = case_turns(sample, case)
     assert Counter(turn.role for turn in turns) == case["turns_by_role"]
     assert len(turns) == case["turns"]
     for turn, expected in ((turns[0], case["first_turn"]), (turns[-1], case["last_turn"])):
         assert (turn.role, " ".join(turn.content.split())[:60]) == (expected["role"], expected["text60"])
-
-
-@EACH_CASE
-def test_a_conversation_was_said_when_it_is_expected_to(sample: dict[str, Any], case: dict[str, Any]) -> None:
-    times = [turn.timestamp for turn in case_turns(sample, case) if turn.timestamp is not None]
+    times = [turn.timestamp for turn in turns if turn.timestamp is not None]
     for expected, found in ((case["first_timestamp"], min), (case["last_timestamp"], max)):
         if expected is None:
             assert times == []
         else:
             # Unix seconds are floats: what they mean is within a millisecond.
             assert abs((found(times) - instant(expected)).total_seconds()) < 0.001
-
-
-@EACH_CASE
-def test_a_conversation_has_the_title_models_and_project_that_are_expected(
-    sample: dict[str, Any], case: dict[str, Any]
-) -> None:
-    turns = case_turns(sample, case)
     # A model may have said nothing but its thoughts.
     everything = [turn for turn in read(sample["file"]) if isinstance(turn, PromptTurn)]
     assert {turn.metadata.get("model") for turn in everything} >= set(case.get("models", ()))
@@ -101,12 +89,22 @@ def instant(text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-def test_a_part_of_a_conversation_is_no_conversation() -> None:
+def test_every_sample_is_listed_and_a_part_of_a_conversation_is_none() -> None:
+    sources = (FOLDER / "SOURCES.md").read_text()
+    assert [path for path in FILES if path not in sources] == []
     parts = [path for path in FILES if "/part/" in path or "/message/" in path]
     assert parts
     assert [path for path in parts if detected(path, FILES[path]).issue is None] == []
 
 
-def test_every_sample_is_listed_with_its_source() -> None:
-    sources = (FOLDER / "SOURCES.md").read_text()
-    assert [path for path in FILES if path not in sources] == []
+@for_each("path", SHIPPED)
+def test_each_history_that_ships_is_small_and_read_whole_by_the_format_of_its_folder(path: Path) -> None:
+    reader = TextReader(str(path), {str(path): path.read_bytes()})
+    found = detect(reader, formats().by_name.values())
+    assert found.format is not None, found.issue
+    told = Read(tuple(found.format.parse(reader)))
+    name = path.relative_to(EXAMPLES).parts[0].replace("-", "_")
+    assert {turn.conversation_id.split(":")[0] for turn in told.turns} == {name}
+    assert told.issues == []
+    assert {"user", "assistant"} <= {role for role, _ in told.said}
+    assert path.stat().st_size < 20_000

@@ -44,9 +44,7 @@ def test_a_store_is_read_and_left_as_it_is(past: Indexed, name: str, wal: bool) 
 
 
 @EACH
-def test_a_store_is_read_while_its_tool_writes_and_what_only_the_log_holds_too(
-    past: Indexed, name: str
-) -> None:
+def test_a_store_is_read_while_its_tool_writes_as_far_as_its_log_goes(past: Indexed, name: str) -> None:
     file, write = WRITERS[name]
     path = past.folder / "store" / file
     with closing(connect(path, wal=True)) as tool:
@@ -96,9 +94,8 @@ def test_what_is_deleted_in_the_store_stays_in_the_index(past: Indexed, name: st
     store = make_store(name, past.folder / "store")
     past.index()
     with closing(sqlite3.connect(store)) as tool:
-        for (table,) in tool.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ).fetchall():
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        for (table,) in tool.execute(tables).fetchall():
             tool.execute(f"DELETE FROM {table}")
         tool.commit()
     assert past.index().missing == 1
@@ -109,9 +106,7 @@ def test_what_is_deleted_in_the_store_stays_in_the_index(past: Indexed, name: st
 
 
 @EACH
-def test_thirty_damaged_and_truncated_stores_neither_raise_nor_lose_in_silence(
-    past: Indexed, name: str
-) -> None:
+def test_thirty_damaged_stores_neither_raise_nor_lose_in_silence(past: Indexed, name: str) -> None:
     store = make_store(name, past.folder / "store")
     whole = store.read_bytes()
     past.index()
@@ -134,9 +129,7 @@ def test_thirty_damaged_and_truncated_stores_neither_raise_nor_lose_in_silence(
     assert past.rows() == list(TALK)
 
 
-def test_a_locked_store_is_named_and_read_the_next_time(
-    past: Indexed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_or_unknown_store_is_named(past: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_archive, "BUSY_SECONDS", 0.01)
     store = make_store("goose", past.folder / "store")
     with closing(sqlite3.connect(store)) as tool:
@@ -146,9 +139,6 @@ def test_a_locked_store_is_named_and_read_the_next_time(
         assert [issue.detail for issue in report.issues] == [told]
         tool.rollback()
     assert past.index().turns.new == len(TALK)
-
-
-def test_a_store_of_a_known_tool_in_another_form_is_named(past: Indexed) -> None:
     with closing(connect(past.folder / "opencode.db")) as tool:
         tool.execute("CREATE TABLE session_v2 (id TEXT, data TEXT)")
         tool.commit()

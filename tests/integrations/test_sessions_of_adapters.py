@@ -27,11 +27,8 @@ End: TypeAlias = Callable[[str], Awaitable[int]]
 
 @pytest.fixture
 async def runtime() -> AsyncGenerator[Runtime]:
-    memory = MemorySettings(
-        store=StoreSettings(backend="in_memory"),
-        promotion=PromotionSettings(after_sessions=2),
-        expiry=ExpirySettings(at_session_end=True),
-    )
+    often, ending = PromotionSettings(after_sessions=2), ExpirySettings(at_session_end=True)
+    memory = MemorySettings(store=StoreSettings(backend="in_memory"), promotion=often, expiry=ending)
     async with ManagedRuntime(stacks.configured(Settings(memory=memory))) as runtime:
         yield runtime
 
@@ -77,30 +74,20 @@ def pydantic_ai(runtime: Runtime) -> tuple[Ask, End]:
     return (lambda session_id, message: agent.run(message, conversation_id=session_id), memories.end_session)
 
 
-adapters = pytest.mark.parametrize("adapter", [agent_framework, llama_index, pydantic_ai])
-
-
-@adapters
-async def test_what_sessions_of_an_agent_use_becomes_long_term(
+@pytest.mark.parametrize("adapter", [agent_framework, llama_index, pydantic_ai])
+async def test_what_sessions_use_becomes_long_term_and_one_that_ends_takes_its_short_term_memories_along(
     adapter: Callable[[Runtime], tuple[Ask, End]], runtime: Runtime, memory: LongTermMemory
 ) -> None:
-    ask, _ = adapter(runtime)
+    ask, end = adapter(runtime)
     turn = await memory.save_conversation_turn(MEI, SAID, "", session_id="s0").or_raise()
     for session, kind in (("s0", "short_term"), ("s1", "short_term"), ("s2", "long_term")):
         await ask(session, QUESTION)
         assert (await memory.get(MEI, turn.stored[0]).or_raise()).memory_type == kind
-
-
-@adapters
-async def test_a_session_that_ends_takes_its_short_term_memories_along(
-    adapter: Callable[[Runtime], tuple[Ask, End]], runtime: Runtime, memory: LongTermMemory
-) -> None:
-    _, end = adapter(runtime)
-    for session in ("s0", "s1"):
-        await memory.save_conversation_turn(MEI, SAID, "Noted.", session_id=session).or_raise()
-    assert await end("s0") == 2
-    assert {one.session_id for one in (await memory.list(MEI).or_raise()).memories} == {"s1"}
-    assert await end("s0") == 0
+    for session in ("e0", "e1"):
+        await memory.save_conversation_turn(MEI, "Is it on?", "Noted.", session_id=session).or_raise()
+    assert [await end("e0") for _ in range(2)] == [2, 0]
+    left = {one.session_id for one in (await memory.list(MEI, memory_type="short_term").or_raise()).memories}
+    assert left & {"e0", "e1"} == {"e1"}
 
 
 async def test_what_adk_searches_for_counts_as_used(runtime: Runtime, memory: LongTermMemory) -> None:

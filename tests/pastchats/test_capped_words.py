@@ -9,9 +9,7 @@ from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepos
 from tests.past_turns import open_past_chats
 from tests.searched import keep, rows_of, said, search_of
 
-COMMON = [
-    said(f"retry the 数据库 webhook, note {number}", number=number, talk=f"{number}") for number in range(60)
-]
+COMMON = [said(f"retry the 数据库 webhook, note {n}", number=n, talk=f"{n}") for n in range(60)]
 IDLE = [said(f"nothing of note {number}", number=number, talk=f"idle {number}") for number in range(90)]
 OLDEST = said("retry with an idempotency key", talk="oldest")
 
@@ -26,16 +24,13 @@ def past(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlitePromptRepository]:
         yield repository
 
 
-def test_a_rare_word_is_found_behind_common_ones(past: SqlitePromptRepository) -> None:
+def test_a_rare_word_is_found_behind_common_ones_and_its_score_holds_those_too(
+    past: SqlitePromptRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = search_of("retry webhook 数据库 idempotency", by_vector=False)
     found = past.candidates(asked).run_sync().unwrap()
     best = max(found.found, key=lambda one: one.lexical)
     assert best.prompt.content == OLDEST.content
-
-
-def test_the_score_of_a_rare_turn_holds_its_common_words_too(
-    past: SqlitePromptRepository, monkeypatch: pytest.MonkeyPatch
-) -> None:
     query = search_of("retry idempotency", by_vector=False)
     capped = rows_of(past.candidates(query).run_sync().unwrap())[1]
     monkeypatch.setattr(prompt_words, "MOST_SCORED", 1000)

@@ -47,19 +47,13 @@ def test_words_count_however_they_are_written(query: str, answer: str) -> None:
     assert about(query, "?", answer)
 
 
-def test_chinese_that_shares_one_pair_of_many_is_about_something_else() -> None:
+def test_what_is_alike_and_three_words_of_a_long_query_are_enough_but_not_one_pair_of_many() -> None:
+    query = "add exponential backoff with jitter and a dead letter queue to the sender of payment events"
+    assert about(query, "backoff?", "With jitter; then the queue.")
     assert not about("按拍摄日期重命名照片", "日期格式错了", "改用 ISO 格式。")
-
-
-def test_what_is_alike_is_about_it_in_any_words() -> None:
     assert about("deliver again later", "webhook retries", "Backoff.", 0.5)
     assert about("???", "ok", "Done.", 0.5)
     assert not about("???", "ok", "Done.")
-
-
-def test_of_a_long_query_three_words_are_enough() -> None:
-    query = "add exponential backoff with jitter and a dead letter queue to the sender of payment events"
-    assert about(query, "backoff?", "With jitter; then the queue.")
 
 
 LONG = (
@@ -68,7 +62,7 @@ LONG = (
 )
 
 
-def test_three_words_of_a_long_prompt_are_not_told_unasked() -> None:
+def test_three_words_of_a_long_prompt_and_numbers_are_not_told_unasked() -> None:
     theme = ("a log of the team", "5 attempts of a new theme, with a name.")
     assert about(LONG, *theme)
     assert not worth_telling(LONG, *theme)
@@ -78,9 +72,6 @@ def test_three_words_of_a_long_prompt_are_not_told_unasked() -> None:
     assert about(LONG, "?", "Done.", 0.5)
     assert not worth_telling(LONG, "?", "Done.", 0.5)
     assert worth_telling(LONG, "?", "Done.", 0.7)
-
-
-def test_numbers_are_no_words_that_one_is_told_for() -> None:
     asked, said = "重试 3 次 500 错误", "3 个 500 强企业"
     assert about(asked, "?", said)
     assert not worth_telling(asked, "?", said)

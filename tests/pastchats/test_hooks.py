@@ -27,26 +27,23 @@ def payload(**values: object) -> bytes:
         ({}, "UserPromptSubmit", ()),
     ],
 )
-def test_a_prompt_is_read_from_what_agents_say(
-    read: dict[str, str], event: str, running: tuple[str, ...]
-) -> None:
+def test_a_prompt_is_read_as_agents_say(read: dict[str, str], event: str, running: tuple[str, ...]) -> None:
     assert prompt_hook(payload(prompt=PROMPT, **read)) == PromptHook(PROMPT, event, running)
 
 
-def test_a_task_in_any_language_is_worth_a_recall_and_what_is_none_is_left_alone() -> None:
+def test_a_task_is_worth_a_recall_and_a_turn_that_is_over_is_found_by_its_transcript() -> None:
     for text in ("给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT):
         assert isinstance(prompt_hook(payload(prompt=text)), PromptHook), text
-    for text in (
-        "ok",
-        "yes, go ahead",
-        "/compact now and then go on",
-        "!git status --short",
-        "好的",
-        "继续吧",
-    ):
+    commands = ("/compact now and then go on", "!git status --short")
+    for text in ("ok", "yes, go ahead", "好的", "继续吧", *commands):
         read = prompt_hook(payload(prompt=text))
         assert isinstance(read, NoHook), text
         assert not read.is_problem
+    stopped = payload(session_id="s", transcript_path="/p/s.jsonl", stop_hook_active=True)
+    assert stop_hook(stopped) == StopHook(("/p/s.jsonl",))
+    codex = payload(type="agent-turn-complete", **{"thread-id": "t", "input-messages": ["x"]})
+    assert stop_hook(codex) == StopHook(format="codex_cli")
+    assert stop_hook(payload(conversation_id="c", transcript_path=None)) == StopHook()
 
 
 @for_each(
@@ -57,14 +54,6 @@ def test_bad_input_is_a_problem_and_no_exception(read: bytes) -> None:
     for hook in (prompt_hook(read), stop_hook(read)):
         assert isinstance(hook, NoHook)
         assert hook.is_problem
-
-
-def test_a_turn_that_is_over_is_found_by_its_transcript() -> None:
-    stopped = payload(session_id="s", transcript_path="/p/s.jsonl", stop_hook_active=True)
-    assert stop_hook(stopped) == StopHook(("/p/s.jsonl",))
-    codex = payload(type="agent-turn-complete", **{"thread-id": "t", "input-messages": ["x"]})
-    assert stop_hook(codex) == StopHook(format="codex_cli")
-    assert stop_hook(payload(conversation_id="c", transcript_path=None)) == StopHook()
 
 
 class Recalling:
@@ -88,17 +77,11 @@ def answer(text: str, *, found: str | None = PROMPT) -> str:
     return injected(Recalling(text, found=found), hook, tokens=600).run_sync().unwrap()
 
 
-def test_what_is_recalled_goes_before_the_model() -> None:
+def test_what_is_recalled_goes_before_the_model_as_far_as_an_agent_takes_it_whole() -> None:
     told = {"hookEventName": "UserPromptSubmit", "additionalContext": "# Memory Recall\n记得"}
     assert json.loads(answer("# Memory Recall\n记得")) == {"hookSpecificOutput": told}
-
-
-def test_nothing_is_said_when_nothing_was_found_or_what_was_only_shares_a_word() -> None:
     assert answer("# Memory Recall\nNothing found", found=None) == ""
     assert answer("# Memory Recall\nDocker", found="make the docker image smaller and add a cache") == ""
-
-
-def test_no_more_is_said_than_an_agent_takes_whole() -> None:
     text = json.loads(answer("line\n" * 5_000))["hookSpecificOutput"]["additionalContext"]
     assert len(text) <= 10_000
     assert re.fullmatch(r"(?:line\n)*line", text)

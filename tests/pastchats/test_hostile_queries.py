@@ -21,9 +21,6 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-EVERY = [PromptFilter(), PromptFilter(conversations=["role_list:one"]), PromptFilter(roles=["user"])]
-
-
 @pytest.fixture(scope="module")
 def past() -> Iterator[SqlitePromptRepository]:
     said = ("retry with backoff: 100% of re_try", "好的，重试三次。 😀", "content:retry")
@@ -33,7 +30,9 @@ def past() -> Iterator[SqlitePromptRepository]:
 
 
 @for_each("embedder", [None, NoEmbedder()])
-@for_each("which", EVERY)
+@for_each(
+    "which", [PromptFilter(), PromptFilter(conversations=["role_list:one"]), PromptFilter(roles=["user"])]
+)
 @for_each("query", HOSTILE)
 def test_any_text_finds_something_or_nothing(
     past: SqlitePromptRepository, query: str, which: PromptFilter, embedder: NoEmbedder | None

@@ -36,13 +36,10 @@ def past() -> Iterator[SqlitePromptRepository]:
         yield repository
 
 
-def test_words_and_vectors_find_together(past: SqlitePromptRepository) -> None:
+def test_words_and_vectors_find_together_and_their_signals_add_up(past: SqlitePromptRepository) -> None:
     found = search(past, "webhook retries with backoff")
     assert set(texts(found)[:2]) == {WEBHOOKS[0].content, WEBHOOKS[1].content}
     assert (found.mode, found.reason) == ("hybrid", "by words and vectors")
-
-
-def test_a_score_is_the_sum_of_its_signals(past: SqlitePromptRepository) -> None:
     for hit in search(past, "failed webhooks").hits:
         signals = hit.signals
         parts = (signals.lexical, signals.semantic, signals.neighbour, signals.conversation)
@@ -55,34 +52,25 @@ def test_chinese_finds_chinese(past: SqlitePromptRepository, embedder: NoEmbedde
     assert set(found[:2]) == {SEARCH[0].content, SEARCH[1].content}
 
 
-def test_without_a_vector_words_decide_and_the_reason_is_told(past: SqlitePromptRepository) -> None:
+def test_without_a_vector_words_or_the_text_itself_decide_as_is_told(past: SqlitePromptRepository) -> None:
     found = search(past, "backoff", embedder=NoEmbedder())
     assert found.mode == "lexical"
     assert "the endpoint sleeps" in found.reason
     assert all(hit.similarity is None and not hit.signals.semantic for hit in found.hits)
-
-
-def test_the_text_itself_is_looked_for_where_no_word_is_shared(past: SqlitePromptRepository) -> None:
     assert texts(search(past, "词", embedder=NoEmbedder())) == [SEARCH[1].content]
     found = search(past, "oodl", embedder=NoEmbedder())
     assert (texts(found), found.mode) == (["At the noodle place, as always."], "like")
-
-
-def test_an_answer_is_found_by_its_question(past: SqlitePromptRepository) -> None:
     found = search(past, "How should failed webhooks be delivered again?", embedder=NoEmbedder())
     answer = next(hit for hit in found.hits if hit.prompt.content.startswith("With exponential"))
     assert answer.signals.lexical == 0
     assert answer.signals.neighbour > 0
 
 
-def test_equal_texts_are_one_hit_that_names_the_other_conversations(past: SqlitePromptRepository) -> None:
+def test_equal_texts_are_one_hit_that_names_the_others_and_leaves_room(past: SqlitePromptRepository) -> None:
     keep(past, talk("later", "How should failed webhooks be delivered again?", "As before."))
     hits = search(past, "failed webhooks delivered").hits
     assert len({hit.prompt.content for hit in hits}) == len(hits)
     assert {hits[0].prompt.conversation_id, *hits[0].also_in} == {"role_list:webhooks", "role_list:later"}
-
-
-def test_a_thousand_copies_leave_room_for_others(past: SqlitePromptRepository) -> None:
     keep(past, [said("Retry the webhook.", number=0, talk=f"copy {number}") for number in range(400)])
     for embedder in (None, NoEmbedder()):
         found = search(past, "webhook retry backoff", limit=5, embedder=embedder)
@@ -102,22 +90,15 @@ def test_a_thousand_copies_leave_room_for_others(past: SqlitePromptRepository) -
         ({"until": datetime(2025, 1, 1, tzinfo=UTC)}, set()),
     ],
 )
-def test_a_filter_holds_for_words_vectors_and_neighbours(
-    past: SqlitePromptRepository, which: dict[str, Any], expected: set[str]
-) -> None:
+def test_a_filter_is_kept_to(past: SqlitePromptRepository, which: dict[str, Any], expected: set[str]) -> None:
     hits = search(past, "webhooks 中文 noodle place", which=PromptFilter(**which)).hits
     assert {hit.prompt.conversation_id.removeprefix("role_list:") for hit in hits} == expected
 
 
-def test_only_the_roles_that_are_asked_for_are_found(past: SqlitePromptRepository) -> None:
+def test_a_rare_filter_or_role_among_many_turns_is_kept_to(past: SqlitePromptRepository) -> None:
     found = search(past, "failed webhooks backoff", which=PromptFilter(roles=["assistant"]))
     assert {hit.prompt.role for hit in found.hits} == {"assistant"}
-
-
-def test_a_rare_filter_among_many_turns_still_finds_by_vectors(past: SqlitePromptRepository) -> None:
-    keep(
-        past, [said(f"Note {number} on webhooks.", number=2 * number, talk="notes") for number in range(450)]
-    )
+    keep(past, [said(f"Note {n} on webhooks.", number=2 * n, talk="notes") for n in range(450)])
     found = search(past, "webhooks", which=PromptFilter(conversations=["role_list:lunch"]))
     assert {hit.prompt.conversation_id for hit in found.hits} == {"role_list:lunch"}
     assert all(hit.similarity is not None for hit in found.hits)

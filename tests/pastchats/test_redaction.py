@@ -1,11 +1,14 @@
 """Secrets of well-known shapes are named in their place; what merely looks like one stays."""
 
+from collections import Counter
 from random import Random
 
 from chatmemory.pastchats.redaction.redaction import Redaction
 from tests.for_each import for_each
-from tests.pastchats.corpus.true_secrets import drawn
+from tests.pastchats.corpus.innocent_texts import innocent_texts
+from tests.pastchats.corpus.true_secrets import drawn, true_texts
 
+AWS = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzz9"
 CHANCE = Random(7)
 # Drawn here, so that no scanner of repositories takes this file for a leak.
 SECRETS = [
@@ -57,10 +60,7 @@ def test_a_private_key_is_taken_out_with_its_lines(kind: str, line_break: str) -
         ('{"password": "Tr0ub4dor&3"}', '{"password": "[redacted: password]"}'),
         ("DB_PASSWORD: 's3cr3t-w0rd'", "DB_PASSWORD: '[redacted: password]'"),
         ("api_key = a8f5f167f44f4964e6c998dee827110c", "api_key = [redacted: api key]"),
-        (
-            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzz9",
-            "aws_secret_access_key = [redacted: secret]",
-        ),
+        (f"aws_secret_access_key = {AWS}", "aws_secret_access_key = [redacted: secret]"),
         ("Authorization: Bearer abcDEF1234567890ghij", "Authorization: Bearer [redacted: bearer token]"),
         ("postgres://shop:pa55w0rd@db/shop", "postgres://shop:[redacted: password]@db/shop"),
         ("curl -u mei:pa55w0rd https://x.y", "curl -u mei:[redacted: password] https://x.y"),
@@ -74,8 +74,7 @@ def test_a_secret_that_its_place_gives_away_is_named(text: str, kept: str) -> No
     assert Redaction().text(text) == kept
 
 
-def test_what_is_no_secret_stays() -> None:
-    """See also ``corpus/innocent_texts.py``."""
+def test_what_is_no_secret_stays_and_one_within_metadata_is_named() -> None:
     for text in (
         "password=${DB_PASSWORD1} api_key=<your-api-key-1>",
         "max_tokens: 4096000000, tokenizer: bert-base-uncased-v2-2021",
@@ -84,9 +83,8 @@ def test_what_is_no_secret_stays() -> None:
     ):
         redaction = Redaction()
         assert (redaction.text(text), redaction.counts) == (text, {})
-
-
-def test_secrets_within_metadata_are_named_too() -> None:
+    hostile = "password=\n\n token: '' secret= ,://a: " * 3_000 + "-----BEGIN PRIVATE KEY-----" * 500
+    assert Redaction().text(hostile) == hostile
     key = drawn("ghp_{a32}a1B2", CHANCE)
     redaction = Redaction()
     kept = redaction.metadata({"tool": [{"arguments": f"curl -H {key}"}, 3, None], "title": "推送"})
@@ -94,6 +92,18 @@ def test_secrets_within_metadata_are_named_too() -> None:
     assert redaction.counts == {"github token": 1}
 
 
-def test_what_almost_is_a_secret_a_thousand_times_is_read_through() -> None:
-    hostile = "password=\n\n token: '' secret= ,://a: " * 3_000 + "-----BEGIN PRIVATE KEY-----" * 500
-    assert Redaction().text(hostile) == hostile
+def test_the_corpus_is_no_smaller_than_it_was() -> None:
+    assert len(true_texts()) >= 120
+    innocent = innocent_texts()
+    assert len({text for _, text in innocent}) >= 200
+    assert min(Counter(kind for kind, _ in innocent).values()) >= 14
+
+
+@for_each("seed", (20, 21, 22, 23, 24))  # what is drawn by chance must not be lucky
+def test_secrets_are_taken_out_and_what_only_looks_like_one_stays(seed: int) -> None:
+    secret = true_texts(seed)
+    kept = [(one.kind, one.text) for one in secret if one.secret in Redaction().text(one.text)]
+    assert len(kept) <= 0.02 * len(secret), kept
+    innocent = innocent_texts(seed)
+    changed = [(kind, text) for kind, text in innocent if Redaction().text(text) != text]
+    assert len(changed) <= 0.01 * len(innocent), changed

@@ -13,7 +13,6 @@ NEW_MODEL: Final = "newer"
 
 
 def source_of(writer: str, number: int) -> str:
-    """Return the name of the source of a round."""
     return f"/{writer}/{number}.jsonl"
 
 
@@ -54,7 +53,6 @@ def check_round(past: SqlitePromptRepository, writer: str, number: int) -> None:
 
 
 def check_part_of_round(past: SqlitePromptRepository, writer: str, number: int) -> None:
-    """See that a round that was broken off has left whole steps."""
     source = source_of(writer, number)
     assert len(contents(past, source)) in {0, TURNS, TURNS - FORGOTTEN}
     assert (source in past.sources().run_sync().unwrap()) == bool(contents(past, source))

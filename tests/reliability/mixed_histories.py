@@ -59,7 +59,6 @@ def write_histories(folder: Path) -> Path:
 
 
 def held(database: Path) -> list[Sequence[object]]:
-    """Return what the index holds."""
     with closing(sqlite3.connect(database)) as connection:
         return [row for statement in HELD for row in connection.execute(statement)]
 

@@ -16,23 +16,16 @@ BATCH_SIZE: Final = 3
 
 
 def numbered_batch(writer: str, number: int) -> list[NewMessage]:
-    """Return batch *number* of *writer*, from 0."""
     return [NewMessage("user", f"{id_}: 第{number}批", id=id_) for id_ in batch_ids(writer, number)]
 
 
 def batch_ids(writer: str, number: int) -> list[str]:
-    """Return the ids of the messages of a batch."""
     return [f"{writer}/{number}/{part}" for part in range(BATCH_SIZE)]
 
 
 def ids_of(batches: Mapping[str, int]) -> list[str]:
-    """Return the ids of so many batches of each writer."""
-    return [
-        id_
-        for writer, count in batches.items()
-        for number in range(count)
-        for id_ in batch_ids(writer, number)
-    ]
+    written = [(writer, number) for writer, count in batches.items() for number in range(count)]
+    return [id_ for writer, number in written for id_ in batch_ids(writer, number)]
 
 
 def check_batches(messages: Sequence[ChatMessage]) -> dict[str, int]:
@@ -45,9 +38,8 @@ def check_batches(messages: Sequence[ChatMessage]) -> dict[str, int]:
         writer = batch[0].id.split("/")[0]
         assert [message.id for message in batch] == batch_ids(writer, written[writer])
         assert [message.seq for message in batch] == list(range(batch[0].seq, batch[0].seq + BATCH_SIZE))
-        assert [message.content for message in batch] == [
-            message.content for message in numbered_batch(writer, written[writer])
-        ]
+        expected = numbered_batch(writer, written[writer])
+        assert [message.content for message in batch] == [new.content for new in expected]
         written[writer] += 1
     return dict(written)
 

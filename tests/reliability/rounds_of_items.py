@@ -51,6 +51,5 @@ async def shown(items: ItemRepository, talk: str) -> list[Any]:
 
 
 def told(events: Sequence[Event], talk: str) -> list[Any]:
-    """Return what *events* tell of the items of a round."""
     keys = {name_in_log(name): name.key for name in names_of(talk)}
     return sorted((keys[one.target], one.action) for one in events if one.target in keys)

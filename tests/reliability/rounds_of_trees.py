@@ -37,14 +37,8 @@ async def steps_of(messages: MessageRepository, talk: str) -> AsyncGenerator[Non
     async def summarize(name: str, message_id: str, *, delete_covered: bool = False) -> None:
         page = await messages.page(PageQuery(name, "model")).or_raise()
         assert page is not None
-        summary = summary_of(
-            name,
-            page.messages[:3],
-            message_id=message_id,
-            planned_at_version=page.version,
-            delete_covered=delete_covered,
-        )
-        await messages.summarize(summary).or_raise()
+        how: Any = {"planned_at_version": page.version, "delete_covered": delete_covered}
+        await messages.summarize(summary_of(name, page.messages[:3], message_id=message_id, **how)).or_raise()
 
     for step in (
         lambda: append(parent, *map(str, range(8))),
@@ -85,11 +79,6 @@ async def shown(messages: MessageRepository, talk: str) -> list[Any]:
 def told(events: Sequence[Event], talk: str) -> list[Any]:
     """Return what *events* tell of the conversations of a round, in the order of each."""
     names = names_of(talk)
-    return sorted(
-        [
-            (one.target, one.version, one.action, one.by, one.reason, one.reach)
-            for one in events
-            if one.target in names
-        ],
-        key=str,
-    )
+    ours = [one for one in events if one.target in names]
+    said = [(one.target, one.version, one.action, one.by, one.reason, one.reach) for one in ours]
+    return sorted(said, key=str)

@@ -6,7 +6,7 @@ The tests and the programs that they start and kill open their stores with it, s
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Final, final
+from typing import Any, Final, final
 
 import anyio
 from attrs import field, frozen
@@ -87,30 +87,15 @@ def chat_store(
 
 @asynccontextmanager
 async def open_store(
-    address: str,
-    strategy: StrategySettings | None = None,
-    *,
-    skill: SkillFunction = name_what_is_covered,
-    clock: Clock | None = None,
-    timeout_seconds: float = PATIENCE_SECONDS,
+    address: str, strategy: StrategySettings | None = None, **chosen: Any
 ) -> AsyncGenerator[ChatMemory]:
-    """Lend the service of ``chat_store``."""
-    layer = chat_store(address, strategy, skill=skill, clock=clock, timeout_seconds=timeout_seconds)
-    async with ManagedRuntime(layer) as runtime:
+    async with ManagedRuntime(chat_store(address, strategy, **chosen)) as runtime:
         yield await runtime.service(ChatMemoryService)
 
 
 @asynccontextmanager
-async def open_memories(
-    address: str,
-    *,
-    embedder: Embedders | None = None,
-    clock: Clock | None = None,
-    timeout_seconds: float = PATIENCE_SECONDS,
-) -> AsyncGenerator[LongTermMemory]:
-    """Lend the long-term memory of ``chat_store``."""
-    layer = chat_store(address, embedder=embedder, clock=clock, timeout_seconds=timeout_seconds)
-    async with ManagedRuntime(layer) as runtime:
+async def open_memories(address: str, **chosen: Any) -> AsyncGenerator[LongTermMemory]:
+    async with ManagedRuntime(chat_store(address, **chosen)) as runtime:
         yield await runtime.service(LongTermMemoryService)
 
 

@@ -38,6 +38,8 @@ from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
 
+Answers = tuple[Outcome[Sequence[ChatMessage], ReadError], Outcome[AddReport, AddError]]
+Harm = Callable[[Path], None]
 MESSAGES = 400
 
 
@@ -87,15 +89,8 @@ def run(program: str, address: str) -> list[str]:
     return ended.stdout.splitlines()
 
 
-# --- what is there is no file of ours ---
-
-
-async def test_a_folder_is_no_store(tmp_path: Path) -> None:
+async def test_a_folder_is_no_store_and_one_that_is_missing_is_not_made(tmp_path: Path) -> None:
     assert (await problem_at(str(tmp_path))).problem == "unavailable"
-    assert list(tmp_path.iterdir()) == []
-
-
-async def test_a_folder_that_is_missing_is_not_made(tmp_path: Path) -> None:
     error = await problem_at(str(tmp_path / "missing" / "chat.db"))
     assert error.problem == "unavailable"
     assert "check the path" in str(error)
@@ -116,51 +111,55 @@ async def test_what_can_be_no_path_is_refused_in_words_that_can_be_printed(tmp_p
         pass
 
 
-@pytest.mark.parametrize("length", [50, 5_000, 50_000])
-async def test_a_file_that_is_no_database_is_refused_untouched(tmp_path: Path, length: int) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_bytes(b"my notes\n" * (length // 9))
-    before = path.read_bytes()
-    assert (await problem_at(str(path))).problem == "not_a_store"
-    assert path.read_bytes() == before
+def write_notes(path: Path) -> None:
+    path.write_bytes(b"my notes\n" * 5_555)
 
 
-async def test_the_database_of_another_program_is_refused_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "other.db"
+def write_a_short_note(path: Path) -> None:
+    path.write_bytes(b"my notes\n" * 5)
+
+
+def make_another_database(path: Path) -> None:
+    path.unlink()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE conversation (id TEXT)")
         connection.commit()
-    before = path.read_bytes()
-    assert (await problem_at(str(path))).problem == "not_a_store"
-    assert path.read_bytes() == before
 
 
-async def test_a_newer_store_is_refused_untouched(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as connection:
+def make_newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO chatmemory_migration VALUES (99, 'a later step', 'x', 0)")
         connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (write_notes, "not_a_store"),
+        (write_a_short_note, "not_a_store"),
+        (make_another_database, "not_a_store"),
+        (make_newer, "newer_schema"),
+    ],
+)
+async def test_what_is_no_store_of_ours_is_refused_untouched(file: Path, make: Harm, problem: str) -> None:
+    make(file)
     before = file.read_bytes()
     error = await problem_at(str(file))
-    assert error.problem == "newer_schema"
-    assert "update chatmemory" in str(error)
+    assert error.problem == problem
+    assert problem == "not_a_store" or "update chatmemory" in str(error)
     assert file.read_bytes() == before
 
 
-# --- the file is damaged ---
-
-
 def cut_in_half(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size // 2)
+    os.truncate(path, path.stat().st_size // 2)
 
 
 def cut_in_a_page(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.truncate(path.stat().st_size - 1000)
+    os.truncate(path, path.stat().st_size - 1000)
 
 
-def overwrite(start: int, length: int, byte: bytes) -> Callable[[Path], None]:
+def overwrite(start: int, length: int, byte: bytes) -> Harm:
     def damage(path: Path) -> None:
         with path.open("r+b") as file:
             file.seek(start)
@@ -183,9 +182,7 @@ DAMAGES = {
 }
 
 
-async def answers_of(
-    file: Path,
-) -> RepositoryError | tuple[Outcome[Sequence[ChatMessage], ReadError], Outcome[AddReport, AddError]]:
+async def answers_of(file: Path) -> RepositoryError | Answers:
     """Open the store, read it and add what it has already; return why it could not be opened, or what came of the two."""
     try:
         async with open_store(str(file)) as memory:
@@ -196,9 +193,7 @@ async def answers_of(
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-async def test_a_damaged_file_gives_true_answers_or_none_and_is_never_replaced(
-    file: Path, damage: Callable[[Path], None]
-) -> None:
+async def test_a_damaged_file_gives_true_answers_or_none(file: Path, damage: Harm) -> None:
     damage(file)
     before = file.stat().st_size
     answers = await answers_of(file)
@@ -209,9 +204,7 @@ async def test_a_damaged_file_gives_true_answers_or_none_and_is_never_replaced(
     read, added = answers
     match read:
         case Success(messages):
-            assert [message.content for message in messages] == [
-                content(number) for number in range(MESSAGES)
-            ]
+            assert [message.content for message in messages] == [*map(content, range(MESSAGES))]
         case Failure(GenericMemoryError(RepositoryError() as error)):
             assert error.problem == "damaged"
             assert "backup" in str(error)
@@ -238,14 +231,11 @@ async def test_a_damaged_log_costs_only_what_stood_behind_the_damage(tmp_path: P
     async with open_store(str(copy)) as memory:
         kept: list[ChatMessage] = list(await memory.get_messages("c").or_raise())
     assert 0 < len(kept) < 20
-    assert [message.content for message in kept] == [content(number) for number in range(len(kept))]
-
-
-# --- the file may only be read, or the disk is full ---
+    assert [message.content for message in kept] == [*map(content, range(len(kept)))]
 
 
 @pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o755), (0o444, 0o555), (0o666, 0o555)])
-async def test_what_may_only_be_read_is_read_and_refuses_writes(
+async def test_what_may_only_be_read_is_read_and_refuses_writes_and_new_stores(
     public_folder: Path, file_mode: int, folder_mode: int
 ) -> None:
     path = public_folder / "chat.db"
@@ -254,11 +244,8 @@ async def test_what_may_only_be_read_is_read_and_refuses_writes(
     path.chmod(file_mode)
     public_folder.chmod(folder_mode)
     assert run("read_only_store", str(path)) == ["read 2", "write read_only"]
-
-
-async def test_a_store_cannot_be_made_in_a_folder_that_may_only_be_read(public_folder: Path) -> None:
-    public_folder.chmod(0o555)
-    assert run("read_only_store", str(public_folder / "chat.db")) == ["open read_only"]
+    if folder_mode == 0o555:
+        assert run("read_only_store", str(public_folder / "another.db")) == ["open read_only"]
 
 
 def test_a_file_needs_asyncio_and_says_so_on_trio(tmp_path: Path) -> None:
@@ -291,10 +278,6 @@ async def test_a_file_that_is_gone_acknowledges_nothing_more(file: Path, what_ha
             assert isinstance(await memory.add_messages("c", [NewMessage("user", "back")]), Success)
 
 
-def delete(path: Path) -> None:
-    path.unlink()
-
-
 def move(path: Path) -> None:
     path.rename(f"{path}.old")
 
@@ -306,18 +289,18 @@ def empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("ending", "harm", "problem", "kept"),
     [
-        ("-wal", delete, "unavailable", True),
+        ("-wal", Path.unlink, "unavailable", True),
         ("-wal", move, "unavailable", True),
         ("-wal", empty, "damaged", False),
         ("-wal", cut_in_half, "damaged", False),
-        ("-shm", delete, "unavailable", True),
+        ("-shm", Path.unlink, "unavailable", True),
         ("-shm", move, "unavailable", True),
         ("", empty, "damaged", False),
         ("", cut_in_half, "damaged", False),
     ],
 )
 async def test_a_store_one_of_whose_files_is_gone_or_cut_off_acknowledges_nothing_more(
-    file: Path, ending: str, harm: Callable[[Path], None], problem: str, kept: bool
+    file: Path, ending: str, harm: Harm, problem: str, kept: bool
 ) -> None:
     copy = file.with_name("copy.db")
     async with open_store(str(file)) as memory:
@@ -336,9 +319,7 @@ async def test_a_store_one_of_whose_files_is_gone_or_cut_off_acknowledges_nothin
 
 
 @pytest.mark.parametrize("what_happens", ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"])
-async def test_a_file_that_another_program_makes_smaller_by_sqlite_stays_open(
-    file: Path, what_happens: str
-) -> None:
+async def test_a_file_that_another_program_makes_smaller_stays_open(file: Path, what_happens: str) -> None:
     async with open_store(str(file)) as memory:
         await memory.add_messages("other", [NewMessage("user", "x" * 400_000)]).or_raise()
         await memory.clear_messages("other").or_raise()
@@ -373,9 +354,7 @@ def test_a_child_forked_while_the_parent_writes_is_told_what_to_do_at_once(tmp_p
     assert run("fork_while_writing", address) == ["{'forked'}", "all there", "stored"]
 
 
-async def test_a_store_that_came_along_through_a_fork_says_so(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_store_that_came_by_a_fork_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_store(str(file)) as memory:
         with monkeypatch.context() as child:
             child.setattr(forked.PROCESS, "generation", 1)
@@ -385,20 +364,9 @@ async def test_a_store_that_came_along_through_a_fork_says_so(
         assert await memory.count("c") == Success(MESSAGES)
 
 
-# --- the server is not there ---
-
-
-@for_each(
-    "address",
-    [
-        "postgresql://nobody@127.0.0.1:1/none",
-        "postgresql://nobody@nowhere.invalid/none",
-        "postgresql:///none?host=/nowhere",
-    ],
-)
-async def test_a_server_that_cannot_be_reached_is_a_typed_error_in_bounded_time(address: str) -> None:
+@for_each("at", ["nobody@127.0.0.1:1/none", "nobody@nowhere.invalid/none", "/none?host=/nowhere"])
+async def test_a_server_that_cannot_be_reached_is_a_typed_error_in_bounded_time(at: str) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        error = await problem_at(address, timeout_seconds=2.0)
-    assert error.problem == "unavailable"
-    assert error.retry_is_safe
+        error = await problem_at(f"postgresql://{at}", timeout_seconds=2.0)
+    assert (error.problem, error.retry_is_safe) == ("unavailable", True)
     assert error.cause is not None

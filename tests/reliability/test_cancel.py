@@ -1,9 +1,10 @@
-"""Adds that are cancelled at a random moment are there whole or not at all, and the store goes on as if nothing happened."""
+"""Work that is cancelled at a random moment is done whole or not at all, and the store goes on as if nothing happened."""
 
 import asyncio
 import random
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
 from itertools import count
@@ -13,7 +14,8 @@ import anyio
 import asyncpg
 import pytest
 
-from chatmemory import ChatMemory, ManagedRuntime, StrategySettings
+from chatmemory import ChatMemory, LongTermMemory, ManagedRuntime, Namespace, StrategySettings
+from chatmemory_layers.embedding.hashed import hashed
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.numbered import (
     BATCH_SIZE,
@@ -23,7 +25,8 @@ from tests.reliability.numbered import (
     ids_of,
     numbered_batch,
 )
-from tests.reliability.store import chat_store, finish_history_work, open_store
+from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
+from tests.reliability.turns import TURNS, Turn, check_turns, disagreements
 from tests.thorough import rounds
 
 ROUNDS = rounds(8, thorough=30)
@@ -114,9 +117,8 @@ async def nothing_is_left(address: str) -> AsyncGenerator[None]:
     yield
 
     async def is_clean() -> bool:
-        return (
-            asyncio.all_tasks() <= tasks and own_threads() <= threads and await connections(address) == (0, 0)
-        )
+        is_idle = asyncio.all_tasks() <= tasks and own_threads() <= threads
+        return is_idle and await connections(address) == (0, 0)
 
     await becomes(is_clean)
 
@@ -190,3 +192,42 @@ async def test_opening_that_is_cancelled_leaves_nothing_open(address: str, cance
             await cancel(open_and_add, until)
     async with open_store(address) as memory:
         await assert_usable(memory, address)
+
+
+MOST_MEMORY_TURNS = 60  # that are acknowledged before a round is cancelled
+
+
+async def cancelled_turns(
+    memory: LongTermMemory, user: Namespace, cancel: Canceller, *, after: int
+) -> Counter[str]:
+    """Take turns of each kind, cancel them *after* so many were acknowledged, and count them by kind."""
+    done = Counter[str]()
+    acknowledged = asyncio.Semaphore(0)
+
+    async def go_on(turn: Turn) -> None:
+        for number in count():
+            await turn(memory, user, number)
+            done[turn.__name__] += 1
+            acknowledged.release()
+
+    async def work() -> None:
+        async with asyncio.TaskGroup() as turns:
+            for turn in TURNS:
+                turns.create_task(go_on(turn))
+
+    await cancel(work, lambda: so_many(acknowledged, after))
+    return done
+
+
+async def test_cancelled_work_on_memories_is_whole_or_absent(address: str, cancel: Canceller) -> None:
+    runs: dict[str, Counter[str]] = {}
+    async with nothing_is_left(address), open_memories(address, embedder=hashed) as memory:
+        for round_ in range(ROUNDS):
+            user = Namespace(f"用户{round_}")
+            some = 7 * round_ % MOST_MEMORY_TURNS
+            runs[user.user] = await cancelled_turns(memory, user, cancel, after=some)
+    async with open_memories(address, embedder=hashed) as memory:
+        for name, done in runs.items():
+            await check_turns(memory, Namespace(name), done)
+    assert await disagreements(address) == []
+    assert sum(runs.values(), Counter()).total() > 0

@@ -1,6 +1,7 @@
 """However an endpoint for embeddings misbehaves, memories are kept and found; once it answers, they get their vectors."""
 
 import asyncio
+from typing import Any
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Context, ManagedRuntime
@@ -22,13 +23,8 @@ HALF_AN_HOUR = 1800.0
 
 
 def stack(server: HttpServer, clock: TestClock) -> stacks.Stack:
-    endpoint = EmbeddingSettings(
-        provider="openai_compatible",
-        base_url=server.url,
-        model="small",
-        max_retries=0,
-        timeout_seconds=PATIENCE_SECONDS,
-    )
+    given: Any = {"base_url": server.url, "model": "small", "timeout_seconds": PATIENCE_SECONDS}
+    endpoint = EmbeddingSettings(provider="openai_compatible", max_retries=0, **given)
     settings = Settings(memory=MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory")))
     return stacks.configured(settings, clock=clock)
 
@@ -48,11 +44,8 @@ async def test_l18_a_memory_is_kept_and_found_by_its_words_and_gets_its_vector_h
         ManagedRuntime(stack(server, clock)) as runtime,
     ):
         memory = await runtime.service(LongTermMemoryService)
-        remembering = asyncio.ensure_future(
-            memory.remember(USER, [NewMemory("我喜欢用 Python 写代码")])
-            .provide(Context.of(ClockTag, clock))
-            .or_raise()
-        )
+        remember = memory.remember(USER, [NewMemory("我喜欢用 Python 写代码")])
+        remembering = asyncio.ensure_future(remember.provide(Context.of(ClockTag, clock)).or_raise())
         if reply.misbehaviour == "hang":
             await server.asked.wait()
             await clock.advance(PATIENCE_SECONDS)

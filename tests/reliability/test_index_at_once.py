@@ -18,6 +18,7 @@ from tests.past_turns import disagreement
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds, thorough
 
+Held = Sequence[object]
 UNUSABLE = 5  # the exit code of an index that cannot be used
 DISK_BYTES = 2_000_000
 
@@ -28,7 +29,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(histories: Path) -> Sequence[object]:
+def undisturbed(histories: Path) -> Held:
     database = histories.parent / "alone.db"
     assert ends(database, [histories]) == [0]
     return held(database)
@@ -48,7 +49,7 @@ def ends(database: Path, *runs: Sequence[Path]) -> list[int]:
 
 @pytest.mark.parametrize("runs", [2, pytest.param(4, marks=thorough)])
 def test_runs_over_the_same_files_make_together_what_one_makes(
-    histories: Path, undisturbed: Sequence[object], tmp_path: Path, runs: int
+    histories: Path, undisturbed: Held, tmp_path: Path, runs: int
 ) -> None:
     database = tmp_path / "past.db"
     assert ends(database, *[[histories]] * runs) == [0] * runs
@@ -57,7 +58,7 @@ def test_runs_over_the_same_files_make_together_what_one_makes(
 
 
 def test_runs_over_parts_make_together_what_one_makes_over_all(
-    histories: Path, undisturbed: Sequence[object], tmp_path: Path
+    histories: Path, undisturbed: Held, tmp_path: Path
 ) -> None:
     database = tmp_path / "past.db"
     parts = sorted(histories.iterdir())
@@ -71,7 +72,7 @@ def test_runs_over_parts_make_together_what_one_makes_over_all(
 
 
 def test_a_disk_that_fills_up_ends_the_run_and_room_lets_the_next_one_complete(
-    histories: Path, undisturbed: Sequence[object], tmp_path: Path
+    histories: Path, undisturbed: Held, tmp_path: Path
 ) -> None:
     database = tmp_path / "past.db"
     limited = f'ulimit -f {DISK_BYTES // 512}; trap "" XFSZ; exec "$@"'
@@ -80,9 +81,6 @@ def test_a_disk_that_fills_up_ends_the_run_and_room_lets_the_next_one_complete(
     assert disagreement(database) == ""
     assert ends(database, [histories]) == [0]
     assert held(database) == undisturbed
-
-
-# --- one file, opened here ---
 
 
 @pytest.fixture
@@ -94,7 +92,6 @@ def past(tmp_path: Path) -> Iterator[Indexed]:
 
 
 def problem_with(past: Indexed) -> RepositoryError:
-    """Return why a run fails."""
     error = past.try_index().failure()
     assert isinstance(error, GenericMemoryError)
     assert isinstance(error.reason, RepositoryError)

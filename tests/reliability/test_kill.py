@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
+import asyncpg
 import pytest
 
 from chatmemory import (
@@ -19,9 +21,10 @@ from chatmemory import (
 )
 from chatmemory.effect import Success
 from chatmemory.events.event import Event
+from chatmemory.events.event_log import EventLog, changes
 from chatmemory_layers.embedding.hashed import hashed
+from tests.patience import PATIENCE_SECONDS
 from tests.reliability import rounds_of_items, rounds_of_trees
-from tests.reliability.feed import every_change
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
 from tests.reliability.programs.append_for_ever import names, summarizing
@@ -63,9 +66,7 @@ async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) ->
         pytest.param("background", marks=thorough),
     ],
 )
-async def test_summaries_that_were_interrupted_are_resumed_and_cover_each_message_once(
-    address: str, case: str
-) -> None:
+async def test_interrupted_summaries_are_resumed_and_cover_each_message_once(address: str, case: str) -> None:
     words = case.split()
     for kill in range(KILLS):
         run = f"run{kill}"
@@ -165,3 +166,29 @@ async def states_of_a_round(steps: Any, talk: str) -> list[tuple[list[Any], list
             return await steps.shown(repository, talk), steps.told(await every_change("memory", log), talk)
 
         return [await state(), *[await state() async for _ in steps.steps_of(repository, talk)]]
+
+
+SNAPSHOT = "pg_current_snapshot()"
+
+
+async def every_change(address: str, log: EventLog) -> list[Event]:
+    """Return the whole feed.
+
+    On PostgreSQL it ends before the oldest transaction that is open anywhere on the server, in a test beside this one too:
+    what has been committed by now is there as soon as all are over that had begun before.
+    """
+    if "://" in address:
+        await transactions_are_over(address)
+    return await changes(log).run_collect().or_raise()
+
+
+async def transactions_are_over(dsn: str) -> None:
+    """Wait for the end of every transaction of the server that writes now."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        now = await connection.fetchval(f"SELECT pg_snapshot_xmax({SNAPSHOT})::text")
+        with anyio.fail_after(PATIENCE_SECONDS):
+            while await connection.fetchval(f"SELECT pg_snapshot_xmin({SNAPSHOT}) < '{now}'::xid8"):  # noqa: ASYNC110  another process ends it
+                await anyio.sleep(0.02)
+    finally:
+        await connection.close()

@@ -22,8 +22,7 @@ OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type
 
 
 def started(path: Path) -> Forked:
-    """Start a process that will open *path* at the word."""
-    child = Forked(sys.executable, "-m", "tests.reliability.programs.open_file", path)
+    child = Forked(sys.executable, "-m", "tests.reliability.programs.at_once", "open_it", path)
     assert child.stdout.readline() == "ready\n", child.stderr.read()
     return child
 
@@ -45,7 +44,6 @@ def backups(path: Path) -> list[Path]:
 
 
 def waiting(path: Path) -> int:
-    """Count the rows that are no memories yet."""
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT count(*) FROM atomic_memory WHERE memory_id IS NULL").fetchone()[0]
 
@@ -87,9 +85,8 @@ def test_four_processes_migrate_one_file_at_once(tmp_path: Path) -> None:
                 child.stdin.write("go\n")
                 child.stdin.flush()
             ended = [child.communicate() for child in children]
-            assert [(child.wait(), said) for child, (said, _) in zip(children, ended, strict=True)] == [
-                (0, "open\n")
-            ] * PROCESSES
+            assert [child.wait() for child in children] == [0] * PROCESSES
+            assert [said for said, _ in ended] == ["open\n"] * PROCESSES
         assert sum("is copied to" in warned for _, warned in ended) == 1
         assert is_ours(path)
         assert (rows_of(path, OURS), beside(path)) == (rows, others)

@@ -37,12 +37,8 @@ async def test_a_primary_that_crashes_under_64_writers_loses_tears_and_doubles_n
     with own_postgres() as server, bouncer_of(server.get_uri(), sessions=SESSIONS) as address:
         command = (sys.executable, "-m", "tests.reliability.programs.append_through_faults", address)
         with ExitStack() as running:
-            children = [
-                running.enter_context(
-                    Forked(*command, ",".join(names), str(BATCHES), longest_seconds=MOST_SECONDS)
-                )
-                for names in writers
-            ]
+            words = [(*command, ",".join(names), str(BATCHES)) for names in writers]
+            children = [running.enter_context(Forked(*one, longest_seconds=MOST_SECONDS)) for one in words]
             for child in children:
                 assert child.stdout.readline() == "ready\n", child.stderr.read()
             ending = asyncio.gather(*(asyncio.to_thread(child.communicate, "go\n") for child in children))

@@ -1,4 +1,4 @@
-"""Several processes write to one SQLite file at once: none fails, nothing is torn, each finds what it wrote."""
+"""Several processes write to one file of SQLite at once: none fails, nothing is torn, each finds what it wrote."""
 
 import sys
 from collections import Counter
@@ -8,9 +8,10 @@ from pathlib import Path
 from chatmemory import Namespace
 from chatmemory_layers.embedding.hashed import hashed
 from tests.forked import Forked
+from tests.past_turns import contents, disagreement, open_past_chats
+from tests.reliability.indexed import TURNS as TURNS_OF_A_SOURCE, check_round
 from tests.reliability.numbered import check_batches, full_view
-from tests.reliability.programs import remember_some
-from tests.reliability.programs.append_some import SHARED
+from tests.reliability.programs.at_once import EVERYBODY, SHARED, SHARED_SOURCE
 from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, check_turns, disagreements, true_now
 from tests.thorough import rounds
@@ -21,10 +22,10 @@ ROUNDS = 3
 MIGRATIONS = rounds(2, thorough=5)
 
 
-def run_at_once(program: str, address: str, writers: list[str], *, times: int) -> None:
+def run_at_once(work: str, address: str, writers: list[str], *, times: int) -> None:
     """Start a process for each writer, let all loose at one moment, and see that each ends well and says nothing."""
     with ExitStack() as running:
-        command = (sys.executable, "-m", f"tests.reliability.programs.{program}", address)
+        command = (sys.executable, "-m", "tests.reliability.programs.at_once", work, address)
         children = [running.enter_context(Forked(*command, writer, str(times))) for writer in writers]
         for child in children:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
@@ -39,7 +40,7 @@ def run_at_once(program: str, address: str, writers: list[str], *, times: int) -
 async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
-    run_at_once("append_some", address, writers, times=BATCHES)
+    run_at_once("append", address, writers, times=BATCHES)
     async with open_store(address) as memory:
         assert check_batches(await full_view(memory, SHARED)) == dict.fromkeys(writers, BATCHES)
         for writer in writers:
@@ -49,18 +50,30 @@ async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
 async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     writers = [f"process{number}" for number in range(PROCESSES)]
-    run_at_once("remember_some", address, writers, times=ROUNDS)
+    run_at_once("remember", address, writers, times=ROUNDS)
     done = Counter({turn.__name__: ROUNDS for turn in TURNS})
     async with open_memories(address, embedder=hashed) as memory:
         for writer in writers:
             await check_turns(memory, Namespace(writer), done)
-        assert len(await true_now(memory, remember_some.SHARED)) == PROCESSES * ROUNDS
+        assert len(await true_now(memory, EVERYBODY)) == PROCESSES * ROUNDS
     assert await disagreements(address) == []
 
 
 async def test_two_processes_create_and_migrate_one_file(tmp_path: Path) -> None:
     for number in range(MIGRATIONS):
         address = str(tmp_path / f"chat{number}.db")
-        run_at_once("append_some", address, ["one", "other"], times=1)
+        run_at_once("append", address, ["one", "other"], times=1)
         async with open_store(address) as memory:
             assert check_batches(await full_view(memory, SHARED)) == {"one": 1, "other": 1}
+
+
+def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "past.db"
+    writers = [f"process{number}" for number in range(PROCESSES)]
+    run_at_once("index", str(path), writers, times=ROUNDS)
+    assert disagreement(path) == ""
+    with open_past_chats(path) as past:
+        for writer in writers:
+            for number in range(ROUNDS):
+                check_round(past, writer, number)
+        assert len(contents(past, SHARED_SOURCE)) == TURNS_OF_A_SOURCE

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from chatmemory.effect import Effect, EffectInterrupted, ManagedRuntime
 from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError
@@ -19,13 +20,17 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.served_past_chats import THREAD_NAME, served_past_chats
 from chatmemory_layers.stacks.past_chats import finding
 from tests.embeddings_endpoint import embeddings
-from tests.http_server import Reply, Request, http_server
+from tests.http_server import HttpServer, Reply, Request, http_server
 from tests.indexed import open_index, role_list
 from tests.past_chats_command import Agent
 
 LOCKED = (("user", "数据库被锁住了怎么办？"), ("assistant", "开启 WAL 模式，并设置 busy_timeout。"))
 RETRIES = (("user", "How should webhook retries work?"), ("assistant", "With exponential backoff."))
 HASHED = EmbeddingSettings(provider="hashed")
+
+
+def endpoint(server: HttpServer) -> EmbeddingSettings:
+    return EmbeddingSettings(provider="openai_compatible", base_url=server.url, model="small")
 
 
 @asynccontextmanager
@@ -45,13 +50,15 @@ def make_index(folder: Path, *turns: tuple[str, str]) -> Path:
     return indexed.database
 
 
-async def texts(chats: PastChats, query: str = "怎么办 webhook") -> list[str]:
-    found = (await chats.search(query)).unwrap()
+def texts_of(found: PromptSearchResult) -> list[str]:
     return [hit.prompt.content for hit in found.hits]
 
 
+async def texts(chats: PastChats, query: str = "怎么办 webhook") -> list[str]:
+    return texts_of((await chats.search(query)).unwrap())
+
+
 async def problem(chats: PastChats) -> str:
-    """Return why nothing is found."""
     error = (await chats.statistics()).failure()
     assert isinstance(error, GenericMemoryError)
     return error.reason.problem
@@ -78,7 +85,7 @@ async def test_it_answers_as_past_chats_do_elsewhere(tmp_path: Path) -> None:
         assert all(finding.severity != "error" for finding in (await chats.check()).unwrap())
 
 
-async def test_an_index_that_comes_later_is_found_and_one_that_goes_is_missed(tmp_path: Path) -> None:
+async def test_an_index_that_comes_later_is_found_a_damaged_one_told_one_lost_missed(tmp_path: Path) -> None:
     path = tmp_path / "past.db"
     async with serving(path) as chats:
         assert await problem(chats) == "missing"
@@ -90,15 +97,12 @@ async def test_an_index_that_comes_later_is_found_and_one_that_goes_is_missed(tm
         assert set(await texts(chats)) == {text for _, text in RETRIES}
         path.unlink()
         assert await problem(chats) == "missing"
-
-
-async def test_damage_is_told_from_absence_and_mended_while_the_program_runs(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: -8 * 1024])
-    async with serving(path) as chats:
+    damaged = make_index(tmp_path / "c", *LOCKED)
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[: -8 * 1024])
+    async with serving(damaged) as chats:
         assert await problem(chats) == "damaged"
-        path.write_bytes(whole)
+        damaged.write_bytes(whole)
         assert len(await texts(chats)) == 2
 
 
@@ -110,23 +114,17 @@ async def test_what_another_process_indexes_meanwhile_is_found_again_and_again(t
     async with ManagedRuntime(served_past_chats(settings)) as runtime:
         chats = await runtime.service(PastChatsService)
         for number in range(2):
-            chat = [
-                ("user", f"question {number} about the lighthouse 灯塔"),
-                ("assistant", f"answer {number}"),
-            ]
-            (histories / f"{number}.json").write_text(role_list(chat), encoding="utf-8")
+            question = f"question {number} about the lighthouse 灯塔"
+            chat = role_list([("user", question), ("assistant", f"answer {number}")])
+            (histories / f"{number}.json").write_text(chat, encoding="utf-8")
             await asyncio.to_thread(agent.answer, f"pastchats-memory index {histories}")
             for mode in ("lexical", "hybrid"):
                 found = (await chats.search("灯塔 lighthouse", mode=mode)).unwrap()
-                assert f"question {number} about the lighthouse 灯塔" in contents(found)
+                assert question in texts_of(found)
             assert (await chats.statistics()).unwrap().conversations == number + 1
             assert len((await chats.conversations()).unwrap().conversations) == number + 1
         await asyncio.to_thread(agent.answer, "pastchats-memory forget --role user --role assistant --yes")
-        assert contents((await chats.search("灯塔 lighthouse")).unwrap()) == []
-
-
-def contents(found: PromptSearchResult) -> list[str]:
-    return [hit.prompt.content for hit in found.hits]
+        assert texts_of((await chats.search("灯塔 lighthouse")).unwrap()) == []
 
 
 class Reader:
@@ -157,27 +155,21 @@ async def test_the_event_loop_goes_on_and_callers_wait_for_their_turn(tmp_path: 
         assert set(reader.taken) == {THREAD_NAME}
 
 
-async def test_a_caller_who_is_cancelled_leaves_nothing_locked_and_nothing_to_do(tmp_path: Path) -> None:
-    async with serving(make_index(tmp_path / "a", *LOCKED)) as chats:
+async def test_a_caller_who_is_cancelled_leaves_nothing_locked_and_spoils_no_opening(tmp_path: Path) -> None:
+    path = make_index(tmp_path / "a", *LOCKED)
+    async with serving(path) as chats:
         held, queued = Reader(), Reader()
-        running = [
-            asyncio.ensure_future(chats.export(to=held.take)),
-            *(asyncio.ensure_future(chats.export(to=queued.take)) for _ in range(50)),
-        ]
+        readers = [held, *[queued] * 50]
+        running = [asyncio.ensure_future(chats.export(to=reader.take)) for reader in readers]
         await asyncio.to_thread(held.has_begun.wait)
         for task in running:
             task.cancel()
         await asyncio.sleep(0)  # they are told while the thread is held; what it has begun it ends first
         held.released.set()
-        assert {type(end) for end in await asyncio.gather(*running, return_exceptions=True)} == {
-            asyncio.CancelledError
-        }
+        ends = await asyncio.gather(*running, return_exceptions=True)
+        assert {type(end) for end in ends} == {asyncio.CancelledError}
         assert len(await texts(chats)) == 2
         assert queued.taken == []
-
-
-async def test_a_caller_who_is_cancelled_while_the_file_is_opened_spoils_nothing(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED)
     for turns_of_the_loop in range(1, 6):
         async with serving(path) as chats:
             opening = asyncio.ensure_future(chats.statistics())
@@ -203,14 +195,18 @@ def open_files() -> list[str]:
     return [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
 
 
-async def test_an_endpoint_for_vectors_is_asked_from_there(tmp_path: Path) -> None:
+async def test_an_endpoint_for_vectors_is_asked_from_there_or_told_as_wrong(tmp_path: Path) -> None:
     path = make_index(tmp_path / "a", *LOCKED)
     async with http_server(embeddings([0.6, 0.8])) as server:
-        embedding = EmbeddingSettings(provider="openai_compatible", base_url=server.url, model="small")
-        async with serving(path, embedding) as chats:
+        async with serving(path, endpoint(server)) as chats:
             found = await asyncio.gather(*(texts(chats, "数据库") for _ in range(5)))
         assert len(server.requests) == 5
         assert all("数据库被锁住了怎么办？" in each for each in found)
+    async with serving(path, EmbeddingSettings(provider="openai_compatible", base_url="nonsense")) as chats:
+        error = (await chats.statistics()).failure()
+        assert isinstance(error, GenericMemoryError)
+        assert isinstance(error.reason, EmbeddingError)
+        assert (error.reason.problem, "baseUrl" in str(error)) == ("not_configured", True)
 
 
 @asynccontextmanager
@@ -223,17 +219,10 @@ async def silent_endpoint() -> AsyncGenerator[tuple[EmbeddingSettings, asyncio.E
         return Reply(misbehaviour="hang")
 
     async with http_server(say_nothing) as server:
-        embedding = EmbeddingSettings(
-            provider="openai_compatible",
-            base_url=server.url,
-            model="small",
-            timeout_seconds=60,
-            max_retries=0,
-        )
-        yield embedding, is_asked
+        yield evolve(endpoint(server), timeout_seconds=60, max_retries=0), is_asked
 
 
-async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_else(tmp_path: Path) -> None:
+async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_alone(tmp_path: Path) -> None:
     path = make_index(tmp_path / "a", *LOCKED)
     async with silent_endpoint() as (embedding, is_asked), serving(path, embedding) as chats:
         asking = asyncio.ensure_future(texts(chats))
@@ -244,25 +233,12 @@ async def test_an_endpoint_that_says_nothing_holds_up_who_asks_it_and_nobody_els
         assert (await chats.statistics()).unwrap().prompts == 2
         assert not asking.done()
         asking.cancel()
-
-
-async def test_a_program_that_ends_waits_for_no_endpoint(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED)
+    path = make_index(tmp_path / "c", *LOCKED)
     async with silent_endpoint() as (embedding, is_asked):
         settings = PastChatsSettings(path=str(path), use_sqlite_vec=False)
         async with ManagedRuntime(served_past_chats(settings, embedding)) as runtime:
             searching = PastChatsService.use(lambda chats: chats.search("锁"))
-            asking = asyncio.ensure_future(runtime.run(searching))
+            waiting = asyncio.ensure_future(runtime.run(searching))
             await is_asked.wait()
-        assert isinstance((await asyncio.gather(asking, return_exceptions=True))[0], EffectInterrupted)
+        assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], EffectInterrupted)
     assert THREAD_NAME not in {thread.name for thread in threading.enumerate()}
-
-
-async def test_an_embedder_that_cannot_be_set_up_is_said_so(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED)
-    async with serving(path, EmbeddingSettings(provider="openai_compatible", base_url="nonsense")) as chats:
-        outcome = await chats.statistics()
-        error = outcome.failure()
-        assert isinstance(error, GenericMemoryError)
-        assert isinstance(error.reason, EmbeddingError)
-        assert (error.reason.problem, "baseUrl" in str(error)) == ("not_configured", True)

@@ -1,8 +1,5 @@
-"""Numbered turns: what programs do with memories while they are killed or cancelled, and how a test finds a flaw in it.
-
-A turn is one thing that an agent does: it remembers, forgets, supersedes, retires, corrects, undoes, restores, puts, re-embeds or
-uses.  Ids and contents say whose turn it was, and which, so that what is stored tells by itself whether one is torn, lost or back
-again.
+"""Numbered turns, each one thing that an agent does to memories: the ids and contents of what is stored tell whether one is
+torn, lost or back again after those who took turns were killed or cancelled.
 """
 
 import random
@@ -25,11 +22,11 @@ BATCH_SIZE: Final = 3
 OLDER: Final = Embedding("older", [0.6, 0.8])
 COUNTER: Final = "计数"
 
+Kept = dict[str, Memory]
 Turn = Callable[[LongTermMemory, Namespace, int], Awaitable[object]]
 
 
 def word(writer: str, number: int, part: int = 0) -> str:
-    """Return what no other memory says."""
     return f"{writer}x{number}x{part}"
 
 
@@ -39,15 +36,10 @@ def id_of(user: Namespace, writer: str, number: int, part: int = 0) -> str:
 
 
 def batch(user: Namespace, writer: str, number: int) -> list[NewMemory]:
-    """Return the memories of a turn that stores several."""
-    return [
-        NewMemory(
-            f"第{number}批 {word(writer, number, part)}",
-            id=id_of(user, writer, number, part),
-            session_id=f"{writer}/{number}",
-        )
-        for part in range(BATCH_SIZE)
-    ]
+    ids = [id_of(user, writer, number, part) for part in range(BATCH_SIZE)]
+    said = [f"第{number}批 {word(writer, number, part)}" for part in range(BATCH_SIZE)]
+    session = f"{writer}/{number}"
+    return [NewMemory(words, id=id_, session_id=session) for id_, words in zip(ids, said, strict=True)]
 
 
 async def remember(memory: LongTermMemory, user: Namespace, number: int) -> None:
@@ -97,7 +89,6 @@ async def forget_one(memory: LongTermMemory, user: Namespace, number: int) -> No
 
 
 def of_all(user: Namespace) -> Namespace:
-    """Return the namespace of what is forgotten as a whole."""
     return Namespace(f"{user.user} forget_all")
 
 
@@ -235,9 +226,8 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
     value = await memory.get_value(user, COUNTER).or_raise()
     assert (0 if value is None else value.value + 1) in counts("put")
     if value is not None and value.value:
-        before = await memory.get_value(
-            user, COUNTER, as_of=value.created_at - timedelta(microseconds=1)
-        ).or_raise()
+        moment = value.created_at - timedelta(microseconds=1)
+        before = await memory.get_value(user, COUNTER, as_of=moment).or_raise()
         assert before is not None
         assert before.superseded_by == value.id
 
@@ -260,7 +250,7 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
 
 
 async def check_forgotten(
-    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: dict[str, Memory]
+    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: Kept
 ) -> None:
     """Assert that of what was forgotten nothing is there, neither true nor superseded, but what is on its way, whole."""
     all_there = await true_now(memory, of_all(user))
@@ -277,7 +267,7 @@ async def check_forgotten(
 
 
 async def check_changed(
-    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: dict[str, Memory]
+    memory: LongTermMemory, user: Namespace, acknowledged: Counter[str], memories: Kept
 ) -> None:
     """Assert that each correction has its version and what was said before, and that what was undone is as it was."""
     for writer in ("correct", "undo"):

@@ -1,7 +1,5 @@
 """Every method of every contract can be scripted, and watched, whatever it returns."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -17,9 +15,8 @@ from chatmemory.testing.members import Contract, Member
 from tests.for_each import for_each
 
 EXPORTED = [getattr(chatmemory, name) for name in dir(chatmemory)]
-TAGS: list[Any] = [
-    value for value in EXPORTED if inspect.isclass(value) and issubclass(value, Key) and value is not Tag
-]
+CLASSES = [value for value in EXPORTED if inspect.isclass(value)]
+TAGS: list[Any] = [value for value in CLASSES if issubclass(value, Key) and value is not Tag]
 BUSY = RepositoryError("read", "busy")
 
 

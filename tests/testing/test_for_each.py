@@ -25,9 +25,7 @@ def test_every_case_runs_and_every_failing_one_is_named() -> None:
     assert notes == [["in the case number=3, square=8"], ["in the case number=4, square=17"]]
 
 
-def test_a_coroutine_is_awaited_and_marks_stay() -> None:
-    @for_each("number", [1, 2])
-    @pytest.mark.anyio
+def test_a_coroutine_is_awaited_marks_stay_and_a_case_with_a_mark_is_a_mistake() -> None:
     async def is_one(number: int) -> None:
         await asyncio.sleep(0)
         assert number == 1
@@ -35,9 +33,6 @@ def test_a_coroutine_is_awaited_and_marks_stay() -> None:
     assert [mark.name for mark in is_one.pytestmark] == ["anyio"]
     with pytest.raises(ExceptionGroup, match="1 of 2 cases fail"):
         asyncio.run(is_one())
-
-
-def test_no_case_and_a_case_with_a_mark_are_mistakes() -> None:
     for cases in ([], [pytest.param(1, marks=pytest.mark.skip)]):
         with pytest.raises(AssertionError):
             for_each("number", cases)

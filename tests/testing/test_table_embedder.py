@@ -1,7 +1,5 @@
 """An embedder whose vectors a test foresees, alone and in a whole stack."""
 
-from __future__ import annotations
-
 from math import hypot
 
 import numpy as np
@@ -23,24 +21,25 @@ async def test_a_row_has_length_one_in_the_direction_that_the_table_says() -> No
     rows = await TableEmbedder(table=TABLE).embed(["饮料", "I bike to work", ""]).or_raise()
     assert (rows.dtype, rows.shape) == (np.float32, (3, 2))
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 1], [0, 0]]))
-
-
-async def test_no_texts_are_no_rows() -> None:
     assert (await TableEmbedder(table=TABLE).embed([]).or_raise()).shape == (0, 2)
-
-
-async def test_a_query_has_the_vector_of_its_text_and_none_without_features() -> None:
     embedder = TableEmbedder(table=TABLE)
     assert await embedder.embed_query("饮料").or_raise() == pytest.approx([0.6, 0.8])
     assert await embedder.embed_query("") == Success(None)
 
 
-async def test_a_text_that_the_table_lacks_fails_and_is_named() -> None:
+async def test_a_text_that_the_table_lacks_fails_and_is_named_and_every_call_is_noted() -> None:
     detail = "no vector of '咖啡' in the table; add one, or say unknown='hashed'"
     lacking = Failure(EmbeddingError("table", "refused", detail))
     embedder = TableEmbedder(table=TABLE)
     assert await embedder.embed(["饮料", "咖啡"]) == lacking
     assert await embedder.embed_query("咖啡") == lacking
+    embedder = TableEmbedder(table=TABLE)
+    await embedder.embed(["饮料", "我喜欢喝茶"])
+    assert isinstance(await embedder.embed(["咖啡"]), Failure)
+    await embedder.embed_query("饮料")
+    assert embedder.asked == [("饮料", "我喜欢喝茶"), ("咖啡",), ("饮料",)]
+    with pytest.raises(ValueError, match=r"one dimension, not \[1, 2\]"):
+        TableEmbedder(table={"a": (1,), "b": (1, 2)})
 
 
 async def test_it_may_be_drawn_by_chance_instead_the_same_each_time() -> None:
@@ -50,19 +49,6 @@ async def test_it_may_be_drawn_by_chance_instead_the_same_each_time() -> None:
     assert (rows == await second.embed(["咖啡", "coffee"]).or_raise()).all()
     assert hypot(*await first.embed_query("咖啡").or_raise() or ()) == pytest.approx(1)
     assert rows[0] @ rows[1] < 0.99
-
-
-async def test_every_call_is_noted_also_one_that_fails() -> None:
-    embedder = TableEmbedder(table=TABLE)
-    await embedder.embed(["饮料", "我喜欢喝茶"])
-    assert isinstance(await embedder.embed(["咖啡"]), Failure)
-    await embedder.embed_query("饮料")
-    assert embedder.asked == [("饮料", "我喜欢喝茶"), ("咖啡",), ("饮料",)]
-
-
-def test_vectors_of_two_dimensions_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"one dimension, not \[1, 2\]"):
-        TableEmbedder(table={"a": (1,), "b": (1, 2)})
 
 
 async def test_a_stack_recalls_by_the_table_and_says_when_its_embedder_fails() -> None:

@@ -1,7 +1,5 @@
 """A file system of texts: what is written is found, read, changed and gone, as on a disk."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -38,36 +36,23 @@ def paths(disk: TextFiles, *inputs: str, exclude: tuple[str, ...] = ()) -> list[
     return [file.path for file in value(disk.find(inputs, exclude=exclude)).files]
 
 
-def test_files_and_folders_are_found_sorted_and_none_twice(disk: TextFiles) -> None:
+def test_files_are_found_sorted_and_none_twice_and_what_is_not_there_is_an_issue(disk: TextFiles) -> None:
     everything = [f"{CLAUDE}/1.jsonl", f"{CLAUDE}/1/tools.json", "/home/梅/notes.md"]
     assert paths(disk, "~", f"{CLAUDE}/1.jsonl") == everything
     assert paths(disk, "/home/梅/notes.md") == everything[2:]
     assert paths(disk, "/srv") == []
-
-
-def test_what_is_excluded_is_left_out(disk: TextFiles) -> None:
     assert paths(disk, "/home", exclude=("*.json", "~/notes.md")) == [f"{CLAUDE}/1.jsonl"]
-
-
-def test_an_input_that_is_not_there_is_an_issue(disk: TextFiles) -> None:
     found = value(disk.find(["/home/梅/notes", "~/nowhere"]))
     assert found.roots == ("/home/梅/notes", "/home/梅/nowhere")
-    assert [(issue.code, issue.path) for issue in found.issues] == [
-        ("unreadable", "/home/梅/notes"),
-        ("unreadable", "/home/梅/nowhere"),
-    ]
-
-
-def test_a_tools_own_folders_are_found_by_their_globs(disk: TextFiles) -> None:
+    expected = [("unreadable", root) for root in found.roots]
+    assert [(issue.code, issue.path) for issue in found.issues] == expected
     root = KnownRoot("~/.claude/projects/*", ("**/*.json",))
     found = value(disk.find_known([root, KnownRoot("$CODEX_HOME/sessions", ("*",))]))
     assert [file.path for file in found.files] == [f"{CLAUDE}/1/tools.json"]
     assert found.roots == (CLAUDE,)
 
 
-def test_a_reader_notes_what_else_was_looked_at_and_the_disk_says_when_that_has_changed(
-    disk: TextFiles,
-) -> None:
+def test_a_reader_notes_what_it_looked_at_and_the_disk_says_what_changed(disk: TextFiles) -> None:
     (file,) = value(disk.find([f"{CLAUDE}/1.jsonl"])).files
     reader = disk.reader(file)
     assert (reader.name, b"".join(reader.blocks())) == ("1.jsonl", b"one")
@@ -80,9 +65,6 @@ def test_a_reader_notes_what_else_was_looked_at_and_the_disk_says_when_that_has_
     assert not disk.has_changed(reader.also)
     disk.write(f"{CLAUDE}/1/none.json", "now there is one")
     assert disk.has_changed(reader.also)
-
-
-def test_a_file_that_is_removed_is_gone_and_cannot_be_read(disk: TextFiles) -> None:
     (file,) = value(disk.find(["~/notes.md"])).files
     assert not disk.is_gone(file.source)
     disk.remove(file.path)

@@ -8,16 +8,7 @@ from typing import Never, assert_type
 from attrs import frozen
 
 from chatmemory.effect import Clock, ClockTag, Do, Effect, Failure, Outcome, Success
-from tests.typing.world import (
-    Chat,
-    ChatTag,
-    NotFound,
-    PrefixTag,
-    ReadError,
-    Store,
-    StoreBroken,
-    StoreTag,
-)
+from tests.typing.world import Chat, ChatTag, NotFound, PrefixTag, ReadError, Store, StoreBroken, StoreTag
 
 
 @Effect.gen

@@ -50,25 +50,14 @@ def test_the_parts_work_together_and_after_a_restart(tmp_path: Path) -> None:
     parts = settings | token_counter | in_folder(tmp_path) | skills | clock
     stack = parts.feed_keep(strategy) >> chat_memory
 
-    async def view(memory: ChatMemory) -> list[str]:
-        messages = await memory.get_messages("会议").or_raise()
-        return [message.content for message in messages]
-
-    async def before_the_restart() -> list[str]:
+    async def after_the_restart() -> list[str]:
         async with ManagedRuntime(stack) as runtime:
             memory = await runtime.service(ChatMemoryService)
-            for words in ("你好 小王", "hello there", "上海 下周三", "noted", "再见"):
-                report = await memory.add_messages("会议", [NewMessage("user", words)]).or_raise()
-            assert report.history.status == "done"
             (first, *_) = await memory.get_messages("会议", view="full").or_raise()
             assert datetime(2026, 5, 4, tzinfo=UTC) < first.timestamp < datetime(2026, 5, 5, tzinfo=UTC)
             return await view(memory)
 
-    async def after_the_restart() -> list[str]:
-        async with ManagedRuntime(stack) as runtime:
-            return await view(await runtime.service(ChatMemoryService))
-
-    seen = asyncio.run(before_the_restart())
+    seen = asyncio.run(said(stack))
     assert seen == ["headlines: 你好, hello, 上海", "noted", "再见"]
     assert asyncio.run(after_the_restart()) == seen
 
@@ -101,19 +90,19 @@ def test_memories_are_found_embedded_and_ranked_by_parts_of_ones_own(tmp_path: P
     assert asyncio.run(after_the_restart()) == ("hybrid", ["她爱喝龙井茶", "她住在杭州"])
 
 
-def test_a_backend_of_ones_own_goes_into_a_ready_stack_in_one_line(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    asyncio.run(said(stacks.embedded(tmp_path / "agent.db", repositories=in_folder(folder))))
-    assert messages_in(tmp_path / "agent.db") == 0
-    assert any(folder.iterdir())
+def test_a_backend_of_ones_own_goes_into_or_replaces_that_of_a_ready_stack(tmp_path: Path) -> None:
+    for number in range(2):
+        folder, file = tmp_path / f"folder{number}", tmp_path / f"agent{number}.db"
+        folder.mkdir()
+        given = stacks.embedded(file, repositories=in_folder(folder))
+        asyncio.run(said(stacks.embedded(file).replace(in_folder(folder)) if number else given))
+        assert messages_in(file) == 0
+        assert any(folder.iterdir())
 
 
-def test_a_strategy_of_ones_own_goes_into_a_ready_stack_in_one_line() -> None:
+def test_a_strategy_a_ranking_and_a_clock_of_ones_own_go_into_a_ready_stack(tmp_path: Path) -> None:
     assert asyncio.run(said(stacks.testing(strategy=strategy, skills=skills)))[0].startswith("headlines: ")
 
-
-def test_a_ranking_of_ones_own_goes_into_a_ready_stack_in_one_line() -> None:
     async def recalled() -> str:
         async with ManagedRuntime(stacks.testing(ranker=TheLatestFirst())) as runtime:
             memory = await runtime.service(LongTermMemoryService)
@@ -122,8 +111,6 @@ def test_a_ranking_of_ones_own_goes_into_a_ready_stack_in_one_line() -> None:
 
     assert asyncio.run(recalled()) == "the latest first"
 
-
-def test_a_clock_of_ones_own_goes_into_a_ready_stack_in_one_line(tmp_path: Path) -> None:
     async def year() -> int:
         async with ManagedRuntime(stacks.embedded(tmp_path / "agent.db", clock=OfficeClock())) as runtime:
             memory = await runtime.service(ChatMemoryService)
@@ -133,12 +120,8 @@ def test_a_clock_of_ones_own_goes_into_a_ready_stack_in_one_line(tmp_path: Path)
     assert asyncio.run(year()) == 2026
 
 
-def test_a_backend_of_ones_own_replaces_that_of_a_whole_stack(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    asyncio.run(said(stacks.embedded(tmp_path / "agent.db").replace(in_folder(folder))))
-    assert messages_in(tmp_path / "agent.db") == 0
-    assert any(folder.iterdir())
+async def view(memory: ChatMemory) -> list[str]:
+    return [message.content for message in await memory.get_messages("会议").or_raise()]
 
 
 async def said(stack: stacks.Stack) -> list[str]:
@@ -147,7 +130,7 @@ async def said(stack: stacks.Stack) -> list[str]:
         memory = await runtime.service(ChatMemoryService)
         for words in ("你好 小王", "hello there", "上海 下周三", "noted", "再见"):
             await memory.add_messages("会议", [NewMessage("user", words)]).or_raise()
-        return [message.content for message in await memory.get_messages("会议").or_raise()]
+        return await view(memory)
 
 
 def messages_in(path: Path) -> int:

@@ -20,7 +20,10 @@ class FolderRepository:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "conversations"
-        self.kept = pickle.loads(self.path.read_bytes()) if self.path.exists() else Conversations()
+        self.kept = self.stored()
+
+    def stored(self) -> Conversations:
+        return pickle.loads(self.path.read_bytes()) if self.path.exists() else Conversations()
 
     def write(self, operation: str, work: Callable[[Conversations], A]) -> Effect[A, RepositoryError]:
         """Let *work* change the conversations, and replace the file, whole or not at all."""
@@ -32,7 +35,7 @@ class FolderRepository:
                 beside.write_bytes(pickle.dumps(self.kept))
                 beside.replace(self.path)
             except OSError:
-                self.kept = self._stored()  # as if nobody had asked
+                self.kept = self.stored()  # as if nobody had asked
                 raise
             return answer
 

@@ -47,9 +47,8 @@ class Headlines:
     """A skill: the first word of every message."""
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str]:
-        return Effect.succeed(
-            f"{skill_id}: " + ", ".join(said.content.split()[0] for said in request.messages)
-        )
+        first_words = [said.content.split()[0] for said in request.messages]
+        return Effect.succeed(f"{skill_id}: {', '.join(first_words)}")
 
 
 class KeepTheLastTwo:
@@ -73,9 +72,8 @@ class KeepTheLastTwo:
         text = await do(self.skills.run("headlines", request).alt(GenericMemoryError))
         name = f"headlines at {page.version}"
         last = covered[-1].timestamp
-        draft = MessageDraft(
-            name, "summary", text, last, {"summaryMetadataId": f"of {name}"}, tokens=len(text)
-        )
+        metadata = {"summaryMetadataId": f"of {name}"}
+        draft = MessageDraft(name, "summary", text, last, metadata, tokens=len(text))
         summary = Summary(
             conversation_id,
             metadata_id=f"of {name}",

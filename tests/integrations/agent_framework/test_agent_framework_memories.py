@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,12 +18,13 @@ from agent_framework import (
     Message,
     SessionContext,
 )
-from agent_framework.exceptions import IntegrationInvalidRequestException
-from scripted_client import ScriptedClient
+from agent_framework.exceptions import IntegrationException, IntegrationInvalidRequestException
 
-from chatmemory import ManagedRuntime, Namespace
+from chatmemory import EffectFailed, ManagedRuntime, Namespace
 from chatmemory.integrations.agent_framework import ChatMemoryContextProvider, ChatMemoryHistoryProvider
 from chatmemory_layers.stacks import MemoryTags
+from tests.integrations.adapter_endurance import AdapterEndurance, Runtime as AnyRuntime
+from tests.integrations.agent_framework.scripted_client import ScriptedClient
 from tests.integrations.long_term import MEI, all_kept, remember, uses_of
 
 CALL = Content.from_function_call("c1", "look", arguments="{}")
@@ -101,16 +103,10 @@ async def test_all_requests_of_a_run_show_the_same_count_one_use_and_stand_in_no
 
 
 async def test_one_agent_serves_many_users(runtime: Runtime) -> None:
-    def namespace(of: AgentSession) -> Namespace:
-        return Namespace(of.state["user"])
-
     client = ScriptedClient("好的")
-    agent = agent_of(runtime, client, namespace=namespace)
-    for user, text in (
-        ("mei", "I live in Hangzhou."),
-        ("li", "Where do I live?"),
-        ("mei", "Where do I live?"),
-    ):
+    agent = agent_of(runtime, client, namespace=lambda of: Namespace(of.state["user"]))
+    question = "Where do I live?"
+    for user, text in (("mei", "I live in Hangzhou."), ("li", question), ("mei", question)):
         one = session(user)
         one.state["user"] = user
         await agent.run(text, session=one)
@@ -124,11 +120,9 @@ class Rag(ContextProvider):
 
 
 async def test_what_others_than_the_user_say_is_no_memory(runtime: Runtime) -> None:
-    client = ScriptedClient("I live in Beijing.")
-    memories = ChatMemoryContextProvider(runtime, MEI)
-    marked = {"_attribution": {"source_id": "rag"}}
+    client, memories = ScriptedClient("I live in Beijing."), ChatMemoryContextProvider(runtime, MEI)
     said = [
-        Message("user", ["I live in Ningbo."], additional_properties=marked),
+        Message("user", ["I live in Ningbo."], additional_properties={"_attribution": {"source_id": "rag"}}),
         Message("system", ["I live in Suzhou."]),
         Message("user", ["I live in Hangzhou."]),
         Message("user", [Content.from_data(b"%PDF", "application/pdf")]),
@@ -137,27 +131,17 @@ async def test_what_others_than_the_user_say_is_no_memory(runtime: Runtime) -> N
     assert await kept(runtime) == [("I live in Hangzhou", "monday")]
 
 
-async def test_what_was_forgotten_does_not_come_back_with_a_transcript(runtime: Runtime) -> None:
-    said = [Message("user", ["I live in Hangzhou."]), Message("assistant", ["好的"])]
-    await answered(runtime, [*said, Message("user", ["I work in Ningbo."])])
-    assert await kept(runtime) == [("I work in Ningbo", "monday")]
-
-
-async def test_who_speaks_after_another_agent_is_shown_what_belongs_to_the_users_message(
-    runtime: Runtime,
-) -> None:
-    await remember(runtime, "I live in Hangzhou.")
-    answer = Message("assistant", ["I don't know."], author_name="other")
-    client = await answered(runtime, [Message("user", ["Where do I live?"]), answer])
-    assert "Hangzhou" in client.texts()[0][0]
-
-
 async def test_all_that_the_user_says_at_once_is_recalled_for_and_saved(runtime: Runtime) -> None:
     await remember(runtime, "My cat is called 咪咪.")
-    said = [Message("user", ["I live in Hangzhou."]), Message("user", ["How is my cat called?"])]
-    client = await answered(runtime, said)
+    transcript = [Message("user", ["I work in Ningbo."]), Message("assistant", ["好的"])]
+    said = [Message("user", ["I live in Hangzhou\0\ud83d."]), Message("user", ["How is my cat called?"])]
+    client = await answered(runtime, [*transcript, *said])
     assert "咪咪" in client.texts()[0][0]
-    assert ("I live in Hangzhou", "monday") in await kept(runtime)
+    other = Message("assistant", ["I don't know."], author_name="other")
+    client = await answered(runtime, [said[1], other], saves=False)
+    assert "咪咪" in "".join(client.texts()[0]), "also when another agent has spoken meanwhile"
+    saved = {content for content, session_id in await kept(runtime) if session_id}
+    assert saved == {"I live in Hangzhou\ufffd\ufffd"}, "and nothing of a transcript, which may be forgotten"
 
 
 @pytest.mark.filterwarnings("ignore:.*HARNESS.*")  # experimental, as the framework says
@@ -176,6 +160,10 @@ async def test_nothing_is_saved_of_a_run_that_fails_or_when_nobody_wants_it(runt
     with pytest.raises(OSError, match="no network"):
         await answered(runtime, "I live in Hangzhou.", OSError("no network"))
     assert await kept(runtime) == []
+    client = ScriptedClient("好的")
+    with pytest.raises(IntegrationInvalidRequestException, match="at least one character"):
+        await agent_of(runtime, client, namespace=Namespace("")).run("Where do I live?", session=session())
+    assert client.shown == [], "a user who is none is refused before the model is asked"
 
 
 async def test_as_many_are_shown_as_are_asked_for_and_none_without_words(runtime: Runtime) -> None:
@@ -188,18 +176,6 @@ async def test_as_many_are_shown_as_are_asked_for_and_none_without_words(runtime
         assert not any("<recalled-data" in text for text in client.texts()[-1])
 
 
-async def test_words_that_no_store_could_keep_are_asked_for_and_kept_all_the_same(runtime: Runtime) -> None:
-    await answered(runtime, "I live in Hangzhou\0\ud83d.")
-    assert [content for content, _ in await kept(runtime)] == ["I live in Hangzhou\ufffd\ufffd"]
-
-
-async def test_a_user_who_is_none_is_refused_before_the_model_is_asked(runtime: Runtime) -> None:
-    client = ScriptedClient("好的")
-    with pytest.raises(IntegrationInvalidRequestException, match="at least one character"):
-        await agent_of(runtime, client, namespace=Namespace("")).run("Where do I live?", session=session())
-    assert client.shown == []
-
-
 async def test_two_providers_of_one_agent_keep_apart_by_their_names(runtime: Runtime) -> None:
     await remember(runtime, "I live in Hangzhou.")
     await remember(runtime, "Harbor lives in Ningbo.", Namespace("harbor"))
@@ -210,3 +186,27 @@ async def test_two_providers_of_one_agent_keep_apart_by_their_names(runtime: Run
     sources = [one.additional_properties["_attribution"]["source_id"] for one in client.shown[0][:2]]
     assert sources == ["chatmemory", "theirs"]
     assert ["Ningbo" in text for text in client.texts()[0]] == [False, True, False]
+
+
+class TestMemoryEndurance(AdapterEndurance):
+    """Each writer is a user, who says two things at once."""
+
+    failure: ClassVar[type[Exception]] = IntegrationException
+    failure_of_looking = EffectFailed
+
+    def adapter(self, runtime: AnyRuntime) -> ChatMemoryContextProvider:
+        return ChatMemoryContextProvider(runtime, lambda session: Namespace(session.session_id))
+
+    async def write(self, adapter: ChatMemoryContextProvider, name: str, number: int) -> None:
+        said = [Message("user", [f"我喜欢喝{number}号茶。"]), Message("user", [f"我喜欢吃{number}号饼。"])]
+        context = SessionContext(session_id="会话", input_messages=said)
+        nobody: Any = None
+        await adapter.after_run(agent=nobody, session=session(name), context=context, state={})
+
+    async def numbers(self, adapter: ChatMemoryContextProvider, name: str) -> list[int]:
+        kept = [one.content for one in reversed(await all_kept(adapter._runtime, Namespace(name)))]
+        teas, cakes = (
+            [int(re.findall(r"\d+", one)[0]) for one in kept if what in one] for what in ("茶", "饼")
+        )
+        assert teas == cakes, "nothing is kept by halves"
+        return teas

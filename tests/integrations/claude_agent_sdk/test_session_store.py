@@ -1,10 +1,9 @@
-"""What the Claude Agent SDK finds in our session store: its own contracts, and what resume needs in another process."""
+"""What the Claude Agent SDK finds in our session store: its own contracts, what resume needs, and what it survives."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,6 +26,7 @@ from chatmemory.integrations.claude_agent_sdk import ChatMemorySessionStore
 from chatmemory.integrations.claude_agent_sdk.transcripts import OWNER
 from chatmemory.items.item_repository import ItemRepositoryTag, ItemSearch
 from chatmemory_layers.stacks import Stack, embedded
+from tests.integrations.adapter_endurance import AdapterEndurance
 
 MAIN: SessionKey = {"project_key": "项目.1", "session_id": "周一"}
 AGENT: SessionKey = {**MAIN, "subpath": "subagents/agent-1.x"}
@@ -71,45 +71,21 @@ async def test_entries_come_back_in_order_once_and_exactly(runtime: ManagedRunti
     assert isinstance(loaded[0]["n"][1], float)
 
 
-async def test_a_batch_that_comes_again_leaves_the_summary_as_it_is(runtime: ManagedRuntime[Any]) -> None:
+async def test_a_batch_that_comes_again_leaves_the_summary_and_deleting_takes_subagents_along(
+    runtime: ManagedRuntime[Any],
+) -> None:
     store = ChatMemorySessionStore(runtime)
     early = [entry("a", customTitle="early", timestamp="2026-11-23T09:00:00Z")]
     await store.append(MAIN, early)
-    await store.append(MAIN, [entry("b", customTitle="late", timestamp="2026-11-23T09:01:00Z")])
+    await store.append(MAIN, [entry("b", customTitle="late", timestamp="2026-11-23T09:01:00Z"), entry(None)])
     before = await store.list_session_summaries(MAIN["project_key"])
     await store.append(MAIN, early)
     assert await store.list_session_summaries(MAIN["project_key"]) == before
     assert "late" in str(before)
-
-
-async def test_to_delete_a_session_takes_its_subagents_along_and_leaves_nothing(
-    runtime: ManagedRuntime[Any],
-) -> None:
-    store = ChatMemorySessionStore(runtime)
-    await store.append(MAIN, [entry("a"), entry(None)])
     await store.append(AGENT, [entry("a")])
-    assert await store.list_subkeys({"project_key": "项目.1", "session_id": "周一"}) == [
-        "subagents/agent-1.x"
-    ]
+    assert await store.list_subkeys(MAIN) == ["subagents/agent-1.x"]
     await store.delete(MAIN)
-    assert await forget_all(runtime) == 0
-
-
-async def test_what_two_processes_append_at_once_is_all_there(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    async with ManagedRuntime(embedded(path)) as one, ManagedRuntime(embedded(path)) as two:
-        stores = [ChatMemorySessionStore(one), ChatMemorySessionStore(two)]
-        batches = [
-            store.append(MAIN, [entry(f"{which} {number} {part}") for part in "abc"])
-            for number in range(10)
-            for which, store in enumerate(stores)
-        ]
-        await asyncio.gather(*batches)
-        loaded = await stores[0].load(MAIN)
-        assert loaded is not None
-        batches_found = [str(each["uuid"])[:-2] for each in loaded]
-        assert batches_found[::3] == batches_found[1::3] == batches_found[2::3], "no batch is torn"
-        assert len({*batches_found}) == 20
+    assert await forget_all(runtime) == 0, "nothing is left"
 
 
 async def test_the_sdk_reads_sessions_messages_and_subagents_in_another_runtime(tmp_path: Path) -> None:
@@ -130,10 +106,18 @@ async def test_the_sdk_reads_sessions_messages_and_subagents_in_another_runtime(
         assert await list_subagents_from_store(store, session, directory=str(tmp_path)) == ["7"]
 
 
-async def test_a_closed_runtime_is_told(tmp_path: Path) -> None:
-    runtime = ThreadRuntime(embedded(tmp_path / "a.db"))
-    store = ChatMemorySessionStore(runtime)
-    await store.load(MAIN)
-    await asyncio.to_thread(runtime.close)
-    with pytest.raises(ClaudeSDKError, match="the runtime of this memory is closed"):
-        await store.append(MAIN, [entry("a")])
+class TestEndurance(AdapterEndurance):
+    """A batch is three entries."""
+
+    adapter = staticmethod(ChatMemorySessionStore)
+    failure: ClassVar[type[Exception]] = ClaudeSDKError
+
+    async def write(self, adapter: ChatMemorySessionStore, name: str, number: int) -> None:
+        entries: Any = [{"type": "user", "uuid": f"{number} {part}", "n": number} for part in "甲乙丙"]
+        await adapter.append({"project_key": "项目", "session_id": name}, entries)
+
+    async def numbers(self, adapter: ChatMemorySessionStore, name: str) -> list[int]:
+        entries: Any = await adapter.load({"project_key": "项目", "session_id": name}) or []
+        numbers = [entry["n"] for entry in entries]
+        assert numbers[::3] == numbers[1::3] == numbers[2::3], "no batch is torn"
+        return numbers[::3]

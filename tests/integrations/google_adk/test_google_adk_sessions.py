@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,17 +11,12 @@ import pytest
 
 pytest.importorskip("google.adk.sessions", reason="pip install 'chatmemory-effect[google-adk]'")
 
-from google.adk.agents import Agent
 from google.adk.errors import StaleSessionError
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.input_validation_error import InputValidationError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
-from google.adk.models.base_llm import BaseLlm
-from google.adk.models.llm_request import LlmRequest
-from google.adk.models.llm_response import LlmResponse
-from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.sessions.session import Session
@@ -31,6 +26,7 @@ from google.genai import types
 from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory.integrations.google_adk import ChatMemorySessionService
 from chatmemory_layers.stacks import MemoryTags, embedded
+from tests.integrations.adapter_endurance import AdapterEndurance
 from tests.integrations.google_adk.adk_parts import APP, NOON, USER, said
 
 Steps: TypeAlias = Callable[[BaseSessionService], Any]
@@ -97,28 +93,19 @@ async def events(service: BaseSessionService) -> list[Any]:
     ]
     for number, part in enumerate(parts):
         event = Event(
-            id=f"e{number}",
-            invocation_id=f"i{number // 2}",
-            author="user" if number == 0 else "harbor",
-            content=types.Content(role="model", parts=[part]),
-            timestamp=NOON + number,
-            long_running_tool_ids={"c"} if number == 1 else None,
-            custom_metadata={"n": number},
+            id=f"e{number}", invocation_id=f"i{number // 2}", author="harbor", timestamp=NOON + number
         )
+        event.content = types.Content(role="model", parts=[part])
+        event.long_running_tool_ids = {"c"} if number == 1 else None
+        event.custom_metadata = {"n": number}
         await service.append_event(begun, event)
     partial = types.Content(parts=[types.Part(text="你")])
     await service.append_event(begun, Event(author="harbor", partial=True, content=partial))
-    wanted = [
-        None,
-        GetSessionConfig(),
-        GetSessionConfig(num_recent_events=0),
-        GetSessionConfig(num_recent_events=2),
-        GetSessionConfig(num_recent_events=99),
-        GetSessionConfig(after_timestamp=NOON + 3),
-        GetSessionConfig(after_timestamp=NOON + 1, num_recent_events=2),
-        GetSessionConfig(after_timestamp=NOON + 99),
-    ]
-    return [shown(begun), *[shown(await again(service, config=config)) for config in wanted]]
+    wanted: list[dict[str, Any]] = [{}, *({"num_recent_events": many} for many in (0, 2, 99))]
+    wanted += [{"after_timestamp": NOON + 3}, {"after_timestamp": NOON + 99}]
+    wanted += [{"after_timestamp": NOON + 1, "num_recent_events": 2}]
+    configs = [None, *(GetSessionConfig(**each) for each in wanted)]
+    return [shown(begun), *[shown(await again(service, config=config)) for config in configs]]
 
 
 async def life(service: BaseSessionService) -> list[Any]:
@@ -144,42 +131,7 @@ async def life(service: BaseSessionService) -> list[Any]:
     return found
 
 
-class Counting(BaseLlm):
-    """Says how many contents it was shown."""
-
-    model: str = "counting"
-
-    async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False
-    ) -> AsyncGenerator[LlmResponse]:
-        text = f"shown {len(llm_request.contents)}"
-        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
-
-
-async def asked(runner: Runner, question: str) -> list[tuple[str, str]]:
-    """Return the invocation and the text of each event of the answer."""
-    content = types.Content(role="user", parts=[types.Part(text=question)])
-    answer = runner.run_async(user_id=USER, session_id="monday", new_message=content)
-    return [(event.invocation_id, str(event.content and event.content.parts)) async for event in answer]
-
-
-async def rewound(service: BaseSessionService) -> list[Any]:
-    """A runner talks, and goes back before its second question."""
-    agent = Agent(name="harbor", model=Counting(), output_key="answer")
-    runner = Runner(app_name=APP, agent=agent, session_service=service)
-    await begin(service, state={"user:kept": 1})
-    told = [await asked(runner, question) for question in ("一", "二", "三")]
-    await runner.rewind_async(user_id=USER, session_id="monday", rewind_before_invocation_id=told[1][0][0])
-    after = await again(service)
-    assert after is not None
-    told.append(await asked(runner, "二，又"))
-    await runner.close()
-    texts = [text for answer in told for _, text in answer]
-    assert "shown 3" in texts[-1], "the question and the answer before, and the new question"
-    return [texts, after.state, [event.author for event in after.events]]
-
-
-@pytest.mark.parametrize("steps", [scopes, events, life, rewound])
+@pytest.mark.parametrize("steps", [scopes, events, life])
 async def test_the_same_steps_have_the_same_answers_as_on_the_services_of_adk(
     ours: ChatMemorySessionService, steps: Steps, tmp_path: Path
 ) -> None:
@@ -250,13 +202,37 @@ async def test_what_is_no_json_is_refused_and_nothing_is_stored(ours: ChatMemory
     assert await again(ours) is None
 
 
-async def test_sessions_outlive_their_program_and_a_closed_runtime_is_told(tmp_path: Path) -> None:
+async def test_sessions_outlive_their_program(tmp_path: Path) -> None:
     async with ThreadRuntime(embedded(tmp_path / "a.db")) as runtime:
         service = ChatMemorySessionService(runtime)
         begun = await begin(service, state={"user:u": 1})
         await service.append_event(begun, happened("我对花生过敏。", 1))
         before = shown(begun)
-    with pytest.raises(RuntimeError, match="closed"):
-        await again(service)
     async with ThreadRuntime(embedded(tmp_path / "a.db")) as runtime:
         assert shown(await again(ChatMemorySessionService(runtime))) == before
+
+
+STATES = ("app:last", "user:last", "last")
+
+
+class TestSessions(AdapterEndurance):
+    """A batch is an event with what it changes of the state, in a session of its writer."""
+
+    adapter = staticmethod(ChatMemorySessionService)
+
+    async def write(self, adapter: ChatMemorySessionService, name: str, number: int) -> None:
+        session = await self.session(adapter, name)
+        event = said("x", at=number)
+        event.actions = EventActions(state_delta=dict.fromkeys(STATES, number))
+        await adapter.append_event(session, event)
+
+    async def session(self, adapter: ChatMemorySessionService, name: str) -> Session:
+        known = {"app_name": name, "user_id": USER, "session_id": name}
+        return await adapter.get_session(**known) or await adapter.create_session(**known)
+
+    async def numbers(self, adapter: ChatMemorySessionService, name: str) -> list[int]:
+        session = await self.session(adapter, name)
+        numbers = [int(event.actions.state_delta["last"]) for event in session.events]
+        state = dict.fromkeys(STATES, numbers[-1]) if numbers else {}
+        assert session.state == state, "an event and its state are stored together"
+        return numbers

@@ -1,4 +1,4 @@
-"""What graphs of LangGraph find in our checkpoints: where they stopped, in any process, and what they were before."""
+"""What graphs of LangGraph find in our checkpoints: where they stopped, in any process, what they were before, and what survives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("langgraph.graph", reason="pip install 'chatmemory-effect[la
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Command, interrupt
 
@@ -28,10 +28,18 @@ from chatmemory.integrations.langgraph.checkpoint_names import OWNER
 from chatmemory.integrations.langgraph.kept_checkpoints import KeptCheckpoint
 from chatmemory.items.item_repository import ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory_layers.stacks import Stack, embedded
+from tests.for_each import for_each
+from tests.integrations.adapter_endurance import AdapterEndurance
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-THREAD: Any = {"configurable": {"thread_id": "线程 1.5", "checkpoint_ns": ""}}
+
+
+def thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name, "checkpoint_ns": ""}}
+
+
+THREAD = thread("线程 1.5")
 
 
 class State(TypedDict):
@@ -46,13 +54,7 @@ def asking_graph(**parts: Any) -> Any:
     def end(state: State) -> dict[str, Any]:
         return {"said": [f"{len(state['said'])}"]}
 
-    builder = StateGraph(State)
-    builder.add_node("ask", ask)
-    builder.add_node("end", end)
-    builder.add_edge(START, "ask")
-    builder.add_edge("ask", "end")
-    builder.add_edge("end", END)
-    return builder.compile(**parts)
+    return StateGraph(State).add_sequence([ask, end]).add_edge(START, "ask").compile(**parts)
 
 
 @pytest.fixture
@@ -67,19 +69,18 @@ def items_of(runtime: ThreadRuntime[Any]) -> list[StoredItem]:
     return [*runtime.run_blocking(finding).unwrap()]
 
 
+def checkpoint_of(values: dict[str, Any]) -> Any:
+    """Return a checkpoint in which each channel has the version that is its value."""
+    own = {"id": str(uuid6()), "channel_values": values, "channel_versions": {**values}}
+    return {**empty_checkpoint(), **own}
+
+
 def put(saver: BaseCheckpointSaver[Any], after: Any = THREAD, **values: str) -> Any:
-    """Store a checkpoint in which each channel has the version that is its value."""
-    checkpoint: Any = {
-        **empty_checkpoint(),
-        "id": str(uuid6()),
-        "channel_values": values,
-        "channel_versions": {**values},
-    }
     before = {}
     if (found := saver.get_tuple(after)) is not None and "checkpoint_id" in after["configurable"]:
         before = found.checkpoint["channel_versions"]
     new = {name: version for name, version in values.items() if before.get(name) != version}
-    return saver.put(after, checkpoint, {"source": "loop", "step": 1, "parents": {}}, new)
+    return saver.put(after, checkpoint_of(values), {"source": "loop", "step": 1, "parents": {}}, new)
 
 
 def ids(saver: BaseCheckpointSaver[Any], config: Any = THREAD) -> list[str]:
@@ -91,22 +92,17 @@ def id_of(config: Any) -> str:
 
 
 def test_a_graph_that_was_interrupted_goes_on_in_another_runtime(tmp_path: Path) -> None:
-    stack = tmp_path / "a.db"
-    with ThreadRuntime(embedded(stack)) as runtime:
-        asked = asking_graph(checkpointer=ChatMemorySaver(runtime)).invoke(
-            {"said": ["问"], "still": "甲"}, THREAD
-        )
+    path = tmp_path / "a.db"
+    with ThreadRuntime(embedded(path)) as runtime:
+        graph = asking_graph(checkpointer=ChatMemorySaver(runtime))
+        asked = graph.invoke({"said": ["问"], "still": "甲"}, THREAD)
         assert asked["__interrupt__"][0].value == "吃花生吗？"
-    with ThreadRuntime(embedded(stack)) as runtime:
+    with ThreadRuntime(embedded(path)) as runtime:
         graph = asking_graph(checkpointer=ChatMemorySaver(runtime))
         assert graph.get_state(THREAD).next == ("ask",)
         assert graph.invoke(Command(resume="不"), THREAD)["said"] == ["问", "答：不", "2"]
-        assert [state.values.get("said", []) for state in graph.get_state_history(THREAD)] == [
-            ["问", "答：不", "2"],
-            ["问", "答：不"],
-            ["问"],
-            [],
-        ]
+        history = [state.values.get("said", []) for state in graph.get_state_history(THREAD)]
+        assert history == [["问", "答：不", "2"], ["问", "答：不"], ["问"], []]
 
 
 @pytest.mark.parametrize("kind", [ManagedRuntime, ThreadRuntime])
@@ -186,11 +182,8 @@ async def test_what_retention_lets_go_is_gone_with_its_values_and_the_newest_sta
         assert len(items_of(runtime)) < 30
         assert saver.get(config) is not None
         saver.sweep()
-        assert [each.checkpoint["channel_values"]["step"] for each in saver.list(THREAD)] == [
-            "29",
-            "28",
-            "27",
-        ]
+        kept = [each.checkpoint["channel_values"]["step"] for each in saver.list(THREAD)]
+        assert kept == ["29", "28", "27"]
         brief = ChatMemorySaver(runtime, retention=Retention(keep_for=MINUTE))
         await clock.advance(60)
         assert brief.sweep() == 2
@@ -223,12 +216,6 @@ def test_a_checkpoint_that_newer_ones_are_rebuilt_from_stays_with_them() -> None
     assert Retention(keep_last=1).surplus(line, NOW) == {"1"}
 
 
-@pytest.mark.parametrize("wrong", [{"keep_last": 0}, {"keep_for": timedelta()}, {"thread_ttl": -MINUTE}])
-def test_a_retention_that_keeps_nothing_is_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"1 or more|above 0"):
-        Retention(**wrong)
-
-
 def test_a_serializer_that_encrypts_leaves_nothing_to_read(threads: ThreadRuntime[Any]) -> None:
     class Turned:
         def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
@@ -250,7 +237,7 @@ def test_a_serializer_that_encrypts_leaves_nothing_to_read(threads: ThreadRuntim
         plain.get_tuple(THREAD)
 
 
-@pytest.mark.parametrize("name", ["", ".", "%", "%2E", "a.b\0c", "梅|child:1"])
+@for_each("name", ["", ".", "%", "%2E", "a.b\0c", "梅|child:1"])
 def test_any_text_is_a_label_and_comes_back(name: str) -> None:
     assert "." not in label_of(name)
     assert label_of(name)
@@ -262,24 +249,25 @@ async def test_nodes_that_are_no_coroutines_reach_store_and_saver_of_either_runt
 ) -> None:
     for kind in (ManagedRuntime, ThreadRuntime):
         async with kind(every_stack) as runtime:
-            builder = StateGraph(State)
 
             def remember(state: State, *, store: BaseStore) -> dict[str, Any]:
                 store.put(("梅",), "饮食", {"text": "花生"})
                 found = store.get(("梅",), "饮食")
                 return {"said": [] if found is None else [found.value["text"]]}
 
-            builder.add_node("remember", remember)
-            builder.add_edge(START, "remember")
+            builder = StateGraph(State).add_node("remember", remember).add_edge(START, "remember")
             graph = builder.compile(store=ChatMemoryStore(runtime), checkpointer=ChatMemorySaver(runtime))
             assert (await graph.ainvoke({"said": [], "still": ""}, THREAD))["said"][-1] == "花生"
-            with pytest.raises(ValueError, match="pruned by keep_latest or delete"):
-                await ChatMemorySaver(runtime).aprune(["a"], strategy="all")
 
 
-def test_a_config_without_a_thread_is_refused(saver: ChatMemorySaver) -> None:
+def test_what_is_wrong_is_refused(saver: ChatMemorySaver) -> None:
     with pytest.raises(ValueError, match="a checkpoint belongs to a thread"):
         saver.get_tuple({"configurable": {}})
+    with pytest.raises(ValueError, match="pruned by keep_latest or delete"):
+        saver.prune(["a"], strategy="all")
+    for wrong in ({"keep_last": 0}, {"keep_for": timedelta()}, {"thread_ttl": -MINUTE}):
+        with pytest.raises(ValueError, match=r"1 or more|above 0"):
+            Retention(**wrong)
 
 
 async def test_twenty_graphs_at_once_end_as_one_after_the_other(runtime: ManagedRuntime[Any]) -> None:
@@ -289,3 +277,20 @@ async def test_twenty_graphs_at_once_end_as_one_after_the_other(runtime: Managed
     answers = [Command(resume=f"{number}") for number in range(20)]
     ends = await asyncio.gather(*map(graph.ainvoke, answers, configs))
     assert [end["said"] for end in ends] == [["问", f"答：{number}", "2"] for number in range(20)]
+
+
+class TestSaver(AdapterEndurance):
+    """A batch is a checkpoint with the new values of three channels."""
+
+    adapter = staticmethod(ChatMemorySaver)
+
+    async def write(self, adapter: ChatMemorySaver, name: str, number: int) -> None:
+        values: Any = dict.fromkeys("甲乙丙", number)
+        await adapter.aput(thread(name), checkpoint_of(values), {}, values)
+
+    async def numbers(self, adapter: ChatMemorySaver, name: str) -> list[int]:
+        found = [each.checkpoint["channel_values"] async for each in adapter.alist(thread(name))]
+        assert all([*values] == [*"甲乙丙"] and len({*values.values()}) == 1 for values in found), (
+            "none is torn"
+        )
+        return [values["甲"] for values in reversed(found)]

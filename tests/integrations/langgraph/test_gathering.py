@@ -10,6 +10,8 @@ import pytest
 from chatmemory.integrations.langgraph.gathering import Gathering
 from tests.patience import PATIENCE_SECONDS
 
+FAILURES = {13: ValueError, 14: RuntimeError, 15: asyncio.CancelledError}
+
 
 class Doubling:
     """Doubles numbers, in groups that can be looked at; refuses 13."""
@@ -29,15 +31,10 @@ class Doubling:
         self.has_begun.set()
         await self.may_end.acquire()
         await asyncio.sleep(0)
-        if 13 in numbers:
-            raise ValueError("13")
-        if 14 in numbers:
-            raise RuntimeError("14")
-        if 15 in numbers:
-            raise asyncio.CancelledError
-        if 16 in numbers:
-            return []
-        return [2 * number for number in numbers]
+        for number in (13, 14, 15):
+            if number in numbers:
+                raise FAILURES[number]
+        return [] if 16 in numbers else [2 * number for number in numbers]
 
 
 async def asked(doubling: Doubling, *numbers: int) -> list[asyncio.Task[int]]:
@@ -104,13 +101,10 @@ async def test_who_writes_hears_of_a_cancellation_when_it_is_known_what_is_store
 async def test_a_fault_of_one_is_its_own_and_another_is_that_of_all() -> None:
     doubling = Doubling()
     doubling.let_all_end()
-    asking = [doubling.gathering.ask(number) for number in (1, 13, 2)]
-    one, fault, two = await asyncio.gather(*asking, return_exceptions=True)
+    one, fault, two = await asyncio.gather(*map(doubling.gathering.ask, (1, 13, 2)), return_exceptions=True)
     assert (one, type(fault), two) == (2, ValueError, 4)
-    asking = [doubling.gathering.ask(number) for number in (1, 14)]
-    assert [type(each) for each in await asyncio.gather(*asking, return_exceptions=True)] == [
-        RuntimeError
-    ] * 2
+    failed = await asyncio.gather(*map(doubling.gathering.ask, (1, 14)), return_exceptions=True)
+    assert [type(each) for each in failed] == [RuntimeError] * 2
     assert doubling.groups[-1] == [1, 14], "nobody tries again"
 
 
@@ -130,9 +124,8 @@ async def test_nobody_waits_for_a_run_that_cancels_itself_or_answers_too_little(
     doubling = Doubling()
     doubling.let_all_end()
     async with asyncio.timeout(PATIENCE_SECONDS):
-        answers = await asyncio.gather(
-            *(doubling.gathering.ask(one) for one in (1, 2, number)), return_exceptions=True
-        )
-        assert answers[0] == 2
-        assert isinstance(answers[2], Exception)
+        asking = map(doubling.gathering.ask, (1, 2, number))
+        first, _, last = await asyncio.gather(*asking, return_exceptions=True)
+        assert first == 2
+        assert isinstance(last, Exception)
         assert await doubling.gathering.ask(3) == 6

@@ -15,7 +15,13 @@ from tests.injections import injections
 from tests.integrations.mcp.mcp_clients import in_process, refused, store_turn, told
 
 MARK = re.compile(r"^<(/?)recalled-data ([0-9a-f]{16})>$")
-TURN = {"type": "user", "sessionId": "s", "uuid": "u", "timestamp": "2026-03-01T10:00:00Z"}
+TURN = {"type": "user", "sessionId": "s", "timestamp": "2026-03-01T10:00:00Z"}
+
+
+def turn_of(content: str, number: int = 0) -> str:
+    return json.dumps(
+        {**TURN, "uuid": f"{number}", "message": {"role": "user", "content": content}}, ensure_ascii=False
+    )
 
 
 def outside_of_fences(text: str) -> list[str]:
@@ -38,13 +44,9 @@ def outside_of_fences(text: str) -> list[str]:
 
 async def test_no_memory_message_or_past_turn_breaks_out_of_the_fence(tmp_path: Path) -> None:
     corpus = [text for text in injections(fence="0123456789abcdef").values() if text.strip()]
-    turns = [
-        {**TURN, "uuid": str(number), "message": {"role": "user", "content": f"webhook {text[:2000]}"}}
-        for number, text in enumerate(corpus)
-    ]
     folder = tmp_path / "chats"
     folder.mkdir()
-    lines = [json.dumps(turn, ensure_ascii=False) for turn in turns]
+    lines = [turn_of(f"webhook {text[:2000]}", number) for number, text in enumerate(corpus)]
     (folder / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     async with in_process(tmp_path, folders=[str(folder)]) as client:
         for number, text in enumerate(corpus):
@@ -71,16 +73,15 @@ async def test_folders_that_nobody_has_allowed_are_not_read(tmp_path: Path) -> N
     allowed, secret = tmp_path / "chats", tmp_path / "chats of others"
     for folder in (allowed, secret):
         folder.mkdir()
-        turn = {**TURN, "message": {"role": "user", "content": f"webhook in {folder.name}"}}
-        (folder / "a.jsonl").write_text(json.dumps(turn), encoding="utf-8")
+        (folder / "a.jsonl").write_text(turn_of(f"webhook in {folder.name}"), encoding="utf-8")
     (allowed / "link").symlink_to(secret)
     (allowed / "b.jsonl").symlink_to(secret / "a.jsonl")
     ways_out = [
         str(secret),
-        "/",
         f"{allowed}/../{secret.name}",
         f"{allowed}/link",
         f"{allowed}/b.jsonl",
+        "/",
         "~",
         "\0",
     ]

@@ -89,17 +89,6 @@ def test_standard_output_bears_the_protocol_and_the_log_no_content(tmp_path: Pat
     assert "Traceback" not in log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_at_once_and_well(tmp_path: Path, number: signal.Signals) -> None:
-    with wired(tmp_path) as wire:
-        wire.begin()
-        wire.remember(1, "number 1")
-        assert not wire.answer()["result"].get("isError")
-        wire.process.send_signal(number)
-        assert wire.process.wait(SECONDS) == 0
-    assert "Traceback" not in (tmp_path / "server.log").read_text(encoding="utf-8")
-
-
 async def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
     acknowledged: list[int] = []
     with wired(tmp_path) as wire:
@@ -178,16 +167,18 @@ def test_a_path_may_begin_with_the_home_folder_as_no_shell_has_read_it(tmp_path:
     assert "--allow-index ~/nowhere: there is nothing of this name yet" in ended.stderr
 
 
-@pytest.mark.parametrize("end", ["reads on", "dies", "terminates it"])
-def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(tmp_path: Path, end: str) -> None:
+@pytest.mark.parametrize("end", ["reads on", "dies", signal.SIGTERM, signal.SIGINT])
+def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(
+    tmp_path: Path, end: str | signal.Signals
+) -> None:
     folder = write_histories(tmp_path / "对话", 200)
     asked = {"paths": [str(folder)], "format": "claude_code"}
     with wired(tmp_path, "--allow-index", str(folder)) as wire:
         wire.begin()
         wire.ask(1, "tools/call", name="index_paths", arguments=asked, _meta={"progressToken": "进度"})
         assert wire.answer()["params"]["progressToken"] == "进度"
-        if end == "terminates it":
-            wire.process.send_signal(signal.SIGTERM)
+        if isinstance(end, signal.Signals):
+            wire.process.send_signal(end)
         else:
             wire.process.stdin.close()
         if end == "dies":

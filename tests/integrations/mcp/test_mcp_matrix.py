@@ -1,7 +1,5 @@
 """Who may do what over MCP: the owner, a second user and a reader, every tool, and what belongs to the first of them."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -10,20 +8,14 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
 from mcp import Client, MCPError
+from mcp.types import CallToolResult
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import READ, Granted, Principal
-from chatmemory.effect import ManagedRuntime
+from chatmemory.access.principal import READ, Granted
 from chatmemory.input.json_value import JsonObject
-from chatmemory.programs.mcp.server import TOOLS, memory_server
-from chatmemory.programs.mcp.tool import Asked
+from chatmemory.programs.mcp.server import TOOLS
 from chatmemory.programs.operations.grant import Grant
-from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
-from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.postgres.messages import message_reads
-from chatmemory_layers.server.mcp_stack import mcp_stack
 from tests.for_each import for_each
-from tests.guarded_store import guarded_store
 from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, store_turn, text_of, told
 
 SECRET: Final = "zanzibar"
@@ -48,9 +40,8 @@ ASKED: Final[dict[str, JsonObject]] = {
     "get_context": {"conversationId": "trip", "userMessage": "tea?"},
     "index_paths": {"paths": ["/"]},
 }
-SHOWN: Final[
-    dict[str, set[str]]
-] = {  # to whom a tool shows the secret; to the others it says something else, or nothing
+# To whom a tool shows the secret; to the others it says something else, or nothing.
+SHOWN: Final[dict[str, set[str]]] = {
     "recall": {"ada"},
     "search": {"ada"},
     "list_memories": {"ada"},
@@ -70,6 +61,14 @@ async def what_is_there(client: Client) -> tuple[str, str]:
     return contents.text.split("\n", 1)[1], str((await told(client, "search", query=SECRET))["memories"])
 
 
+def arguments_of(tool: str, memory_id: str) -> JsonObject:
+    return {name: memory_id if value == "MEMORY" else value for name, value in ASKED[tool].items()}
+
+
+def shows(answer: CallToolResult) -> bool:
+    return SECRET in text_of(answer) or SECRET in str(answer.structured_content)
+
+
 @for_each("tool", sorted(TOOLS))
 async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: str) -> None:
     folder = tmp_path / tool
@@ -77,78 +76,21 @@ async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: st
     async with in_process(folder, ADA) as ada:
         (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
         await store_turn(ada, "trip", f"{SECRET}?", SECRET)
-    arguments = {name: memory_id if value == "MEMORY" else value for name, value in ASKED[tool].items()}
     for grant in (BOB, RAE, ADA):
         async with in_process(folder, grant) as client:
-            answer = await called(client, tool, **arguments)
+            answer = await called(client, tool, **arguments_of(tool, memory_id))
+            listed = [one.uri for one in (await client.list_resources()).resources]
+            if grant is BOB:
+                with pytest.raises(MCPError, match="ConversationNotFoundError"):
+                    await client.read_resource(TALK)
+            else:
+                assert SECRET in str((await client.read_resource(TALK)).contents)
         assert answer.is_error is (grant.user in REFUSED.get(tool, ())), text_of(answer)
-        is_shown = SECRET in text_of(answer) or SECRET in str(answer.structured_content)
-        assert is_shown is (grant.user in SHOWN.get(tool, ())), (grant.user, text_of(answer))
+        assert shows(answer) is (grant.user in SHOWN.get(tool, ())), (grant.user, text_of(answer))
+        assert (TALK in listed) is (grant is not BOB)
         if grant is not ADA:
+            assert f"chatmemory://memories/{memory_id}" not in listed
             async with in_process(folder, ADA) as ada:
                 messages, memories = await what_is_there(ada)
             assert messages.count(SECRET) == 2
             assert memory_id in memories
-
-
-async def test_a_conversation_is_a_resource_of_who_may_read_it(tmp_path: Path) -> None:
-    async with in_process(tmp_path, ADA) as ada:
-        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
-    for grant, is_readable in ((ADA, True), (RAE, True), (BOB, False)):
-        async with in_process(tmp_path, grant) as client:
-            uris = [str(one.uri) for one in (await client.list_resources()).resources]
-            talks = [uri for uri in uris if uri.startswith("chatmemory://conversations/")]
-            assert talks == ([TALK] if is_readable else [])
-            assert (uris != talks) is (grant is ADA), "memories are listed to their user alone"
-            if is_readable:
-                assert SECRET in str((await client.read_resource(TALK)).contents)
-            else:
-                with pytest.raises(MCPError, match="ConversationNotFoundError"):
-                    await client.read_resource(TALK)
-
-
-@pytest.fixture
-def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every client do everything with every conversation, and ask for the memories of Ada."""
-    monkeypatch.setattr(Principal, "may", lambda *_: True)
-    monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
-    monkeypatch.setattr(Asked, "namespace", property(lambda _: Namespace("ada")))
-
-
-@asynccontextmanager
-async def client_of(folder: Path, dsn: str, grant: Grant) -> AsyncGenerator[Client]:
-    guarded = PostgresSettings(dsn=dsn, row_security=True)
-    kept = MemorySettings(
-        store=StoreSettings(backend="postgres", postgres=guarded),
-        past_chats=PastChatsSettings(path=str(folder / "pastchats.db")),
-    )
-    async with (
-        ManagedRuntime(mcp_stack(Settings(memory=kept), folders=())) as runtime,
-        Client(memory_server(runtime, lambda _: grant)) as client,
-    ):
-        yield client
-
-
-@pytest.mark.usefixtures("first_wall_is_down")
-async def test_only_what_is_granted_is_seen_or_changed(tmp_path: Path) -> None:
-    async with (
-        guarded_store() as store,
-        client_of(tmp_path, store.serving, ADA) as ada,
-        client_of(tmp_path, store.serving, BOB) as bob,
-        client_of(tmp_path, store.serving, RAE) as rae,
-    ):
-        (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
-        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
-        for tool, asked in ASKED.items():
-            arguments = {name: memory_id if value == "MEMORY" else value for name, value in asked.items()}
-            for grant, client in ((BOB, bob), (RAE, rae)):
-                answer = await called(client, tool, **arguments)
-                is_shown = SECRET in text_of(answer) or SECRET in str(answer.structured_content)
-                assert is_shown <= (grant.user in SHOWN.get(tool, ())), (tool, grant.user)
-                assert answer.is_error >= (grant.user in REFUSED.get(tool, ())), (tool, grant.user)
-                messages, memories = await what_is_there(ada)
-                assert messages.count(SECRET) == 2, (tool, grant.user)
-                assert memory_id in memories, (tool, grant.user)
-        assert SECRET in str((await rae.read_resource(TALK)).contents)
-        with pytest.raises(MCPError, match="ConversationNotFoundError"):
-            await bob.read_resource(TALK)

@@ -14,7 +14,7 @@ pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp
 
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError
-from mcp.types import INVALID_PARAMS, CallToolResult
+from mcp.types import INVALID_PARAMS
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import READ, Granted
@@ -63,15 +63,17 @@ async def test_every_tool_and_prompt_is_listed_briefly_and_spelled_alike(tmp_pat
     }
     assert hints == HINTS
     for tool in listed.tools:
-        assert tool.title
-        assert tool.description
+        assert tool.title and tool.description  # noqa: PT018
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(dict(TOOLS[tool.name].output_schema))
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_CHARACTERS
     for name in [*hints, *[prompt.name for prompt in prompts]]:
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", name)
     taken = [name for tool in listed.tools for name in tool.input_schema["properties"]]
-    taken += [argument.name for prompt in prompts for argument in prompt.arguments or ()]
+    assert {prompt.name for prompt in prompts} == {"recall_before_task", "what_do_you_know", "save_this"}
+    arguments = [argument for prompt in prompts for argument in prompt.arguments or ()]
+    assert {one.name for one in arguments if one.required} == {"task", "fact"}
+    taken += [argument.name for argument in arguments]
     assert [name for name in taken if not re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name)] == []
     guide = (ROOT / "docs/guides/mcp.md").read_text(encoding="utf-8")
     (line,) = [line for line in guide.splitlines() if line.startswith("Tools: ")]
@@ -79,13 +81,21 @@ async def test_every_tool_and_prompt_is_listed_briefly_and_spelled_alike(tmp_pat
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_one_session_remembers_the_next_recalls(tmp_path: Path, mode: str) -> None:
-    async with over_stdio(tmp_path, mode=mode) as client:
+async def test_what_one_session_remembers_the_next_recalls_but_no_other_user_or_app(
+    tmp_path: Path, mode: str
+) -> None:
+    ada = ("--user", "ada", "--app", "editor")
+    async with over_stdio(tmp_path, *ada, mode=mode) as client:
         (memory_id,) = await remember_all(client, ["用户喜欢用 Rust 编程"])
-    async with over_stdio(tmp_path, mode=mode) as client:
-        found = await told(client, "recall", query="编程语言")
-    assert [memory["id"] for memory in found["memories"]] == [memory_id]
-    assert "用户喜欢用 Rust 编程" in found["text"]
+    for options, ids in (
+        (ada, [memory_id]),
+        (("--user", "eve"), []),
+        (("--user", "ada", "--app", "terminal"), []),
+    ):
+        async with over_stdio(tmp_path, *options, mode=mode) as client:
+            found = await told(client, "recall", query="编程语言")
+        assert [memory["id"] for memory in found["memories"]] == ids
+        assert ("用户喜欢用 Rust 编程" in found["text"]) is bool(ids)
 
 
 async def test_a_fact_is_remembered_once_replaced_and_forgotten(tmp_path: Path) -> None:
@@ -99,34 +109,30 @@ async def test_a_fact_is_remembered_once_replaced_and_forgotten(tmp_path: Path) 
         assert first["outcomes"][0]["outcome"] == "stored"
         report = await told(client, "remember", content="他住在北京", replaces=old)
         assert report["outcomes"][0]["superseded"] == [old]
-        found = await told(client, "search", query="他住在哪里", where="memories")
-        assert "北京" in found["text"]
-        assert "上海" not in found["text"]
-
-
-async def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as client:
+        result = await called(client, "search", query="他住在哪里", where="memories")
+        assert "北京" in text_of(result)
+        assert "上海" not in text_of(result)
+        assert result.structured_content["text"] == text_of(result), "programs get the same as models"
+        assert "北京" not in json.dumps(result.structured_content["memories"], ensure_ascii=False)
         (memory_id,) = await remember_all(client, ["my cat is called 咪咪"])
         assert (await told(client, "forget", memoryId=memory_id))["memories"] == 1
         assert (await told(client, "recall", query="cat 咪咪"))["memories"] == []
         assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "MemoryNotFoundError"
-    assert "咪咪".encode() not in bytes_of(tmp_path)
 
 
-def bytes_of(folder: Path) -> bytes:
-    """Return what the files of the store hold."""
-    return b"".join(file.read_bytes() for file in folder.glob("memory.db*"))
-
-
-async def test_a_turn_that_is_sent_twice_is_stored_once(tmp_path: Path) -> None:
+async def test_a_turn_that_is_sent_twice_is_stored_once_and_stands_in_the_context_behind_memories(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as client:
-        first = await store_turn(client, "项目/一", "我用 Python")
-        again = await store_turn(client, "项目/一", "我用 Python")
+        first, again = [await store_turn(client, "项目/一", "我用 Python") for _ in range(2)]
         changed = {"conversationId": "项目/一", "userContent": "我用 Go", "assistantContent": "好的"}
         conflict = await refused(client, "store_turn", eventId="1", **changed)
         context = await told(client, "get_context", conversationId="项目/一", userMessage="我用什么？")
         asked = {"conversationId": "项目/一", "userMessage": "我用 Python"}
         known = await told(client, "get_context", **asked, messageId=first["conversation"]["stored"][0])
+        (memory_id,) = await remember_all(client, ["The user prefers tabs over spaces"])
+        both = await told(client, "get_context", conversationId="项目/一", userMessage="tabs or spaces?")
+        nothing = await told(client, "get_context", conversationId="d", userMessage="彗星")
     assert len(first["conversation"]["stored"]) == len(first["memory"]["outcomes"]) == 2
     assert again["conversation"]["duplicates"] == first["conversation"]["stored"]
     assert {one["outcome"] for one in again["memory"]["outcomes"]} == {"duplicate"}
@@ -134,6 +140,9 @@ async def test_a_turn_that_is_sent_twice_is_stored_once(tmp_path: Path) -> None:
     assert context["text"].count("我用 Python") == 1
     assert "我用什么" not in context["text"]
     assert "Python" not in known["text"], "a message that is stored does not stand in its own context"
+    assert both["memoryIds"] == [memory_id]
+    assert both["text"].index("prefers tabs") < both["text"].index("我用 Python")
+    assert nothing["text"] == "no earlier messages, and no related memories"
 
 
 @pytest.mark.parametrize(("at_session_end", "removed"), [(True, 2), (False, 0)])
@@ -146,17 +155,6 @@ async def test_the_end_of_a_conversation_removes_what_the_configuration_says(
         await told(client, "remember", content="The site is online.", sessionId="s")
         assert await told(client, "end_session", conversationId="s") == {"removed": removed}
         assert len((await told(client, "search", query="online"))["memories"]) == 1
-
-
-async def test_a_context_holds_memories_and_what_was_said(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as client:
-        (memory_id,) = await remember_all(client, ["The user prefers tabs over spaces"])
-        await store_turn(client, "c", "hello")
-        context = await told(client, "get_context", conversationId="c", userMessage="tabs or spaces?")
-        nothing = await told(client, "get_context", conversationId="d", userMessage="彗星")
-    assert context["memoryIds"] == [memory_id]
-    assert context["text"].index("prefers tabs") < context["text"].index('"hello"')
-    assert nothing["text"] == "no earlier messages, and no related memories"
 
 
 async def test_indexed_histories_are_recalled_and_searched(tmp_path: Path) -> None:
@@ -211,6 +209,7 @@ async def test_bad_arguments_are_told_by_tag_and_place(tmp_path: Path) -> None:
             problem = await refused(client, tool, **arguments)
             assert problem["tag"] == "DataValidationError"
             assert path in {one["path"] for one in problem["problems"]}
+            assert "type" not in problem, "which would name a page of HTTP"
         failed = await called(client, "remember", content="a\0b")
         assert "NUL at character 1: leave it out, or put U+FFFD in its place @" in text_of(failed)
         with pytest.raises(MCPError, match="there are recall, search"):
@@ -278,28 +277,6 @@ async def test_conversations_are_listed_page_by_page_each_once(tmp_path: Path) -
     assert ids[0] in contents.text
 
 
-async def test_a_client_reads_nothing_of_another_user_or_app(tmp_path: Path) -> None:
-    async with over_stdio(tmp_path, "--user", "ada", "--app", "editor") as ada:
-        (secret,) = await remember_all(ada, ["Ada's garden has roses"])
-    for options in (("--user", "eve"), ("--user", "ada", "--app", "terminal")):
-        async with over_stdio(tmp_path, *options) as other:
-            found = await told(other, "recall", query="garden roses")
-            problem = await refused(other, "forget", memoryId=secret)
-            stolen = await refused(other, "remember", content="none", replaces=secret)
-        assert found["memories"] == []
-        assert problem["tag"] == stolen["tag"] == "MemoryNotFoundError"
-
-
-async def test_programs_get_the_same_as_models(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as client:
-        await remember_all(client, ["the deployment runs on Fridays"])
-        result = await called(client, "search", query="deployment")
-    assert isinstance(result, CallToolResult)
-    assert isinstance(result.structured_content, dict)
-    assert result.structured_content["text"] == text_of(result)
-    assert json.dumps(result.structured_content["memories"]).count("Fridays") == 0
-
-
 EVE = Grant(name="eve", user="eve")
 FACTS = ["用户喜欢用 Rust 编程", "The tests need Redis on port 6380.", "Mei is allergic to peanuts."]
 
@@ -312,32 +289,6 @@ async def chosen(client: Client, prompt: str, **arguments: str) -> str:
     return message.content.text
 
 
-async def test_a_task_comes_with_what_is_known(tmp_path: Path) -> None:
-    async with over_stdio(tmp_path) as client:
-        await remember_all(client, FACTS)
-        offered = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
-        text = await chosen(client, "recall_before_task", task="make the tests use Redis")
-    assert set(offered) == {"recall_before_task", "what_do_you_know", "save_this"}
-    assert [(one.name, one.required) for one in offered["recall_before_task"].arguments or ()] == [
-        ("task", True)
-    ]
-    assert text.startswith("Task: make the tests use Redis")
-    assert text.index("<recalled-data") < text.index("port 6380") < text.index("</recalled-data")
-
-
-async def test_what_is_known_is_told_whole_or_about_a_topic(tmp_path: Path) -> None:
-    async with in_process(tmp_path) as client:
-        assert "nothing is remembered" in await chosen(client, "what_do_you_know")
-        ids = await remember_all(client, FACTS)
-        everything = await chosen(client, "what_do_you_know")
-        topic = await chosen(client, "what_do_you_know", topic="编程语言")
-    assert all(text in everything for text in (*FACTS, *ids))
-    assert FACTS[0] in topic
-    assert FACTS[2] not in topic
-    async with in_process(tmp_path, EVE) as client:
-        assert FACTS[0] not in await chosen(client, "what_do_you_know")
-
-
 WRONG: list[tuple[str, dict[str, str], str]] = [
     ("recall_before_task", {}, "required"),
     ("recall_before_task", {"task": "  "}, "required"),
@@ -346,16 +297,28 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-async def test_a_fact_to_save_is_handed_to_the_model_with_the_tool_and_a_wrong_argument_is_told(
+async def test_prompts_tell_what_is_known_of_a_task_of_a_topic_or_at_all_and_have_a_fact_saved(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as client:
-        text = await chosen(client, "save_this", fact="我搬到了杭州")
-        assert "`remember`" in text
-        assert text.endswith("我搬到了杭州")
+        assert "nothing is remembered" in await chosen(client, "what_do_you_know")
+        ids = await remember_all(client, FACTS)
+        task = await chosen(client, "recall_before_task", task="make the tests use Redis")
+        everything = await chosen(client, "what_do_you_know")
+        topic = await chosen(client, "what_do_you_know", topic="编程语言")
+        saving = await chosen(client, "save_this", fact="我搬到了杭州")
         for prompt, arguments, said in WRONG:
             with pytest.raises(MCPError, match=said):
                 await client.get_prompt(prompt, arguments)
+    assert task.startswith("Task: make the tests use Redis")
+    assert task.index("<recalled-data") < task.index("port 6380") < task.index("</recalled-data")
+    assert all(text in everything for text in (*FACTS, *ids))
+    assert FACTS[0] in topic
+    assert FACTS[2] not in topic
+    assert "`remember`" in saving
+    assert saving.endswith("我搬到了杭州")
+    async with in_process(tmp_path, EVE) as client:
+        assert FACTS[0] not in await chosen(client, "what_do_you_know")
 
 
 async def test_memories_are_listed_page_by_page_and_as_they_are_asked_for(tmp_path: Path) -> None:
@@ -364,15 +327,12 @@ async def test_memories_are_listed_page_by_page_and_as_they_are_asked_for(tmp_pa
         await told(client, "remember", content="Mei likes tea.", category="preference", tags=["tea"])
         first = await told(client, "list_memories", limit=3)
         second = await told(client, "list_memories", limit=3, after=first["next"])
-        tagged = await told(client, "list_memories", tag="tea")
-        kind = await told(client, "list_memories", category="preference")
-        said = await told(client, "list_memories", containing="redis")
+        for asked in ({"tag": "tea"}, {"category": "preference"}, {"containing": "LIKES TEA"}):
+            found = await told(client, "list_memories", **asked)
+            assert [one["content"] for one in found["memories"]] == ["Mei likes tea."]
     assert [one["id"] for one in [*first["memories"], *second["memories"]]][1:] == ids[::-1]
     assert first["next"] in first["text"]
     assert second["next"] is None
-    assert [one["content"] for one in tagged["memories"]] == ["Mei likes tea."]
-    assert tagged["memories"] == kind["memories"]
-    assert [one["id"] for one in said["memories"]] == [ids[1]]
 
 
 async def test_a_memory_is_a_resource_of_its_user(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
-"""Sessions of the OpenAI Agents SDK: items come back equal, and stand as messages for everybody else."""
+"""Sessions of the OpenAI Agents SDK: items come back equal, stand as messages for everybody else, and survive what may happen."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,9 +20,22 @@ from chatmemory import Effect, Layer, ManagedRuntime, NewMessage, ThreadRuntime
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.integrations.openai_agents import ChatMemorySession
-from chatmemory_layers.stacks import embedded, testing as stack_in_memory
+from chatmemory_layers.stacks import embedded
+from tests.forked import Forked, imports_of
+from tests.integrations.adapter_endurance import (
+    KILLS,
+    PATIENCE_SECONDS,
+    AdapterEndurance,
+    Runtime as AnyRuntime,
+)
 
 Runtime = ThreadRuntime[ChatMemoryService]
+
+
+@pytest.fixture
+def runtime(threads: Runtime) -> Runtime:
+    return threads
+
 
 THINKING = {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "查一下天气"}]}
 CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"杭州"}'}
@@ -91,17 +105,6 @@ async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> No
     ]
 
 
-async def test_a_branch_is_a_session_that_begins_with_what_it_shares(runtime: Runtime) -> None:
-    trunk = ChatMemorySession("trunk", runtime)
-    await trunk.add_items([*ITEMS])
-    (await runtime.run(ChatMemoryService.use(lambda memory: memory.fork("trunk", "branch")))).unwrap()
-    branch = ChatMemorySession("branch", runtime)
-    said: Any = {"role": "user", "content": "only here"}
-    await branch.add_items([said])
-    assert await branch.get_items() == [*ITEMS, said]
-    assert await trunk.get_items() == [*ITEMS]
-
-
 async def test_a_message_that_came_another_way_is_an_item(runtime: Runtime) -> None:
     given = [
         NewMessage("user", "你好"),
@@ -165,13 +168,11 @@ async def test_a_summary_parts_no_result_from_its_call_nor_an_answer_from_its_th
     assert kept == [{name: value for name, value in ANSWER.items() if name != "id"}, *said("谢谢")]
 
 
-async def test_a_managed_runtime_serves_its_own_event_loop(tmp_path: Path) -> None:
-    async with ManagedRuntime(embedded(tmp_path / "a.db")) as runtime:
-        session = ChatMemorySession("a", runtime)
-        await session.add_items(said("一"))
-        assert await session.get_items() == said("一")
+async def test_a_managed_runtime_serves_its_own_event_loop_alone(tmp_path: Path) -> None:
+    async with ManagedRuntime(embedded(tmp_path / "a.db")) as managed:
+        await managed.service(ChatMemoryService)
         with pytest.raises(AgentsException, match="event loop"):
-            await asyncio.to_thread(lambda: asyncio.run(session.add_items(said("二"))))
+            await asyncio.to_thread(asyncio.run, ChatMemorySession("a", managed).add_items(said("二")))
 
 
 async def test_a_closed_session_says_so_and_leaves_the_runtime_to_others(runtime: Runtime) -> None:
@@ -182,21 +183,105 @@ async def test_a_closed_session_says_so_and_leaves_the_runtime_to_others(runtime
         with pytest.raises(RuntimeError, match=r"^ChatMemorySession is closed$"):
             await call()
     await other.add_items(said("一"))
-    await asyncio.to_thread(runtime.close)
-    with pytest.raises(RuntimeError, match="the runtime of this memory is closed"):
-        await other.get_items()
 
 
-async def test_failures_are_exceptions_of_the_sdk_in_our_words(tmp_path: Path) -> None:
-    nowhere = ThreadRuntime(embedded(tmp_path / "no folder" / "a.db"))
-    with pytest.raises(AgentsException, match="open the store"):
-        await ChatMemorySession("a", nowhere).get_items()
-    async with ThreadRuntime(stack_in_memory()) as runtime:
-        with pytest.raises(UserError, match="600 characters are more than 512") as refused:
-            await ChatMemorySession("x" * 600, runtime).add_items(said("一"))
-        assert refused.value.__cause__.error.tag == "DataValidationError"
+async def test_failures_are_exceptions_of_the_sdk_in_our_words(runtime: Runtime) -> None:
+    with pytest.raises(UserError, match="600 characters are more than 512"):
+        await ChatMemorySession("x" * 600, runtime).add_items(said("一"))
     full = Effect.fail(GenericMemoryError(RepositoryError("clear", "full", "the disk is full")))
-    broken = Layer.mock(ChatMemoryService, clear_messages=lambda _: full)
-    async with ThreadRuntime(broken) as runtime:
+    async with ThreadRuntime(Layer.mock(ChatMemoryService, clear_messages=lambda _: full)) as broken:
         with pytest.raises(AgentsException, match="disk"):
-            await ChatMemorySession("a", runtime).clear_session()
+            await ChatMemorySession("a", broken).clear_session()
+
+
+def batch(name: object, number: int) -> list[Any]:
+    return [{"role": "user", "content": f"{name} {number} {part}"} for part in "abc"]
+
+
+class TestEndurance(AdapterEndurance):
+    """All writers talk into one session."""
+
+    failure: ClassVar[type[Exception]] = AgentsException
+    failure_when_closed = RuntimeError
+
+    def adapter(self, runtime: AnyRuntime) -> ChatMemorySession:
+        return ChatMemorySession("会话", runtime)
+
+    async def write(self, adapter: ChatMemorySession, name: str, number: int) -> None:
+        await adapter.add_items(batch(name, number))
+
+    async def numbers(self, adapter: ChatMemorySession, name: str) -> list[int]:
+        items: list[Any] = await adapter.get_items()
+        assert len(items) % 3 == 0
+        heads = [items[start]["content"].split() for start in range(0, len(items), 3)]
+        assert items == [item for head in heads for item in batch(head[0], int(head[1]))], "no batch is torn"
+        return [int(head[1]) for head in heads if head[0] == name]
+
+
+@pytest.mark.parametrize("method", ["pop_item", "clear_session"])
+async def test_a_removal_that_is_cancelled_has_a_known_end(runtime: Runtime, method: str) -> None:
+    session, known = ChatMemorySession("会话", runtime), []
+    for number in range(20):
+        await session.add_items(batch(method, number))
+        before = await session.get_items()
+        assert before == [*known, *batch(method, number)], "nothing goes late"
+        task = asyncio.create_task(getattr(session, method)())
+        for _ in range(number % 4):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+        known = await session.get_items()
+        assert known in (before, before[:-1] if method == "pop_item" else [])
+
+
+COMPACTING = """
+import asyncio, sys
+from types import SimpleNamespace
+
+from agents.memory import OpenAIResponsesCompactionSession
+
+from chatmemory import ThreadRuntime
+from chatmemory.integrations.openai_agents import ChatMemorySession
+from chatmemory_layers.stacks import embedded
+
+done = int(sys.argv[2])
+
+class Responses:
+    async def compact(self, **_):
+        return SimpleNamespace(output=[{"role": "user", "content": f"{done} {part}"} for part in "abc"], usage=None)
+
+async def talk():
+    global done
+    kept = ChatMemorySession("会话", ThreadRuntime(embedded(sys.argv[1])))
+    session = OpenAIResponsesCompactionSession("会话", kept, client=SimpleNamespace(responses=Responses()))
+    await session.add_items([{"role": "user", "content": f"{done} {part}"} for part in "abc"])
+    print("begun", flush=True)
+    while True:
+        done += 1
+        await session.run_compaction({"force": True, "compaction_mode": "input"})
+        print(done, flush=True)
+
+asyncio.run(talk())
+"""
+
+
+async def test_a_compaction_that_is_killed_leaves_what_was_there_or_what_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    path, done = tmp_path / "a.db", 0
+    for round_ in range(KILLS):
+        command = (sys.executable, "-c", COMPACTING, path, str(done))
+        with Forked(*command, loaded=imports_of(COMPACTING)) as process:
+            lines = [process.stdout.readline() for _ in range(3 + 5 * round_)]
+            assert all(lines), process.stderr.read()
+            process.kill()
+            lines += process.stdout.readlines()
+        last = done + len(lines) - 1
+        async with ThreadRuntime(embedded(path)) as runtime:
+            items: list[Any] = await ChatMemorySession("会话", runtime).get_items()
+        contents = [item["content"] for item in items]
+        known = [[f"{number} {part}" for part in "abc"] for number in (last, last + 1)]
+        assert contents in known, "what was acknowledged last, or the one that was on its way"
+        done = int(contents[0].split()[0])
+        async with ThreadRuntime(embedded(path)) as runtime:
+            await ChatMemorySession("会话", runtime).clear_session()

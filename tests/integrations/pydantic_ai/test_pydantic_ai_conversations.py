@@ -3,7 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -19,8 +19,8 @@ from pydantic_ai.conversation_store import (
     ConversationStore,
     InMemoryConversationStore,
 )
-from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import DeferredToolRequests
 
@@ -31,9 +31,9 @@ from chatmemory.integrations.pydantic_ai.entry_tree import ENTRIES, LINE
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags
+from tests.integrations.adapter_endurance import AdapterEndurance
 
 Runtime = ManagedRuntime[MemoryTags]
-written = ModelMessagesTypeAdapter.dump_json
 
 
 @pytest.fixture
@@ -104,23 +104,6 @@ async def test_of_those_who_loaded_the_same_one_saves(store: ChatMemoryConversat
     assert texts_of(await store.load("c")) == ["first", f"{winner}"]
 
 
-async def test_what_is_deleted_is_erased_but_for_what_others_share(
-    store: ChatMemoryConversations, runtime: Runtime
-) -> None:
-    conversation = await saved(store, "a", *map(str, range(40)))
-    await store.fork("a", at=35, new_conversation_id="b")
-    await saved(store, "b", "other", "end")
-    branched = await store.branch("a", at=20, expected_revision=conversation.revision)
-    branched.messages += said("anew")
-    await store.save(branched)
-    assert await kept(runtime) == 43
-    await store.delete("a")
-    assert (await store.load("a"), await kept(runtime)) == (None, 37)
-    assert texts_of(await store.load("b")) == [*map(str, range(35)), "other", "end"]
-    await store.delete("b")
-    assert await kept(runtime) == 0
-
-
 async def test_the_newest_entries_are_loaded_in_their_order() -> None:
     numbers = [str(number) for number in range(LINE * 3 + 5)]
     async with ManagedRuntime(stacks.testing()) as runtime:
@@ -140,9 +123,8 @@ async def test_conversations_are_listed_by_their_scope_the_last_saved_first(
     for name in ("a", "b", "c", "d"):
         await saved(store, name, "x", scope="梅" if name in "ac" else "li")
     await saved(store, "a", "y")
-    assert [one.conversation_id for one in await store.list_conversations()] == ["a", "d", "c", "b"]
-    assert [one.conversation_id for one in await store.list_conversations(scope="梅")] == ["a", "c"]
-    assert [one.conversation_id for one in await store.list_conversations(limit=2)] == ["a", "d"]
+    for asked, names in (({}, "adcb"), ({"scope": "梅"}, "ac"), ({"limit": 2}, "ad")):
+        assert [one.conversation_id for one in await store.list_conversations(**asked)] == [*names]
 
 
 async def test_what_somebody_has_let_go_of_meanwhile_is_a_conflict(store: ChatMemoryConversations) -> None:
@@ -170,37 +152,29 @@ async def test_what_no_record_names_any_more_is_let_go_of_and_nothing_before_it(
 
 NAMES = st.sampled_from(["a", "b", "c"])
 PLACES = st.integers(0, 8)
-DEEDS = st.lists(
-    st.tuples(st.just("save"), NAMES, PLACES)
-    | st.tuples(st.sampled_from(["branch", "fork", "rewrite", "back", "delete"]), NAMES, PLACES),
-    max_size=25,
-)
+SAVE, OTHERS = st.just("save"), st.sampled_from(["branch", "fork", "rewrite", "back", "delete"])
+DEEDS = st.lists(st.tuples(SAVE | OTHERS, NAMES, PLACES), max_size=25)
 
 
 async def done(store: ConversationStore, deed: tuple[str, str, int], number: int) -> str:
     """Do *deed*, and return how it ended."""
     what, name, place = deed
     try:
+        conversation, record = await store.load(name), await store.read_record(name)
         match what:
             case "save":
                 await saved(store, name, *(f"{number}.{part}" for part in range(place)))
-            case "rewrite":
-                conversation = await store.load(name)
-                if conversation is not None:
-                    conversation.messages[place:] = said(f"{number} anew")
-                    await store.save(conversation)
-            case "branch":
-                conversation = await store.load(name)
-                if conversation is not None:
-                    await store.branch(name, at=place, expected_revision=conversation.revision)
-            case "back":
-                record = await store.read_record(name)
-                if record is not None and record.branches:
-                    tip = record.branches[place % len(record.branches)]
-                    await store.branch(name, from_entry=tip, expected_revision=record.revision)
+            case "rewrite" if conversation is not None:
+                conversation.messages[place:] = said(f"{number} anew")
+                await store.save(conversation)
+            case "branch" if conversation is not None:
+                await store.branch(name, at=place, expected_revision=conversation.revision)
+            case "back" if record is not None and record.branches:
+                tip = record.branches[place % len(record.branches)]
+                await store.branch(name, from_entry=tip, expected_revision=record.revision)
             case "fork":
                 await store.fork(name, at=place, new_conversation_id="abc"[place % 3])
-            case _:
+            case "delete":
                 await store.delete(name)
     except UserError as refused:
         return type(refused).__name__
@@ -249,3 +223,20 @@ async def test_what_cannot_be_kept_or_read_says_why(runtime: Runtime) -> None:
             await refused
     with pytest.raises(UserError, match="conversation 'c' is none of pydantic-ai"):
         await store.save(Conversation(conversation_id="c", messages=said("x")))
+
+
+class TestConversations(AdapterEndurance):
+    """Each writer has a conversation, which grows by three messages at a time."""
+
+    adapter = staticmethod(ChatMemoryConversations)
+    failure: ClassVar[type[Exception]] = AgentRunError
+    failure_when_closed = UserError
+
+    async def write(self, adapter: ChatMemoryConversations, name: str, number: int) -> None:
+        await saved(adapter, name, *(f"{number} {part}" for part in "abc"))
+
+    async def numbers(self, adapter: ChatMemoryConversations, name: str) -> list[int]:
+        texts = texts_of(await adapter.load(name))
+        numbers = [int(text.split()[0]) for text in texts[::3]]
+        assert texts == [f"{number} {part}" for number in numbers for part in "abc"], "no batch is torn"
+        return numbers

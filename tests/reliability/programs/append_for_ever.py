@@ -1,9 +1,4 @@
-"""Adds numbered batches until it is killed, and prints a line for each that was acknowledged.
-
-    python -m tests.reliability.programs.append_for_ever ADDRESS RUN [inline | background] [deleting]
-
-Several tasks add to each conversation, so that groups of batches are on their way when the end comes.
-"""
+"""``ADDRESS RUN [inline | background] [deleting]``: adds numbered batches until it is killed; a line for each acknowledged one."""
 
 import asyncio
 import os
@@ -32,18 +27,21 @@ def summarizing(*words: str) -> StrategySettings:
 
 
 def names(run: str) -> dict[str, list[str]]:
-    """Return the conversations of a run, and who writes to each."""
     return {
         f"{run}-{conversation}": [f"{run}-{conversation}-{writer}" for writer in range(WRITERS)]
         for conversation in range(CONVERSATIONS)
     }
 
 
+def acknowledge(writer: str, number: int) -> None:
+    # One write of one line: it reaches the pipe whole, or not at all, whenever the end comes.
+    os.write(sys.stdout.fileno(), f"{writer} {number}\n".encode())
+
+
 async def add_for_ever(memory: ChatMemory, conversation_id: str, writer: str, pause_seconds: float) -> None:
     for number in count():
         await memory.add_messages(conversation_id, numbered_batch(writer, number)).or_raise()
-        # One write of one line: it reaches the pipe whole, or not at all, whenever the end comes.
-        os.write(sys.stdout.fileno(), f"{writer} {number}\n".encode())
+        acknowledge(writer, number)
         await asyncio.sleep(pause_seconds)
 
 

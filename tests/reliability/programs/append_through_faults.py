@@ -1,10 +1,7 @@
-"""Adds numbered batches from many tasks, through whatever happens to the server; each is repeated until it is acknowledged.
+"""``ADDRESS WRITERS BATCHES``: adds numbered batches through whatever happens to the server, each until it is acknowledged.
 
-    python -m tests.reliability.programs.append_through_faults ADDRESS WRITERS BATCHES
-
-WRITERS are names with commas between, each a task that writes to a conversation of its own and to one of all.  It says
-``ready`` when the store is open, begins when a line arrives on stdin, and prints how often which problem was met.  An
-error that is not typed, or that says that repeating is not safe, ends it.
+Each of WRITERS, with commas between, writes to a conversation of its own and to one of all, from a line on stdin on.  It
+prints how often which problem was met; an error that is not typed, or that may not be repeated, ends it.
 """
 
 import asyncio
@@ -12,6 +9,7 @@ import json
 import os
 import sys
 from collections import Counter
+from typing import Any
 
 from chatmemory import ChatMemory, ChatMemoryService, GenericMemoryError, ManagedRuntime
 from chatmemory.effect import Success
@@ -46,13 +44,9 @@ async def main(address: str, writers: str, batches: str) -> None:
                 await add(memory, conversation_id, writer, number)
 
     # No statement cache: a PgBouncer older than 1.21 knows nothing of prepared statements.
-    store = PostgresSettings(
-        dsn=address, statement_cache_size=0, pool_size=8, timeout_seconds=TIMEOUT_SECONDS
-    )
-    stack = configured(
-        Settings(memory=MemorySettings(store=StoreSettings(backend="postgres", postgres=store)))
-    )
-    async with ManagedRuntime(stack) as runtime:
+    uncached: Any = {"statement_cache_size": 0, "pool_size": 8, "timeout_seconds": TIMEOUT_SECONDS}
+    store = StoreSettings(backend="postgres", postgres=PostgresSettings(dsn=address, **uncached))
+    async with ManagedRuntime(configured(Settings(memory=MemorySettings(store=store)))) as runtime:
         memory = await runtime.service(ChatMemoryService)
         os.write(sys.stdout.fileno(), b"ready\n")
         await asyncio.to_thread(sys.stdin.readline)

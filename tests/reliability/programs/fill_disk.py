@@ -1,9 +1,4 @@
-"""Adds messages until the disk is full, makes room, adds one more, and prints what came of it.
-
-    python -m tests.reliability.programs.fill_disk ADDRESS
-
-The disk is full for this process only: no file may grow beyond a limit.
-"""
+"""``ADDRESS``: adds messages until no file may grow beyond a limit, makes room, adds one more, prints what came of it."""
 
 # ruff: noqa: T201  printing is what it is for
 
@@ -35,9 +30,8 @@ async def main(address: str) -> None:
         stored = [message.id for message in await memory.get_messages("c").or_raise()]
         print("all there" if stored == [str(number) for number in range(acknowledged)] else stored)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        report = await memory.add_messages(
-            "c", [NewMessage("user", MESSAGE, id=str(acknowledged))]
-        ).or_raise()
+        again = NewMessage("user", MESSAGE, id=str(acknowledged))
+        report = await memory.add_messages("c", [again]).or_raise()
         print("stored", len(report.stored))
 
 

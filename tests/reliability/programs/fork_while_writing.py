@@ -1,9 +1,4 @@
-"""Forks while threads write to a store, opens it again in each child, and prints what came of it.
-
-    python -m tests.reliability.programs.fork_while_writing PATH
-
-The last child is forked when the parent has closed the store.
-"""
+"""``PATH``: forks while threads write to a store, and once it is closed; each child opens it again and prints what came of it."""
 
 # ruff: noqa: T201  printing is what it is for
 

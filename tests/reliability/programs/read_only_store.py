@@ -1,7 +1,4 @@
-"""Reads a store, then writes to it, as a user who may only read it, and prints what came of each.
-
-python -m tests.reliability.programs.read_only_store ADDRESS
-"""
+"""``ADDRESS``: reads a store and writes to it as a user who may only read it, and prints what came of each."""
 
 # ruff: noqa: T201  printing is what it is for
 

@@ -1,9 +1,4 @@
-"""Takes SQLite's memory away from one transaction, and prints what became of its write and of the next one.
-
-    python -m tests.reliability.programs.without_memory PATH
-
-The limit is that of the SQLite that is loaded; Python keeps its memory.
-"""
+"""``PATH``: takes SQLite's memory from one transaction, and prints what became of its write and of the next one."""
 
 # ruff: noqa: T201  printing is what it is for
 

@@ -1,40 +1,27 @@
-"""Writes messages, memories, items and forks into one store until it is killed; prints a line for each that was acknowledged.
-
-    python -m tests.reliability.programs.write_for_ever ADDRESS RUN
-
-A line is ``WRITER NUMBER``.  The writers are those of ``append_for_ever``, the turns of ``turns.py``, and the rounds of items
-and of trees.
-"""
+"""``ADDRESS RUN``: writes messages, memories, items and forks until it is killed; ``WRITER NUMBER`` for each acknowledged one."""
 
 import asyncio
-import os
 import sys
 from itertools import count
+from typing import Any
 
 from chatmemory import (
     ChatMemoryService,
-    ItemRepository,
     ItemRepositoryTag,
     LongTermMemory,
     LongTermMemoryService,
     ManagedRuntime,
-    MessageRepository,
     MessageRepositoryTag,
     Namespace,
 )
 from chatmemory_layers.embedding.hashed import hashed
 from tests.reliability import rounds_of_items, rounds_of_trees
-from tests.reliability.programs.append_for_ever import add_for_ever, names, summarizing
+from tests.reliability.programs.append_for_ever import acknowledge, add_for_ever, names, summarizing
 from tests.reliability.store import SUMMARY_SECONDS, chat_store
 from tests.reliability.turns import TURNS, Turn
 
 ITEMS = "items"
 TREES = "trees"
-
-
-def acknowledge(writer: str, number: int) -> None:
-    # One write of one line: it reaches the pipe whole, or not at all, whenever the end comes.
-    os.write(sys.stdout.fileno(), f"{writer} {number}\n".encode())
 
 
 async def take_turns(memory: LongTermMemory, user: Namespace, turn: Turn) -> None:
@@ -43,18 +30,11 @@ async def take_turns(memory: LongTermMemory, user: Namespace, turn: Turn) -> Non
         acknowledge(turn.__name__, number)
 
 
-async def keep_items(items: ItemRepository, run: str) -> None:
+async def keep_rounds(steps: Any, repository: Any, name: str, run: str) -> None:
     for number in count():
-        async for _ in rounds_of_items.steps_of(items, f"items-{run}-{number}"):
+        async for _ in steps.steps_of(repository, f"{name}-{run}-{number}"):
             pass
-        acknowledge(ITEMS, number)
-
-
-async def keep_trees(messages: MessageRepository, run: str) -> None:
-    for number in count():
-        async for _ in rounds_of_trees.steps_of(messages, f"trees-{run}-{number}"):
-            pass
-        acknowledge(TREES, number)
+        acknowledge(name, number)
 
 
 async def main(address: str, run: str) -> None:
@@ -67,8 +47,12 @@ async def main(address: str, run: str) -> None:
         memory = await runtime.service(LongTermMemoryService)
         for turn in TURNS:
             writers.create_task(take_turns(memory, Namespace(run), turn))
-        writers.create_task(keep_items(await runtime.service(ItemRepositoryTag), run))
-        writers.create_task(keep_trees(await runtime.service(MessageRepositoryTag), run))
+        items, messages = (
+            await runtime.service(ItemRepositoryTag),
+            await runtime.service(MessageRepositoryTag),
+        )
+        writers.create_task(keep_rounds(rounds_of_items, items, ITEMS, run))
+        writers.create_task(keep_rounds(rounds_of_trees, messages, TREES, run))
 
 
 if __name__ == "__main__":

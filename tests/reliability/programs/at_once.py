@@ -1,0 +1,70 @@
+"""``append | remember | index ADDRESS WRITER TIMES`` or ``open_it ADDRESS``: works on one file from a line on stdin on.
+
+So several can be let loose, or killed, at one moment; each works in a place of its own and in one that all share.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from typing import Final
+
+from chatmemory import Namespace, NewMemory
+from chatmemory_layers.embedding.hashed import hashed
+from tests.past_turns import index as index_source, open_past_chats, state
+from tests.reliability.indexed import index_round, source_of, turns_of
+from tests.reliability.numbered import numbered_batch
+from tests.reliability.store import open_memories, open_store
+from tests.reliability.turns import TURNS, id_of, word
+
+SHARED: Final = "shared"
+EVERYBODY: Final = Namespace(SHARED)
+SHARED_SOURCE: Final = source_of(SHARED, 0)
+
+
+async def append(address: str, writer: str, times: int) -> None:
+    async with open_store(address) as memory:
+        for number in range(times):
+            for conversation_id in (writer, SHARED):
+                await memory.add_messages(conversation_id, numbered_batch(writer, number)).or_raise()
+
+
+async def remember(address: str, writer: str, times: int) -> None:
+    # While seven others read, the log cannot always be emptied after a forget; the next one does it.
+    logging.getLogger("chatmemory_layers.sqlite.engine.database").setLevel(logging.ERROR)
+    async with open_memories(address, embedder=hashed) as memory:
+        for number in range(times):
+            for turn in TURNS:
+                await turn(memory, Namespace(writer), number)
+            mine = NewMemory(word(writer, number), id=id_of(EVERYBODY, writer, number))
+            await memory.remember(EVERYBODY, [mine]).or_raise()
+            first, *_ = (await memory.recall(EVERYBODY, mine.content).or_raise()).hits
+            assert first.memory.id == mine.id
+
+
+def index(path: str, writer: str, times: int) -> None:
+    for number in range(times):
+        with open_past_chats(path, busy_seconds=60) as past:
+            index_source(past, turns_of(SHARED_SOURCE), state(SHARED_SOURCE))
+            index_round(past, writer, number)
+
+
+async def open_it(address: str) -> None:
+    async with open_store(address):
+        os.write(sys.stdout.fileno(), b"open\n")
+
+
+def main(work: str, *words: str) -> None:
+    os.write(sys.stdout.fileno(), b"ready\n")
+    sys.stdin.readline()
+    match work, words:
+        case "open_it", (address,):
+            asyncio.run(open_it(address))
+        case "index", (path, writer, times):
+            index(path, writer, int(times))
+        case _, (address, writer, times):
+            asyncio.run((append if work == "append" else remember)(address, writer, int(times)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
