@@ -1,7 +1,7 @@
 """Histories written in a test, and what a format makes of them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import final
 
 from attrs import frozen
@@ -69,10 +69,3 @@ def claimed(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.
 def as_json(value: Json | Sequence[object], *, indent: int | None = None) -> str:
     """Write *value* as the tools do, in its own script."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def prefixes(text: str | bytes, *, every: int) -> Iterator[bytes]:
-    """Yield *text* as it was while it was being written, cut anywhere, within a character too."""
-    content = text.encode() if isinstance(text, str) else text
-    for end in range(0, len(content), every):
-        yield content[:end]

@@ -33,8 +33,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
     "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
     "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",
-    "foreign_store": "it belongs to another application and is left untouched: read it into a store of your own with "
-    "python -m chatmemory_layers.sqlite.legacy.legacy_import OLD NEW",
+    "foreign_store": "it belongs to another application and is left untouched: give the path of another file",
     "row_security": "the setting memory.store.postgres.rowSecurity, the role and the tables have to agree",
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or give the layer to "

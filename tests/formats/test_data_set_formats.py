@@ -1,3 +1,5 @@
+"""Conversations as data sets keep them: of LangChain, OpenAI, ShareGPT, and lists of roles."""
+
 from typing import Any
 
 from chatmemory.input.json_value import Json, JsonObject

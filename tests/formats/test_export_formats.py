@@ -1,3 +1,5 @@
+"""Exports of chat applications: DeepSeek, LibreChat and Continue."""
+
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.continue_dev import continue_dev

@@ -26,6 +26,8 @@ def test_every_case_runs_and_every_failing_one_is_named() -> None:
 
 
 def test_a_coroutine_is_awaited_marks_stay_and_a_case_with_a_mark_is_a_mistake() -> None:
+    @for_each("number", [1, 2])
+    @pytest.mark.anyio
     async def is_one(number: int) -> None:
         await asyncio.sleep(0)
         assert number == 1

@@ -63,7 +63,8 @@ async def test_every_tool_and_prompt_is_listed_briefly_and_spelled_alike(tmp_pat
     }
     assert hints == HINTS
     for tool in listed.tools:
-        assert tool.title and tool.description  # noqa: PT018
+        assert tool.title
+        assert tool.description
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(dict(TOOLS[tool.name].output_schema))
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) < MOST_CHARACTERS

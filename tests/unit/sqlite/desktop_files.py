@@ -1,8 +1,8 @@
-"""Files as the desktop application leaves them, in each of its versions, with all that it keeps beside memories."""
+"""Files as the desktop application leaves them since its version 5, with all that it keeps beside memories."""
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -14,18 +14,9 @@ CREATE TABLE atomic_memory(id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp INTEG
     app_type TEXT DEFAULT '', embedding TEXT)
 """
 
-# What each version added; 5 is that of the specification, 6 its migration.
+# What each version added to the one before; 5 is that of the specification, 6 its migration.
 ADDED: Final = {
-    1: (
-        "CREATE TABLE atomic_memory(id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp INTEGER NOT NULL, content TEXT NOT NULL)",
-    ),
-    2: ("ALTER TABLE atomic_memory ADD COLUMN tags TEXT",),
-    3: (
-        "ALTER TABLE atomic_memory ADD COLUMN session_id TEXT",
-        "ALTER TABLE atomic_memory ADD COLUMN create_time TEXT",
-    ),
-    4: ("ALTER TABLE atomic_memory ADD COLUMN app_type TEXT DEFAULT ''",),
-    5: ("DROP TABLE atomic_memory", CREATE_VERSION_5),
+    5: (CREATE_VERSION_5,),
     6: ("ALTER TABLE atomic_memory ADD COLUMN memory_type TEXT DEFAULT 'short_term'",),
     7: (
         "ALTER TABLE atomic_memory ADD COLUMN importance REAL DEFAULT 0.5",
@@ -75,19 +66,17 @@ def desktop_file(path: Path, *, version: int = 5, rows: int = 12) -> Path:
         connection.execute("PRAGMA synchronous = OFF")  # it waits for the disk after each table otherwise
         connection.execute(CREATE_VERSION)
         connection.execute("INSERT INTO schema_version VALUES (?)", (version,))
-        for number in range(1, version + 1):
+        for number in range(5, version + 1):
             for statement in ADDED[number]:
                 connection.execute(statement)
         add_rows(connection, range(rows))
-        if version >= 5:
-            connection.executescript(BESIDE)
+        connection.executescript(BESIDE)
         connection.commit()
     return path
 
 
 def add_rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Insert rows as the application does, into the columns that its version has."""
-    found = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('atomic_memory')")}
+    """Insert rows as the application does."""
     for number in numbers:
         row = {
             "timestamp": FIRST_SECOND + number // 3,
@@ -98,16 +87,15 @@ def add_rows(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
             "app_type": ("Word", "", "Excel", None)[number % 4],
             "embedding": EMBEDDINGS[number % len(EMBEDDINGS)],
         }
-        columns = {name: value for name, value in row.items() if name in found}
-        marks = ", ".join(f":{name}" for name in columns)
-        connection.execute(f"INSERT INTO atomic_memory ({', '.join(columns)}) VALUES ({marks})", columns)
+        marks = ", ".join(f":{name}" for name in row)
+        connection.execute(f"INSERT INTO atomic_memory ({', '.join(row)}) VALUES ({marks})", row)
 
 
-def change(path: Path, *statements: str, given: Sequence[object] = ()) -> None:
-    """Execute *statements* as the application does; *given* are the parameters of each."""
+def change(path: Path, *statements: str) -> None:
+    """Execute *statements* as the application does."""
     with closing(sqlite3.connect(path)) as connection:
         for statement in statements:
-            connection.execute(statement, given)
+            connection.execute(statement)
         connection.commit()
 
 

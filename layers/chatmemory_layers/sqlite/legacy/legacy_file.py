@@ -1,8 +1,7 @@
 """Recognizes a file of the desktop application, and turns it into a store that keeps all its content.
 
 The file is migrated to version 6 as the application itself would do it (spec 000), and recorded as a store; the steps that
-follow are those of any store, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories; ``legacy_import.py``
-reads files of versions that cannot be adopted.
+follow are those of any store, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories.
 """
 
 import logging

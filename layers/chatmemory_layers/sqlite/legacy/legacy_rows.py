@@ -2,29 +2,33 @@
 
 Its columns stay as they are, except for an empty ``app_type`` or ``memory_type``; the added columns are filled in.
 Vectors follow at the next re-embedding, because the application does not say which model made its own.
-``legacy_memory.py`` reads the content of such a row.
+A row says neither who spoke nor whether anybody stated its content; so no row counts as a statement of the user.
 """
 
 import logging
 import sqlite3
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final, get_args
 
-from chatmemory.input.rules import text_problem
-from chatmemory.longterm.memories import NewMemory
-from chatmemory.longterm.memory_rules import memory_problems
+from chatmemory.input.rules import id_problem, text_problem
+from chatmemory.longterm.memories import MemoryType, NewMemory
+from chatmemory.longterm.memory_rules import MAX_TAGS, memory_problems
 from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory_layers.sql.columns import EPOCH, to_us
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.engine.transaction import Transaction
-from chatmemory_layers.sqlite.legacy.legacy_memory import memory_of_row, text_of
+from chatmemory_layers.sqlite.memories.memory_row import tags_of
 from chatmemory_layers.sqlite.memories.memory_store import load_user
 
 log = logging.getLogger(__name__)
 
 ROWS_AT_ONCE: Final = 200  # per transaction, for which other writers wait some hundredths of a second
+_END_OF_TIME: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+_DIGEST_CHARACTERS: Final = 16  # 64 bits: together with the number of the row, no two rows get the same id
 
 SELECT_WAITING = """
 SELECT id, timestamp, create_time, content, tags, session_id, app_type, memory_type FROM atomic_memory
@@ -92,8 +96,37 @@ def _waiting(connection: sqlite3.Connection, after: int, *, limit: int) -> list[
 def _memory(row: Mapping[str, Any]) -> NewMemory | None:
     """Return the memory that *row* holds; None if it holds no text, or text that cannot be read."""
     texts = [row["content"], *(row[name] or "" for name in ("tags", "session_id", "app_type"))]
-    memory = memory_of_row(row)
-    return None if any(map(text_problem, texts)) or memory_problems("$", memory) else memory
+    if any(map(text_problem, texts)):
+        return None
+    tags = (tag for tag in dict.fromkeys(tags_of(row["tags"] or "")) if id_problem(tag) is None)
+    memory_type: MemoryType = row["memory_type"]
+    memory = NewMemory(
+        content=row["content"],
+        id=_memory_id(row),
+        tags=tuple(tags)[:MAX_TAGS],
+        source="inferred",
+        session_id=None if id_problem(row["session_id"]) else row["session_id"],
+        memory_type=memory_type if memory_type in get_args(MemoryType) else "short_term",
+        created_at=_created_at(row) or EPOCH,
+    )
+    return None if memory_problems("$", memory) else memory
+
+
+def _memory_id(row: Mapping[str, Any]) -> str:
+    """Return the id of the memory in *row*: the same in every copy of the file, different in another file."""
+    said = repr((row["timestamp"], row["create_time"], row["content"]))
+    return f"atomic-{row['id']}-{sha256(said.encode()).hexdigest()[:_DIGEST_CHARACTERS]}"
+
+
+def _created_at(row: Mapping[str, Any]) -> datetime | None:
+    """Return when *row* was written: its ``timestamp``, or else its ``create_time`` in local time; None: neither is known."""
+    seconds = row["timestamp"]
+    if isinstance(seconds, int | float) and 0 < seconds < _END_OF_TIME:
+        return datetime.fromtimestamp(seconds, UTC)
+    try:
+        return datetime.fromisoformat(row["create_time"] or "").astimezone(UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
 
 
 def _columns(key: int, memory: NewMemory, user_key: int) -> dict[str, object]:
@@ -114,7 +147,7 @@ def _columns(key: int, memory: NewMemory, user_key: int) -> dict[str, object]:
 def _any_text(connection: sqlite3.Connection) -> Generator[None]:
     """Read texts even if they are not UTF-8."""
     usual = connection.text_factory
-    connection.text_factory = text_of
+    connection.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
     try:
         yield
     finally:
