@@ -20,6 +20,7 @@ MARKDOWN: Final = (
     "# 计划\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> see https://example.org/x"
 )
 PICTURES: Final = os.environ.get("PAGE_SCREENSHOTS")
+"""A folder for pictures of every view."""
 PREFERENCE: Final = "我喜欢用 Python 写代码，因为它简洁易读"
 AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 LOADING: Final = re.compile("Loading|加载中")
@@ -149,7 +150,8 @@ def walk(visitor: Visitor) -> Iterator[str]:
         act(visitor.page)
         expect(visitor.page.get_by_text(LOADING)).to_have_count(0)
         if PICTURES:
-            visitor.page.screenshot(path=Path(PICTURES) / f"{view}.png")
+            language = visitor.page.locator("html").get_attribute("lang")
+            visitor.page.screenshot(path=Path(PICTURES) / f"{view} {language}.png")
         yield view
 
 

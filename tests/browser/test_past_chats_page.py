@@ -92,3 +92,6 @@ def test_before_a_task_it_says_what_worked_what_failed_and_where_also_on_a_phone
     expect(page.get_by_role("searchbox", name="What are you about to do?")).to_be_visible()
     page.get_by_role("link", name="All past chats").click()
     expect(page.get_by_role("region", name="Past chats")).to_be_visible()
+    page = visit(language="zh-CN", theme="dark", size=PHONE).go("past-chats?q=timeout")
+    expect(page.get_by_role("main").get_by_role("listitem").first).to_be_visible()
+    expect(page.get_by_text("加载中")).to_have_count(0)

@@ -1,7 +1,4 @@
-"""What the page looks like with the demo's data: ``README_SCREENSHOT=1`` renews the picture of the README.
-
-``PAGE_SCREENSHOTS`` names a folder for pictures of every view, which ``test_accessibility.py`` takes.
-"""
+"""The page with the demo's data: ``README_SCREENSHOT=1`` renews the picture of the README."""
 
 import os
 import re
@@ -19,6 +16,7 @@ from playwright.sync_api import expect
 from tests.browser.api import Api
 from tests.browser.visiting import Visits
 from tests.http.served import Server, started
+from tests.thorough import IS_THOROUGH
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -42,10 +40,13 @@ def api(client: httpx.Client) -> Api:
     return Api(client)
 
 
-@pytest.mark.skipif("README_SCREENSHOT" not in os.environ, reason="README_SCREENSHOT=1 renews the picture")
-def test_the_picture_of_the_readme_is_new(visit: Visits) -> None:
+IS_NEW: Final = "README_SCREENSHOT" in os.environ
+
+
+@pytest.mark.skipif(not (IS_NEW or IS_THOROUGH), reason="takes long: make test-long runs it")
+def test_it_shows_what_the_demo_leaves(visit: Visits, tmp_path: Path) -> None:
     page = visit(is_calm=True).go("conversations")
     page.get_by_role("main").get_by_role("listitem").get_by_role("link").nth(1).click()
     page.get_by_role("button", name=re.compile("long-term memory")).first.click()
     expect(page.get_by_role("dialog")).to_have_attribute("aria-busy", "false")
-    page.screenshot(path=ROOT / "docs/page.png")
+    page.screenshot(path=(ROOT / "docs" if IS_NEW else tmp_path) / "page.png")

@@ -59,6 +59,8 @@ def test_a_summary_that_is_written_meanwhile_folds_what_is_on_the_page(visit: Vi
     expect(shown.get_by_role("listitem").filter(has_text="第 5 点").last).to_be_visible()
     for message in TALK[:4]:  # all but the last two
         expect(shown.get_by_text(message["content"], exact=True)).to_be_hidden()
+    page = visit(language="zh-CN").go("conversations/talk")
+    expect(page.get_by_text("所概括的").first).to_be_visible()
 
 
 def test_it_says_what_the_server_runs_on_what_is_missing_and_what_to_do(visit: Visits) -> None:

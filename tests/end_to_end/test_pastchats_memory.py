@@ -35,6 +35,7 @@ def interruptible() -> Iterator[None]:
 def test_each_command_is_listed_explains_itself_and_teaches_by_example(indexed: Agent) -> None:
     shown = indexed.answer("pastchats-memory --help")
     assert [command for command in OWN if f"\n  {command} " in shown] == OWN
+    assert {*TAUGHT_BY_EXAMPLE, "doctor", "hook", "init", "prune", "service", "stats"} <= {*OWN}
     for command in OWN:
         explained = CliRunner().invoke(program, [command, "--help"], prog_name=NAME)
         assert (explained.exit_code, explained.stderr) == (0, "")
@@ -121,6 +122,19 @@ def test_without_an_index_a_reader_says_what_to_do_and_a_closed_input_is_an_empt
         closed = f"{PROGRAM} --db {fresh.db} {command} <&-"
         done = subprocess.run(closed, shell=True, capture_output=True, text=True, check=False)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), command
+
+
+def test_a_file_that_is_no_index_is_left_as_it_is(fresh: Agent) -> None:
+    with closing(sqlite3.connect(fresh.folder / "another.db")) as connection:
+        connection.execute("CREATE TABLE diary (day TEXT)")
+    another = (fresh.folder / "another.db").read_bytes()
+    for content in (another, b"SQLite format 3\0" + bytes(999)):
+        fresh.db.write_bytes(content)
+        for command in (f"index {HISTORIES}", "search x", "stats"):
+            done = fresh.run(f"pastchats-memory {command}")
+            assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (5, "", False), command
+            assert "diary" in done.stderr or content != another
+            assert fresh.db.read_bytes() == content
 
 
 def test_an_input_that_is_not_there_fails_the_run(fresh: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,13 +253,13 @@ def test_a_turn_is_shown_by_its_name_or_path(indexed: Agent, monkeypatch: pytest
 def test_a_watch_outlives_a_locked_index_and_ctrl_c_ends_it_quietly(fresh: Agent) -> None:
     fresh.answer("pastchats-memory init --json")
     impatient = {"CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1", "PYTHONUNBUFFERED": "1"}
-    watch = (PROGRAM, "--db", fresh.db, "watch", HISTORIES, "--every", "0.2", "--json")
+    watch = (PROGRAM, "--db", fresh.db, "watch", HISTORIES, "--every", "0.2")
     with closing(sqlite3.connect(fresh.db, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         with running(*watch, **impatient) as (process, said, errors):
             assert b"busy" in errors.readline()
             writer.execute("ROLLBACK")
-            assert json.loads(said.readline())["turns"]["new"] > 50
+            assert b"new turns indexed" in said.readline()
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=300) == 130
             assert b"Traceback" not in errors.read()
@@ -332,6 +346,8 @@ def test_what_is_forgotten_stays_forgotten(fresh: Agent, index_of_histories: Pat
     assert refused.returncode != 0
     assert "nothing was deleted" in refused.stderr
     relative = shlex.quote(os.path.relpath(source))
+    again = json.loads(fresh.answer(f"pastchats-memory index {HISTORIES} --json"))
+    assert (again["turns"]["new"], again["read"]) == (0, {})
     assert not fresh.answer(f"pastchats-memory forget --source {relative} --dry-run").startswith("0 turns")
     assert "nothing to do" in fresh.answer(f"pastchats-memory forget --source {source}x --yes")
     fresh.answer(f"pastchats-memory forget --source {source} --yes")

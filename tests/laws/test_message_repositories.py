@@ -1,73 +1,33 @@
-"""The law kit on the repositories that ship with chatmemory."""
+"""The law kit on the message repositories that ship with chatmemory."""
 
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-from chatmemory.effect import Layer
 from chatmemory.laws import MessageRepositoryLaws
-from chatmemory.settings.memory_settings import (
-    PostgresSettings,
-    PostgresSettingsTag,
-    SqliteSettings,
-    SqliteSettingsTag,
-)
-from chatmemory_layers.in_memory import message_repository as in_memory
-from chatmemory_layers.postgres.engine import database as postgres_database
-from chatmemory_layers.postgres.messages import message_repository as postgres
-from chatmemory_layers.sqlite.engine import database as sqlite_database
-from chatmemory_layers.sqlite.messages import message_repository as sqlite
-from tests.thorough import IS_THOROUGH, rounds, thorough
+from tests.laws.stores import InMemory, InPostgres, InSqlite, WithRowSecurity, guarded
+from tests.thorough import thorough
 
 
-class Laws(MessageRepositoryLaws):
-    examples = rounds(6, thorough=100)
-    rounds = 100 if IS_THOROUGH else 40
+class TestInMemory(InMemory, MessageRepositoryLaws):
+    pass
 
 
-class TestInMemory(Laws):
-    repository = in_memory.message_repository
-    is_durable = False
-
-
-class TestInMemoryOnTrio(TestInMemory):
+class TestInMemoryOnTrio(InMemory, MessageRepositoryLaws):
     event_loop = "trio"
 
 
-class TestSqlite(Laws):
-    @pytest.fixture(autouse=True)
-    def in_a_file(self, tmp_path: Path) -> None:
-        settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
-        self.repository = settings >> sqlite_database.database >> sqlite.message_repository
+class TestSqlite(InSqlite, MessageRepositoryLaws):
+    pass
 
 
-class TestPostgres(Laws):
-    examples = rounds(3, thorough=40)  # the same decisions as above, and round trips
-
-    @pytest.fixture(autouse=True)
-    def in_a_database(self, dsn: str) -> None:
-        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
-        self.repository = settings >> postgres_database.database >> postgres.message_repository
-
-
-def guarded(dsn: str) -> Layer[Any, Any]:
-    """Return the repository over a database with row-level security."""
-    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn, row_security=True))
-    return settings >> postgres_database.database >> postgres.message_repository
+class TestPostgres(InPostgres, MessageRepositoryLaws):
+    pass
 
 
 @thorough
-class TestPostgresWithRowSecurity(Laws):
-    examples = 10
-
-    @pytest.fixture(autouse=True)
-    def in_a_guarded_database(self, serving: str) -> None:
-        self.repository = guarded(serving)
+class TestPostgresWithRowSecurity(WithRowSecurity, MessageRepositoryLaws):
+    pass
 
 
 def test_a_program_of_everything_has_the_same_results_with_row_security(serving: str) -> None:
-    laws = Laws()
+    laws = MessageRepositoryLaws()
     laws.examples = 3
     laws.repository = guarded(serving)
     laws.test_l21_equivalence()

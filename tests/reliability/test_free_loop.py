@@ -43,15 +43,13 @@ from chatmemory_layers import stacks
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from tests.indexed import open_index
 
-__all__ = ["watchdog"]  # a fixture
-
 MING: Final = Namespace("小明", "notes")
 ENGLISH: Final = " ".join(f"word{number % 7919} of{number % 977}" for number in range(70_000))[:1_000_000]
 CHINESE: Final = "".join(chr(0x4E00 + number * 7919 % 5000) for number in range(333_000))
 BOTH: Final = [NewMessage("user", ENGLISH), NewMessage("user", CHINESE)]
 MEMBERS: Final = {f"member {number}": number for number in range(50_000)}
 HEAVY: Final = [NewMessage("user", "m", metadata=MEMBERS)]
-LINES: Final = [NewMessage("user", f"line {number}") for number in range(5_000)]
+LINES: Final = [NewMessage("user", f"line {number} 屋顶") for number in range(5_000)]
 FACTS: Final = [NewMemory(f"fact {number} about word{number}") for number in range(1_000)]
 Calls = dict[str, Callable[[], Awaitable[Any]]]
 DIALOGUE: Final = [NewMessage(("user", "assistant")[turn % 2], ENGLISH[:25_000]) for turn in range(40)]

@@ -18,7 +18,7 @@ from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, id_of, word
 
 SHARED: Final = "shared"
-EVERYBODY: Final = Namespace(SHARED)
+EVERYBODY: Final = Namespace("大家")
 SHARED_SOURCE: Final = source_of(SHARED, 0)
 
 
@@ -30,7 +30,7 @@ async def append(address: str, writer: str, times: int) -> None:
 
 
 async def remember(address: str, writer: str, times: int) -> None:
-    # While seven others read, the log cannot always be emptied after a forget; the next one does it.
+    # While others read, the log cannot always be emptied after a forget; the next one does it.
     logging.getLogger("chatmemory_layers.sqlite.engine.database").setLevel(logging.ERROR)
     async with open_memories(address, embedder=hashed) as memory:
         for number in range(times):
@@ -62,8 +62,10 @@ def main(work: str, *words: str) -> None:
             asyncio.run(open_it(address))
         case "index", (path, writer, times):
             index(path, writer, int(times))
-        case _, (address, writer, times):
-            asyncio.run((append if work == "append" else remember)(address, writer, int(times)))
+        case "append", (address, writer, times):
+            asyncio.run(append(address, writer, int(times)))
+        case "remember", (address, writer, times):
+            asyncio.run(remember(address, writer, int(times)))
 
 
 if __name__ == "__main__":
