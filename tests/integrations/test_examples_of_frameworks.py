@@ -15,34 +15,85 @@ from tests.readme_programs import OF_FRAMEWORKS, folder_for_programs
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STRICT = ("-W", "error")
 
-# The framework, the example, options of Python, and what the example says in the end.
+MEI_LIVES = """\
+monday: Hi, I'm Mei. I live in Hangzhou.
+  -> Nice.
+tuesday: Which city do I live in?
+  -> You said: I live in Hangzhou
+"""
+
+# The framework, the example, options of Python, and what the example prints.
 RUNS: list[tuple[str, str, tuple[str, ...], str]] = [
-    ("agent_framework", "agent_framework_agent.py", STRICT, "  assistant: You said: 我对花生过敏\n"),
-    ("agents", "openai_agents_agent.py", STRICT, "Without nuts, then: 我对花生过敏\n"),
-    ("anthropic", "anthropic_agent.py", STRICT, " line numbers:\n     1\t- 对花生过敏\n"),
+    (
+        "agent_framework",
+        "agent_framework_agent.py",
+        STRICT,
+        """\
+tuesday:
+  user: Which city do I live in?
+  assistant: You said: I live in Hangzhou
+  user: 我对什么过敏？
+  assistant: You said: 我对花生过敏
+""",
+    ),
+    ("agents", "openai_agents_agent.py", STRICT, "好的，我记住了。\nWithout nuts, then: 我对花生过敏\n"),
+    (
+        "anthropic",
+        "anthropic_agent.py",
+        STRICT,
+        """\
+Without nuts, then. My notes:
+Here's the content of /memories/people/mei.md with line numbers:
+     1\t- 对花生过敏
+""",
+    ),
     (
         "claude_agent_sdk",
         "claude_agent_sdk_agent.py",
         (),
-        "user: 我对花生过敏。\nassistant: 好的，我记住了。\n",
+        "我对花生过敏。\nuser: 我对花生过敏。\nassistant: 好的，我记住了。\n",
     ),
-    ("google.adk.memory", "google_adk_agent.py", (), "  -> You told me: 我住在杭州，对花生过敏。\n"),
+    (
+        "google.adk.memory",
+        "google_adk_agent.py",
+        (),
+        """\
+monday: 我住在杭州，对花生过敏。
+  -> 好的，我记住了。
+tuesday: 我对什么过敏？
+  -> You told me: 我住在杭州，对花生过敏。
+""",
+    ),
     (
         "google.adk.sessions",
         "google_adk_sessions.py",
         (),
-        "{'last_answer': 'You told me: 我住在杭州，对花生过敏。'}\n",
+        """\
+我住在杭州，对花生过敏。
+  -> 好的，我记住了。
+  the state of Mei: {'last_answer': '好的，我记住了。'}
+我对什么过敏？
+  -> You told me: 我住在杭州，对花生过敏。
+  the state of Mei: {'last_answer': 'You told me: 我住在杭州，对花生过敏。'}
+""",
     ),
-    ("langgraph.graph", "langgraph_agent.py", (), "你说过：我对花生过敏。\n"),
-    ("llama_index.core", "llama_index_agent.py", (), "  -> You said: I live in Hangzhou\n"),
+    ("langgraph.graph", "langgraph_agent.py", (), "好的，我记住了。\nNoted.\n你说过：我对花生过敏。\n"),
+    ("llama_index.core", "llama_index_agent.py", (), MEI_LIVES),
     (
         "llama_index.core",
         "llama_index_chat.py",
         (),
-        "  -> You told me: 我住在杭州，对花生过敏。\n  4 messages are kept",
+        """\
+monday: 我住在杭州，对花生过敏。
+  -> I will remember that.
+  2 messages are kept of ['mei']
+tuesday: 我对什么过敏？
+  -> You told me: 我住在杭州，对花生过敏。
+  4 messages are kept of ['mei']
+""",
     ),
     ("mcp", "mcp_agent.py", (), "用户喜欢用 Rust 编程\n"),
-    ("pydantic_ai.agent", "pydantic_ai_agent.py", STRICT, "  -> You said: I live in Hangzhou\n"),
+    ("pydantic_ai.agent", "pydantic_ai_agent.py", STRICT, MEI_LIVES),
 ]
 TALKS_TO_ITS_USER = {"google_adk_agent.py", "google_adk_sessions.py", "llama_index_agent.py", "mcp_agent.py"}
 """On standard error: what ADK does not know of a model, what LlamaIndex leaves open, the log of a server."""

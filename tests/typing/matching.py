@@ -148,7 +148,7 @@ def none_is_an_error_like_others(effect: Effect[int, NotFound | str | None]) -> 
 
 def a_handler_fits_its_error(chat: Chat) -> None:
     catch(StoreBroken, start_anew)  # type: ignore[arg-type]  # the handler is for NotFound
-    assert_type(chat.messages("c1").pipe(repr), str)
+    assert_type(chat.messages("c1").pipe(lambda effect: effect.map(len)), Effect[int, ReadError])
     chat.messages("c1").lash(start_anew)  # type: ignore[arg-type]  # StoreBroken is not handled
 
 

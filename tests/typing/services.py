@@ -86,6 +86,18 @@ async def every_error_of_a_correction(memory: LongTermMemory) -> str:
                     assert_never(error)
 
 
+def a_tag_is_forgotten(error: MemoryChangeError) -> int:
+    match error.tag:
+        case "DataValidationError":
+            return 400
+        case "MemoryNotFoundError":
+            return 404
+        case "MemoryConflictError" | "GenericMemoryError":
+            return 409
+        case _:
+            assert_never(error.tag)  # type: ignore[arg-type]  # "MemoryChangedError" is left
+
+
 async def what_became_of_each(memory: LongTermMemory) -> list[str]:
     saved = await memory.remember(MEI, [NewMemory("likes tea")])
     assert_type(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import unicodedata
 from collections.abc import AsyncGenerator
 from contextlib import suppress
@@ -14,6 +15,8 @@ import pytest
 pytest.importorskip("anthropic", reason="pip install 'chatmemory-effect[anthropic]'")
 
 import anyio
+import httpx2
+from anthropic import Anthropic, DefaultHttpxClient
 from anthropic.lib.tools import ToolError
 
 from chatmemory import ManagedRuntime, Namespace, ThreadRuntime
@@ -189,6 +192,58 @@ async def test_input_that_is_no_command_is_told(in_memory: Runtime) -> None:
         "and not each of a million places"
     )
     assert len(said) < 1000
+
+
+CALLS = [
+    {"command": "create", "path": "/memories/过敏.md", "file_text": "花生"},
+    {"command": "create", "path": "/memories/过敏.md", "file_text": "牛奶"},
+    {"command": "view", "path": "/memories/../etc"},
+    {"command": "fly", "path": "/memories"},
+]
+ANSWERS = [
+    ("File created successfully at: /memories/过敏.md", False),
+    ("File /memories/过敏.md already exists", True),
+    ("Path /memories/../etc would escape /memories directory", True),
+]
+
+
+def test_a_runner_of_the_sdk_hands_the_model_our_answers_and_refusals(
+    threads: ThreadRuntime[MemoryTags],
+) -> None:
+    read: list[tuple[str, bool]] = []
+
+    def model(request: httpx2.Request) -> httpx2.Response:
+        """Call the tool as ``CALLS`` says, then end; its answers go to *read*."""
+        asked = json.loads(request.content)
+        said = asked["messages"][-1]["content"]
+        is_answered = isinstance(said, list)
+        assert is_answered or asked["tools"] == [{"type": "memory_20250818", "name": "memory"}]
+        read.extend((each["content"], each.get("is_error", False)) for each in said if is_answered)
+        calls = [
+            {"type": "tool_use", "id": f"toolu_{number}", "name": "memory", "input": call}
+            for number, call in enumerate(CALLS)
+        ]
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude",
+            "content": [{"type": "text", "text": "好的"}] if is_answered else calls,
+            "stop_reason": "end_turn" if is_answered else "tool_use",
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        return httpx2.Response(200, json=message)
+
+    http = DefaultHttpxClient(transport=httpx2.MockTransport(model))
+    with Anthropic(api_key="none", http_client=http) as client:
+        client.beta.messages.tool_runner(
+            model="claude",
+            max_tokens=99,
+            messages=[{"role": "user", "content": "我能吃什么？"}],
+            tools=[BlockingChatMemoryTool(MEI, threads)],
+        ).until_done()
+    assert read[:3] == ANSWERS
+    assert read[3][1], "a command that nobody knows is an error as well"
 
 
 async def test_a_memory_holds_so_much_and_no_more_and_one_that_holds_more_can_shrink(

@@ -123,7 +123,12 @@ async def test_what_says_nothing_and_what_is_thought_is_not_searched(
 async def test_what_an_agent_said_is_found_by_others_with_where_it_comes_from(
     service: ChatMemoryMemoryService, memory: LongTermMemory
 ) -> None:
-    await service.add_session_to_memory(session([said("茶在厨房。", "e1", author="harbor")]))
+    event = said("茶在厨房。", "e1", author="harbor")
+    await service.add_session_to_memory(session([event]))
+    event.content = None
+    (shown,) = await found(service, "茶")
+    shown.content.parts = []
+    assert await texts(service, "茶") == ["茶在厨房。"]
     (hit,) = (await memory.recall(MEI, "茶").or_raise()).hits
     one = hit.memory
     assert (one.content, one.role, one.source) == ("茶在厨房。", "assistant", "inferred")

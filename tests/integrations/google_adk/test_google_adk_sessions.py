@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,12 +11,17 @@ import pytest
 
 pytest.importorskip("google.adk.sessions", reason="pip install 'chatmemory-effect[google-adk]'")
 
+from google.adk.agents import Agent
 from google.adk.errors import StaleSessionError
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.input_validation_error import InputValidationError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.sessions.session import Session
@@ -131,7 +136,42 @@ async def life(service: BaseSessionService) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("steps", [scopes, events, life])
+class Counting(BaseLlm):
+    """Says how many contents it was shown."""
+
+    model: str = "counting"
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse]:
+        text = f"shown {len(llm_request.contents)}"
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+
+
+async def asked(runner: Runner, question: str) -> list[tuple[str, str]]:
+    """Return the invocation and the text of each event of the answer."""
+    content = types.Content(role="user", parts=[types.Part(text=question)])
+    answer = runner.run_async(user_id=USER, session_id="monday", new_message=content)
+    return [(event.invocation_id, str(event.content and event.content.parts)) async for event in answer]
+
+
+async def rewound(service: BaseSessionService) -> list[Any]:
+    """A runner talks, and goes back before its second question."""
+    agent = Agent(name="harbor", model=Counting(), output_key="answer")
+    runner = Runner(app_name=APP, agent=agent, session_service=service)
+    await begin(service, state={"user:kept": 1})
+    told = [await asked(runner, question) for question in ("一", "二", "三")]
+    await runner.rewind_async(user_id=USER, session_id="monday", rewind_before_invocation_id=told[1][0][0])
+    after = await again(service)
+    assert after is not None
+    told.append(await asked(runner, "二，又"))
+    await runner.close()
+    texts = [text for answer in told for _, text in answer]
+    assert "shown 3" in texts[-1], "the question and the answer before, and the new question"
+    return [texts, after.state, [event.author for event in after.events]]
+
+
+@pytest.mark.parametrize("steps", [scopes, events, life, rewound])
 async def test_the_same_steps_have_the_same_answers_as_on_the_services_of_adk(
     ours: ChatMemorySessionService, steps: Steps, tmp_path: Path
 ) -> None:

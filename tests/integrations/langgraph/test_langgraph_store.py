@@ -43,6 +43,7 @@ FOUND = {
     "她的狗叫什么名字？": "宠物",
     "徒步": "爱好",
     "peanuts": "diet",
+    "peanut": "diet",
 }
 WORDS = {"peanuts", "徒步"}  # that stand in one of the facts
 

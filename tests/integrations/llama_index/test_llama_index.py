@@ -29,7 +29,7 @@ from llama_index.core.base.llms.types import (
     ThinkingBlock,
     ToolCallBlock,
 )
-from llama_index.core.memory import InsertMethod, Memory
+from llama_index.core.memory import ChatMemoryBuffer, InsertMethod, Memory
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 from pydantic import BaseModel
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -141,6 +141,12 @@ async def test_the_awaited_methods_do_the_same(store: ChatMemoryChatStore) -> No
     assert await store.adelete_messages("甲") is None
     assert await store.aget_messages("甲") == []
     assert await store.adelete_last_message("甲") is None
+    options: Any = {"chat_store": store, "chat_store_key": "乙", "chat_history": talk("a", "b")}
+    buffer = ChatMemoryBuffer.from_defaults(**options)
+    await buffer.aput(says("c"))
+    assert await buffer.aget() == await store.aget_messages("乙") == talk("a", "b", "c")
+    await buffer.areset()
+    assert await store.aget_messages("乙") == []
 
 
 BLOCKS = [

@@ -188,6 +188,9 @@ def test_a_client_that_leaves_while_it_indexes_takes_the_server_with_it(
         wire.begin()
         wire.ask(1, "tools/call", name="index_paths", arguments=asked)
         turns = wire.answer()["result"]["structuredContent"]["turns"]
+        if isinstance(end, signal.Signals):
+            wire.process.send_signal(end)  # while it waits
+            assert wire.process.wait(SECONDS) == 0
     assert 0 < turns["new"] < 200, "what was finished is kept"
     assert "Traceback" not in (tmp_path / "server.log").read_text(encoding="utf-8")
 

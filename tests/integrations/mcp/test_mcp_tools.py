@@ -95,6 +95,8 @@ async def test_what_one_session_remembers_the_next_recalls_but_no_other_user_or_
     ):
         async with over_stdio(tmp_path, *options, mode=mode) as client:
             found = await told(client, "recall", query="编程语言")
+            if not ids:
+                assert (await refused(client, "forget", memoryId=memory_id))["tag"] == "MemoryNotFoundError"
         assert [memory["id"] for memory in found["memories"]] == ids
         assert ("用户喜欢用 Rust 编程" in found["text"]) is bool(ids)
 

@@ -105,6 +105,17 @@ async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> No
     ]
 
 
+async def test_a_branch_is_a_session_that_begins_with_what_it_shares(runtime: Runtime) -> None:
+    trunk = ChatMemorySession("trunk", runtime)
+    await trunk.add_items([*ITEMS])
+    (await runtime.run(ChatMemoryService.use(lambda memory: memory.fork("trunk", "branch")))).unwrap()
+    branch = ChatMemorySession("branch", runtime)
+    said: Any = {"role": "user", "content": "only here"}
+    await branch.add_items([said])
+    assert await branch.get_items() == [*ITEMS, said]
+    assert await trunk.get_items() == [*ITEMS]
+
+
 async def test_a_message_that_came_another_way_is_an_item(runtime: Runtime) -> None:
     given = [
         NewMessage("user", "你好"),

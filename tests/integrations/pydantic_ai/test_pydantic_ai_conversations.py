@@ -104,6 +104,23 @@ async def test_of_those_who_loaded_the_same_one_saves(store: ChatMemoryConversat
     assert texts_of(await store.load("c")) == ["first", f"{winner}"]
 
 
+async def test_what_is_deleted_is_erased_but_for_what_others_share(
+    store: ChatMemoryConversations, runtime: Runtime
+) -> None:
+    conversation = await saved(store, "a", *map(str, range(40)))
+    await store.fork("a", at=35, new_conversation_id="b")
+    await saved(store, "b", "other", "end")
+    branched = await store.branch("a", at=20, expected_revision=conversation.revision)
+    branched.messages += said("anew")
+    await store.save(branched)
+    assert await kept(runtime) == 43
+    await store.delete("a")
+    assert (await store.load("a"), await kept(runtime)) == (None, 37)
+    assert texts_of(await store.load("b")) == [*map(str, range(35)), "other", "end"]
+    await store.delete("b")
+    assert await kept(runtime) == 0
+
+
 async def test_the_newest_entries_are_loaded_in_their_order() -> None:
     numbers = [str(number) for number in range(LINE * 3 + 5)]
     async with ManagedRuntime(stacks.testing()) as runtime:
