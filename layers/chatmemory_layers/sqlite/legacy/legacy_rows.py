@@ -145,10 +145,14 @@ def _columns(key: int, memory: NewMemory, user_key: int) -> dict[str, object]:
 
 @contextmanager
 def _any_text(connection: sqlite3.Connection) -> Generator[None]:
-    """Read texts even if they are not UTF-8."""
+    """Read texts even if they are not UTF-8: their bytes become lone surrogates, not an error."""
     usual = connection.text_factory
-    connection.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
+    connection.text_factory = _text_of
     try:
         yield
     finally:
         connection.text_factory = usual
+
+
+def _text_of(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
