@@ -564,3 +564,10 @@ ALTER TABLE memory_user ADD COLUMN changed_us BIGINT NOT NULL DEFAULT 0;
 
 CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(session_id, 0), created_at_us, memory_id)
     WHERE session_id IS NOT NULL AND memory_type = 'long_term';
+
+-- 20: branches with messages of their own
+
+ALTER TABLE conversation DROP COLUMN parent_id, DROP COLUMN shared_seq, DROP COLUMN shared_version;
+ALTER TABLE chat_message
+    DROP COLUMN message_count, DROP COLUMN view_count, DROP COLUMN view_tokens, DROP COLUMN open_count;
+DROP TABLE conversation_branch;

@@ -129,7 +129,7 @@ CREATE TABLE "chat_conversation" (
     deleted_count INTEGER NOT NULL,
     created_at_us INTEGER NOT NULL,
     updated_at_us INTEGER NOT NULL
-, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER, parent_key INTEGER, shared_seq INTEGER, shared_version INTEGER, forked_from TEXT, forked_at_version INTEGER, forked_at_seq INTEGER, recency INTEGER NOT NULL DEFAULT -1);
+, owner_user TEXT NOT NULL DEFAULT '', owner_app TEXT NOT NULL DEFAULT '', kept_since_version INTEGER NOT NULL DEFAULT 0, kept_since_us INTEGER, forked_from TEXT, forked_at_version INTEGER, forked_at_seq INTEGER, recency INTEGER NOT NULL DEFAULT -1);
 
 CREATE TRIGGER chat_conversation_begun AFTER INSERT ON chat_conversation 
 WHEN new.recency <> CASE WHEN new.message_count > 0 THEN new.updated_at_us >> 20 ELSE -1 END
@@ -147,8 +147,6 @@ CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user, conversat
 
 CREATE INDEX chat_conversation_owner_recency ON chat_conversation (owner_user, recency);
 
-CREATE INDEX chat_conversation_parent ON chat_conversation (parent_key) WHERE parent_key IS NOT NULL;
-
 CREATE INDEX chat_conversation_recency ON chat_conversation (recency);
 
 CREATE TABLE chat_message (
@@ -161,7 +159,7 @@ CREATE TABLE chat_message (
     tokens INTEGER NOT NULL,
     covered_by TEXT,
     metadata TEXT,
-    content TEXT NOT NULL, version INTEGER, stored_at_us INTEGER, covered_at_version INTEGER, message_count INTEGER, view_count INTEGER, view_tokens INTEGER, open_count INTEGER,
+    content TEXT NOT NULL, version INTEGER, stored_at_us INTEGER, covered_at_version INTEGER,
     UNIQUE (conversation_key, seq),
     UNIQUE (id, conversation_key)
 );

@@ -141,19 +141,20 @@ class ChatMemory(Protocol):
     def fork(
         self, conversation_id: str, new_id: str, *, at: str | int | None = None
     ) -> Effect[Forked, ForkError]:
-        """Create a branch: a conversation that shares the messages of another one up to a point, without copying them.
+        """Create a branch: a conversation that begins with a copy of the messages of another one up to a point.
 
         After that, changes of one conversation do not show in the other.  The branch belongs to the principal who creates
-        it, and whoever may read the branch may read all of it, the shared messages included.  Its message numbers and
+        it, and whoever may read the branch may read all of it, the copied messages included.  Its message numbers and
         versions continue from the point, so *as_of* can also name a version before it.
 
         Args:
             conversation_id: the conversation that the branch is created from; 1 to 512 characters.
             new_id: the id of the branch; no conversation has it or ever had it.
-            at: the point: the id of the last shared message, or a version, 1 or greater; None: the end.
+            at: the point: the id of the last copied message, or a version, 1 or greater; None: the end.
 
         Returns:
-            the branch, and whether this call created it: it is safe to repeat a call whose answer was lost.
+            the branch, and whether this call created it: it is safe to repeat a call whose answer was lost, also after
+            the conversation has changed.
 
         Fails with:
             ConversationNotFoundError: the conversation holds no message at all.
@@ -213,12 +214,12 @@ class ChatMemory(Protocol):
     ) -> Effect[ClearReport, RemoveError]:
         """Delete every message of the conversation, with its summaries and their metadata.
 
-        Its branches keep the messages that they share with it, unless *with_branches* is True.
+        Its branches keep their copies of the messages, unless *with_branches* is True.
 
         Args:
             conversation_id: 1 to 512 characters.
-            with_branches: also clear the branches, and the branches of these, that share a message with the conversation
-                and in which the principal may delete.  A branch is cleared completely, its own messages included.
+            with_branches: also clear the branches, and the branches of these, that hold a message of the conversation and
+                in which the principal may delete.  A branch is cleared completely, its own messages included.
 
         Returns:
             how many messages were deleted, and the branches that still hold some of them.
@@ -236,7 +237,7 @@ class ChatMemory(Protocol):
 
         Undoing an add deletes its messages permanently.  Undoing a summary deletes the summary, and the messages that it
         covers return to the view.  Undoing a fork clears the branch, which has not been changed since.  Undoing a clear
-        brings back the messages that a branch still holds; the conversation then shares them with the branch.  A removal
+        brings back the messages that a branch still holds, by copying them.  A removal
         from the end cannot be undone, and neither can another undo.
 
         Args:

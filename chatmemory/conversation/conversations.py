@@ -112,7 +112,8 @@ class Conversations:
     def fork(self, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
         """See ``MessageRepository.fork``."""
         parent, existing = self.history(fork.conversation_id), self.history(fork.new_id)
-        decision = decide_fork(parent.state, existing.state, parent.point(fork.at), fork, principal())
+        point = parent.point(fork.at) or existing.point(fork.at)
+        decision = decide_fork(parent.state, existing.state, point, fork, principal())
         if isinstance(decision, Forked):
             return Success(decision)
         if not isinstance(decision, ConversationState):
@@ -326,7 +327,7 @@ class Conversations:
         return named
 
     def _family(self, conversation_id: str) -> dict[str, float]:
-        """Return the conversation, its parents and its branches: each id with the number of the last shared message."""
+        """Return the conversation, its parents and its branches: each id with the number up to which they have the same messages."""
         family, waiting = dict[str, float](), [(conversation_id, inf)]
         while waiting:
             id_, reach = waiting.pop()

@@ -17,7 +17,7 @@ CONVERSATIONS_AT_ONCE: Final = 500
 @final
 @frozen
 class ForkTree:
-    """A tree of conversations that share messages.
+    """A tree of conversations, each forked from the one above it.
 
     Attributes:
         root: the id of the conversation from which all others were forked, directly or indirectly.

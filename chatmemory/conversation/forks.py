@@ -42,7 +42,8 @@ def decide_fork(
     Args:
         parent: the state of the parent.
         existing: the state of the conversation with the id of the branch; it may never have been written to.
-        point: the point of the fork; None: the parent has no such message or version.
+        point: the point of the fork in the parent, or in the branch if the parent no longer has it; None: neither has such
+            a message or version.
         fork: the request.
         principal: the principal that makes the request.
 
@@ -50,9 +51,10 @@ def decide_fork(
         the state of the new branch; or the answer, when the same fork has already created the branch; or the error that
         refuses the fork.
     """
-    if parent.conversation.message_count == 0 or not parent.is_seen_by(principal):
-        return ConversationNotFoundError(fork.conversation_id)
     is_there = existing.conversation.version > 0
+    is_found = parent.conversation.message_count > 0 or is_there
+    if not is_found or not parent.is_seen_by(principal):
+        return ConversationNotFoundError(fork.conversation_id)
     owner = existing.owner if is_there else principal.namespace
     if (refusal := principal.refusal("write", owner, fork.new_id)) is not None:
         return refusal
@@ -69,7 +71,12 @@ def decide_fork(
 
 
 def _is_made_by(fork: Fork, origin: ForkOrigin, point: ForkPoint | None) -> bool:
-    is_same_point = fork.at is None or (point is not None and point[:2] == (origin.seq, origin.version))
+    if isinstance(fork.at, str):
+        is_same_point = point is not None and point[:2] == (origin.seq, origin.version)
+    elif isinstance(fork.at, int):  # the parent may have fewer messages of the version than it had
+        is_same_point = fork.at == origin.version and (point is None or point.seq <= origin.seq)
+    else:
+        is_same_point = True
     return origin.conversation_id == fork.conversation_id and is_same_point
 
 

@@ -321,7 +321,7 @@ class History:
         return self._changed(state, undo.now, entries=entries, summaries=summaries)
 
     def restored(self, branch: History, held: Held, undo: Undo) -> History:
-        """Return this cleared history with the messages that a branch still shares with it.
+        """Return this cleared history with the messages of it that a branch still holds.
 
         Args:
             branch: the history of the branch.

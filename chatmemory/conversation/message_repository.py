@@ -336,11 +336,12 @@ class MessageRepository(Protocol):
         ...
 
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
-        """Store a branch: an ordinary conversation that shares the messages of its parent up to a point.
+        """Store a branch: an ordinary conversation that begins with a copy of the messages of its parent up to a point.
 
         Later changes of one of the two (append, summarize, remove, clear) do not show in the other.  The branch belongs
         to the principal.  It has the messages and summaries that the parent had at the version of the point, as far as
-        they are still stored; its message numbers and versions continue from there.
+        they are still stored; its message numbers and versions continue from there.  The same fork again returns the
+        branch, also after the parent has changed.
 
         Fails with:
             ConversationNotFoundError: the principal sees no such parent.
@@ -413,9 +414,8 @@ class MessageRepository(Protocol):
         """Undo the newest change.  The undo is a change itself, but cannot be undone.
 
         Undoing an append deletes its messages.  Undoing a summary deletes it, and the messages that it covers return to
-        the view.  Undoing a fork clears the branch.  Undoing a clear makes the conversation share the messages of the
-        branch that holds most of them, among the branches that the principal sees; the message numbers of the
-        conversation continue.
+        the view.  Undoing a fork clears the branch.  Undoing a clear copies the messages back from the branch that holds
+        most of them, among the branches that the principal sees; the message numbers of the conversation continue.
 
         Fails with:
             ConversationNotFoundError: the principal sees no such conversation, or nothing was ever written to it.

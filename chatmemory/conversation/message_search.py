@@ -117,7 +117,7 @@ class _Place(NamedTuple):
 async def search_messages(do: Do[ReadError], memory: ChatMemory, search: MessageSearch, /) -> FoundMessages:
     """Return the messages that contain all words of *search*.
 
-    A message that a branch shares with its parent is found only in the parent, when the parent is searched as well.
+    A message that a branch has from its parent is found only in the parent, when the parent is searched as well.
 
     Args:
         do: runs a step; the caller does not pass it.
@@ -259,7 +259,7 @@ async def _searched(
 
 @Effect.gen
 async def _shared(do: Do[ReadError], memory: ChatMemory, origin: ForkOrigin | None, prefix: str) -> int:
-    """Return the number of the last message that a branch shares with its parent; 0 when the parent is not searched."""
+    """Return the number of the last message that a branch has from its parent; 0 when the parent is not searched."""
     if origin is None or not origin.conversation_id.startswith(prefix):
         return 0
     return origin.seq if await do(memory.exists(origin.conversation_id)) else 0

@@ -78,7 +78,7 @@ class ForkOrigin:
     Attributes:
         conversation_id: the id of the parent.
         version: the version of the parent at that point; the versions of the branch continue from it.
-        seq: the number of the last shared message; the message numbers of the branch continue from it.
+        seq: the number of the last copied message; the message numbers of the branch continue from it.
     """
 
     conversation_id: str

@@ -73,8 +73,16 @@ class ForkLaws(MessageRepositoryUnderTest):
             await witness.get(witness.repository.append(batch(other, said("1"))))
             branch = witness.named("branch")
             forked = await _fork(witness, talk, branch, 2)
-            again = await witness.ask(witness.repository.fork(Fork(talk, branch, 2, START)))
-            expect(again, Success(Forked(forked.conversation, is_new=False)), "the same fork again")
+            up_to = witness.named("up to 2")
+            forked_up_to = await _fork(witness, talk, up_to, "2")
+
+            async def expect_the_same_branches(when: str) -> None:
+                for one, new_id, at in ((forked, branch, 2), (forked_up_to, up_to, "2")):
+                    again = await witness.ask(witness.repository.fork(Fork(talk, new_id, at, START)))
+                    same = Success(Forked(one.conversation, is_new=False))
+                    expect(again, same, f"the same fork at {at!r} again, {when}")
+
+            await expect_the_same_branches("after nothing else")
             for parent, new_id, at, version in (
                 (talk, branch, 3, 2),
                 (other, branch, None, 2),
@@ -95,6 +103,10 @@ class ForkLaws(MessageRepositoryUnderTest):
             expect(
                 await witness.get(witness.repository.conversation(witness.named("new"))), None, "what is made"
             )
+            await _remove(witness, talk, 7)
+            await expect_the_same_branches("after the parent has lost the message")
+            await witness.get(witness.repository.clear(talk, now=START))
+            await expect_the_same_branches("after the parent was cleared")
 
     @law
     async def test_l28_fork_and_its_siblings(self) -> None:

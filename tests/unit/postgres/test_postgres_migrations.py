@@ -13,7 +13,9 @@ from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
 from chatmemory_layers.postgres.engine.vector_index import find_vectors
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
+from chatmemory_layers.postgres.messages.shared_branches import copy_for_a_branch
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
+from tests import shared_branches
 from tests.thorough import rounds
 from tests.unit.postgres.beside import connected, name_of, open_and_be_killed
 from tests.unit.postgres.said import batch, stored_ids
@@ -99,6 +101,35 @@ async def test_a_new_step_keeps_what_an_old_store_holds(dsn: str, monkeypatch: p
     refusal = await refusal_of(dsn)
     assert refusal.problem == "newer_schema"
     assert f"step {step.number}" in refusal.detail
+
+
+async def test_branches_that_showed_their_parents_get_messages_of_their_own_also_after_a_kill(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connected(dsn) as connection:
+        with monkeypatch.context() as patched:
+            patched.setattr(migrations, "MIGRATIONS", MIGRATIONS[:19])
+            await migrations.migrate(connection)
+        for id_, version, last, _, parent, seq, at in shared_branches.CONVERSATIONS:
+            await connection.execute(
+                "INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count,"
+                " view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us, parent_id, shared_seq,"
+                " shared_version, forked_from, forked_at_seq, forked_at_version, edition)"
+                " VALUES ($1, $2, $3, 0, 9, 9, 9, 9, 0, 0, 0, $4, $5, $6, $4, $5, $6, 1)",
+                *(id_, version, last + 1, parent, seq, at),
+            )
+        await connection.executemany(
+            "INSERT INTO chat_message (conversation_id, seq, place, id, role, covered_by, covered_at_version, content,"
+            " sent_at_us, tokens, version, stored_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, 'x', 0, 1, $2, 0)",
+            shared_branches.MESSAGES,
+        )
+        await connection.execute(
+            "INSERT INTO summarization_metadata VALUES ('parent', 'm', 's', 0, 0, 'x', FALSE, 0, FALSE, 5);"
+            "INSERT INTO summary_coverage VALUES ('parent', '1', 'm', 0), ('parent', '2', 'm', 1)"
+        )
+        assert await copy_for_a_branch(connection)  # a process that was killed then
+    async with open_database(PostgresSettings(dsn=dsn)) as database:
+        await shared_branches.expect_branches_of_their_own(PostgresMessageRepository(database))
 
 
 async def test_a_step_may_take_longer_than_other_calls(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from chatmemory import Failure, Fork, MemorySearch, Namespace, RepositoryError, Success
-from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -17,7 +16,6 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
-from tests.guarded_store import guarded_store
 from tests.unit.postgres.said import NOW, batch, stored_ids
 
 WRITERS, TIMES = 8, 6
@@ -69,50 +67,14 @@ async def test_appends_of_two_to_one_new_conversation_are_there_in_order(
         ]
 
 
-async def test_a_fork_waits_for_the_parent(two: tuple[Database, Database], dsn: str) -> None:
+async def test_a_fork_waits_for_no_writer_of_its_parent(two: tuple[Database, Database]) -> None:
     await PostgresMessageRepository(two[0]).append(batch("parent", "1")).or_raise()
-    await fork_behind_a_lock_of(two[0], PostgresMessageRepository(two[1]), dsn)
 
+    async def fork(_: object) -> Success[object]:
+        return Success(await PostgresMessageRepository(two[1]).fork(Fork("parent", "branch", None, NOW)))
 
-async def test_a_fork_waits_for_a_parent_that_may_be_read_and_not_changed() -> None:
-    ada, bob = Namespace("ada"), Namespace("bob")
-    reader = Principal(
-        name="bob", namespace=bob, granted=(Granted(bob), Granted(ada, rights=frozenset({"read"})))
-    )
-    async with guarded_store() as store:
-        await spread_in_name(store.above)
-        await run_in(
-            store.above,
-            "GRANT USAGE ON SCHEMA citus TO PUBLIC",
-            "GRANT SELECT ON ALL TABLES IN SCHEMA citus TO PUBLIC",
-        )
-        settings = PostgresSettings(dsn=store.serving, row_security=True, pool_size=4)
-        async with open_database(settings) as one, open_database(settings) as other:
-            with acting_as(Principal(name="ada", namespace=ada, granted=(Granted(ada),))):
-                await PostgresMessageRepository(one).append(batch("parent", "1")).or_raise()
-            with acting_as(reader):
-                await fork_behind_a_lock_of(one, PostgresMessageRepository(other), store.above)
-
-
-async def fork_behind_a_lock_of(holder: Database, other: PostgresMessageRepository, dsn: str) -> None:
-    """Fork a conversation that *holder* has locked, see that the fork waits, and give it the lock."""
-    entered, leave = asyncio.Event(), asyncio.Event()
-
-    async def hold(_: object) -> Success[None]:
-        entered.set()
-        await leave.wait()
-        return Success(None)
-
-    holding = asyncio.create_task(holder.write("hold", Place("parent", row=conversation_row), hold))
-    await entered.wait()
-    forking = asyncio.ensure_future(other.fork(Fork("parent", "branch", None, NOW)))
-    waiting = "SELECT count(*) AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    async with asyncio.timeout(10):
-        while not (await run_in(dsn, waiting))[0]["waiting"]:
-            assert not forking.done()
-    leave.set()
-    await holding
-    assert isinstance(await forking, Success)
+    forked = (await two[0].write("hold", Place("parent", row=conversation_row), fork)).unwrap()
+    assert isinstance(forked, Success)
 
 
 async def test_memories_of_a_new_user_are_decided_by_one_at_a_time(two: tuple[Database, Database]) -> None:

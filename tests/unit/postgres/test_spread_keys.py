@@ -33,8 +33,7 @@ async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_n
     assert (told.refusals, told.is_possible) == ((), False)
     assert not any(table.is_done for table in told.tables)
     assert (
-        str(told.tables[3])
-        == "conversation_branch: would be distributed by conversation_id, with conversation"
+        str(told.tables[3]) == "conversation_tree: would be distributed by conversation_id, with conversation"
     )
     assert await asked(plain, is_check=False) == Failure(DistributionRefusedError((NO_CITUS,)))
 
@@ -86,7 +85,7 @@ async def test_tables_are_spread_once_those_of_one_key_together(plain: str) -> N
     assert calls[:4] == [
         *(f"reference {name}" for name in EVERYWHERE),
         "conversation by conversation_id with none",
-        "conversation_branch by conversation_id with conversation",
+        "conversation_tree by conversation_id with conversation",
     ]
     assert len(calls) == 2 * len(told.tables)
     assert await asked(plain, is_check=False) == Success(told)
@@ -151,6 +150,7 @@ WHOLE_STATEMENTS: Final = {
     "event_log.DELETE_MEMORY_EVENTS": "whatever is old goes",
     "event_log.DELETE_ITEM_EVENTS": "whatever is old goes",
     "event_log.DELETE_EARLIER_ITEMS": "whatever is old goes",
+    "shared_branches.SELECT_BRANCH": "a migration goes from branch to branch",
 }
 
 MODULES: Final = [

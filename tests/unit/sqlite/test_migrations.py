@@ -12,9 +12,18 @@ import pytest
 
 from chatmemory import EffectFailed, PageQuery, RepositoryError
 from chatmemory_layers.edition import edition
-from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, check_origin, migrate
+from chatmemory_layers.sqlite.engine.migrations import (
+    MIGRATIONS,
+    Migration,
+    check_origin,
+    migrate,
+    transaction,
+)
 from chatmemory_layers.sqlite.messages.message_reads import page
+from chatmemory_layers.sqlite.messages.shared_branches import copy_for_a_branch
+from tests import shared_branches
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.sqlite.stores import open_repository
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 
@@ -136,6 +145,7 @@ def test_released_steps_never_change() -> None:
         (17, "113e55c5cdfa7e1e6c53ae762e7d3972ce17fb0bb2827a7bd7a924bd97b1e15a"),
         (18, "0fbf731a69c6fe28c6d1f468e8479a3939a9dba36ac5509aec4e58fc699f67d1"),
         (19, "7899e2fb2f5126d4f864a38e1b58aac96c93a27ba6898cbb9b4a466b215edb93"),
+        (20, "7491fb2e7917775b4e14ef6e4e12549550b486a0fa232b2dd7551f88a7fd85e0"),
     ]
 
 
@@ -177,3 +187,42 @@ def test_messages_of_the_first_release_count_as_there_from_the_start(connection:
         found = page(connection, PageQuery("早", "model", as_of=as_of))
         assert found is not None
         assert (len(found.messages), found.version, found.is_whole) == (3, version, is_whole)
+
+
+async def test_branches_that_showed_their_parents_get_messages_of_their_own_also_after_a_kill(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    migrate(connection, MIGRATIONS[:19])
+    keys = {id_: key for key, (id_, *_) in enumerate(shared_branches.CONVERSATIONS, 1)}
+    for id_, version, last, place, parent, seq, at in shared_branches.CONVERSATIONS:
+        connection.execute(
+            "INSERT INTO chat_conversation (conversation_key, conversation_id, version, next_seq, rewritten_at_version,"
+            " summarized_place, message_count, view_count, view_tokens, open_count, deleted_count, created_at_us,"
+            " updated_at_us, parent_key, shared_seq, shared_version, forked_from, forked_at_seq, forked_at_version)"
+            " VALUES (?, ?, ?, ?, 0, ?, 9, 9, 9, 9, 0, 0, 0, ?, ?, ?, ?, ?, ?)",
+            (keys[id_], id_, version, last + 1, place, parent and keys[parent], seq, at, parent, seq, at),
+        )
+    for id_, seq, place, message_id, role, covered_by, covered_at in shared_branches.MESSAGES:
+        connection.execute(
+            "INSERT INTO chat_message (conversation_key, seq, place, id, role, sent_at_us, tokens, covered_by,"
+            " covered_at_version, content, version, stored_at_us) VALUES (?, ?, ?, ?, ?, 0, 1, ?, ?, 'x', ?, 0)",
+            (
+                keys[id_],
+                seq,
+                place if id_ == "parent" else None,
+                message_id,
+                role,
+                covered_by,
+                covered_at,
+                seq,
+            ),
+        )
+    connection.execute(
+        "INSERT INTO summarization_metadata (conversation_key, id, summary_message_id, starts_at_us, ends_at_us,"
+        " skill_id, messages_deleted, created_at_us, is_stale, made_at_version) VALUES (1, 'm', 's', 0, 0, 'x', 0, 0, 0, 5)"
+    )
+    connection.execute("INSERT INTO summary_coverage VALUES (1, '1', 'm', 0), (1, '2', 'm', 1)")
+    with transaction(connection):  # a process that was killed then
+        assert copy_for_a_branch(connection)
+    async with open_repository(tmp_path / "chat.db") as repository:
+        await shared_branches.expect_branches_of_their_own(repository)

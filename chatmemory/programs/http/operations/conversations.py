@@ -144,7 +144,7 @@ class ForkConversation:
 
     Attributes:
         new_id: the id of the branch; no conversation may have or ever have had it.
-        at: where to branch: the id of the last shared message; null for the end, or to use `version`.
+        at: where to branch: the id of the last copied message; null for the end, or to use `version`.
         version: where to branch: a version of the conversation, 1 or more; null for the end, or to use `at`.
     """
 
@@ -223,7 +223,7 @@ def add_messages(
 def fork_conversation(
     call: Call[NoParameters, ForkConversation],
 ) -> Effect[Forked, ForkError | Refusal, ChatMemoryService]:
-    """Create a branch: a conversation that shares the messages of this one up to a point, without copying them."""
+    """Create a branch: a conversation that begins with a copy of the messages of this one up to a point."""
     asked = call.body
     if asked.at is not None and asked.version is not None:
         return Effect.fail(DataValidationError((Problem("$.version", "give at or version, not both"),)))

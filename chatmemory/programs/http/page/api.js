@@ -45,7 +45,7 @@ export const getMessages = (id, { view = "full", limit, olderThan, newerThan, ..
 export const addMessages = (id, messages, options) =>
   send("POST", `${conversation(id)}/messages`, { body: { messages }, ...options });
 
-/** Begin a branch that shares the messages up to one. */
+/** Begin a branch with a copy of the messages up to one. */
 export const forkConversation = (id, newId, at, options) =>
   send("POST", `${conversation(id)}/fork`, { body: { newId, at }, ...options });
 
@@ -56,7 +56,7 @@ export const clearConversation = (id, { withBranches, ...options } = {}) =>
 export const getSummarization = (id, messageId, options) =>
   send("GET", `${conversation(id)}/summaries/${segment(messageId)}`, options);
 
-/** The conversations that a conversation shares messages with, as a tree: `{root, conversations, isWhole}`. */
+/** The conversations that a conversation was forked from, and those forked from it, as a tree: `{root, conversations, isWhole}`. */
 export const getBranches = (id, options) => send("GET", `${conversation(id)}/branches`, options);
 
 /** `search`: `{query, conversationId, since, until, limit, after}`. */

@@ -19,7 +19,6 @@ INDEXES: Final = [
     "chat_message_in_view",
     "chat_message_pkey",
     "chatmemory_migration_pkey",
-    "conversation_branch_pkey",
     "conversation_event_changes",
     "conversation_event_named",
     "conversation_event_pkey",

@@ -7,9 +7,13 @@ may lack are not part of the steps: ``vector_index.py`` creates the one that com
 """
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from typing import Final, final
 
 from attrs import frozen
+
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.messages.shared_branches import DROP_SHARING, copy_for_a_branch
 
 # ruff: noqa: S608  names of tables of this module are put into statements, never values
 
@@ -17,11 +21,17 @@ from attrs import frozen
 @final
 @frozen
 class Migration:
-    """One step of the schema; *script* is SQL, of one or more statements."""
+    """One step of the schema.
+
+    Attributes:
+        script: SQL, of one or more statements.
+        piece: does a piece of what the step needs first, and returns False when nothing is left; None: it needs nothing.
+    """
 
     number: int
     name: str
     script: str
+    piece: Callable[[Connection], Awaitable[bool]] | None = None
 
     @property
     def checksum(self) -> str:
@@ -502,7 +512,7 @@ CREATE TABLE memory_version (
     # A branch shows the messages of parent_id up to shared_seq, as they were at shared_version, and then its own.
     # forked_from is told to its readers, and stays when the branch shares no message any more.  conversation_branch lists
     # the branches that share messages of a conversation.  Each message records how large the conversation was with it, so
-    # that a branch from there need not count.
+    # that a branch from there need not count.  Step 20 removes all but the origin.
     Migration(
         12,
         "branches of conversations",
@@ -629,4 +639,5 @@ CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(s
     WHERE session_id IS NOT NULL AND memory_type = 'long_term';
 """,
     ),
+    Migration(20, "branches with messages of their own", DROP_SHARING, piece=copy_for_a_branch),
 )

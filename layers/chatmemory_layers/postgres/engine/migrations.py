@@ -1,5 +1,8 @@
 """``migrate``: brings the schema up to date, step by step, each step in a transaction of its own.
 
+Before a step that has much to copy, each piece of the copying runs in a transaction of its own, too, so that a migration that
+is killed continues.
+
 ``migration_steps.py`` has the steps.  Tables are created in the first schema of the ``search_path`` of the address.
 """
 
@@ -79,12 +82,16 @@ async def migrate(connection: Connection) -> None:
 
 
 async def _apply(connection: Connection, migration: Migration) -> None:
-    await connection.execute(_BEGIN)
-    if migration.number not in await _applied(connection):  # checked again: another process held the lock
-        await connection.execute(migration.script)
-        name = f"{migration.name}, {edition()}"
-        await connection.execute(_RECORD, migration.number, name, migration.checksum)
-    await connection.execute("COMMIT")
+    is_applied = False
+    while not is_applied:
+        await connection.execute(_BEGIN)
+        is_applied = migration.number in await _applied(connection)  # another process may have held the lock
+        if not is_applied and (migration.piece is None or not await migration.piece(connection)):
+            await connection.execute(migration.script)
+            name = f"{migration.name}, {edition()}"
+            await connection.execute(_RECORD, migration.number, name, migration.checksum)
+            is_applied = True
+        await connection.execute("COMMIT")
 
 
 async def _applied(connection: Connection) -> frozenset[int]:

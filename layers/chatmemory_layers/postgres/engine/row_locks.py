@@ -39,6 +39,7 @@ SELECT FROM memory_user WHERE user_key = '{key}'::uuid FOR UPDATE;
 _OF_THE_STORE: Final = "SELECT FROM chatmemory_migration WHERE number = {} FOR UPDATE;"
 _STEP_OF_ITEMS: Final = 3
 _STEP_OF_LOG: Final = 10
+_STEP_OF_TREES: Final = 14
 
 MEMORIES_OF: Final = "memories of "
 """The prefix of the name of an owner of memories; the name of the user follows."""
@@ -108,6 +109,11 @@ def items_row(_: str) -> str:
 def log_row(_: str) -> str:
     """Return the statement that locks the row which one program that prunes the log holds at a time."""
     return _OF_THE_STORE.format(_STEP_OF_LOG)
+
+
+def trees_row(_: str) -> str:
+    """Return the statement that locks the row which one write of several conversations holds at a time."""
+    return _OF_THE_STORE.format(_STEP_OF_TREES)
 
 
 def quoted(text: str) -> str:

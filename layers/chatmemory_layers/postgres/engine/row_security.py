@@ -33,7 +33,6 @@ GUARDED: Final = (
     *OF_MEMORIES,
     *OF_THE_SERVICE,
     *OF_THE_LOG,
-    "conversation_branch",
     "conversation_tree",
 )
 UNGUARDED: Final = ("chatmemory_migration", "memory_space")
@@ -216,10 +215,6 @@ def _policies() -> Iterator[tuple[str, str, str, str]]:
         yield table, "chatmemory_prune", "ALL", _using("FALSE")
     for table in OF_THE_SERVICE:
         yield table, "chatmemory_own", "ALL", _using("FALSE")
-    # Who may delete messages sees the branches that need their own copies of the rows before.
-    see = _using(_WHERE_IT_IS.format(table="conversation_branch", granted=_CHANGE))
-    yield "conversation_branch", "chatmemory_see", "SELECT", see
-    yield "conversation_branch", "chatmemory_own", "ALL", _using("FALSE")
     yield "conversation_tree", "chatmemory_own", "ALL", _using("FALSE")
 
 

@@ -18,7 +18,6 @@ SPREAD_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         (
             "conversation",
-            "conversation_branch",
             "conversation_tree",
             "chat_message",
             "summarization_metadata",

@@ -21,9 +21,9 @@ from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
-from chatmemory_layers.postgres.messages.branches import SELECT_LEVEL_BY_IDS, levels_of
 from chatmemory_layers.postgres.messages.conversation_row import owner_of
 from chatmemory_layers.postgres.messages.held_messages import family_of
+from chatmemory_layers.postgres.messages.message_writes import SELECT_BY_IDS
 from chatmemory_layers.sql.columns import to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
@@ -91,7 +91,7 @@ UPDATE summarization_metadata SET is_stale = TRUE FROM source
 WHERE summarization_metadata.conversation_id = source.conversation_id
     AND hashtextextended(summary_message_id, 0) = hashtextextended(source.message_id, 0)
     AND summary_message_id = source.message_id
-RETURNING summarization_metadata.conversation_id, summary_message_id, made_at_version
+RETURNING summarization_metadata.conversation_id, summary_message_id
 """
 
 
@@ -188,32 +188,18 @@ async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str,
 
 
 async def _mark_in_family(connection: Connection, conversation_id: str, message_ids: set[str]) -> set[str]:
-    """Mark the summaries of the messages in a conversation, its parents and its branches."""
+    """Mark the summaries of the messages in a conversation, and in the parents and branches that have the same messages."""
     family, numbers, who = await family_of(connection, conversation_id), dict[str, int](), principal()
     if len(family) > 1:
-        for level in await levels_of(connection, conversation_id):
-            for row in await connection.fetch(SELECT_LEVEL_BY_IDS, *level, [*message_ids]):
-                numbers[row["id"]] = row["seq"]
-    places: set[tuple[str, str]] = set()
-    shown: list[tuple[str, int]] = []
+        found = await connection.fetch(SELECT_BY_IDS, conversation_id, [*message_ids])
+        numbers = {row["id"]: row["seq"] for row in found}
     owners = {row["conversation_id"]: row for row in await connection.fetch(SELECT_OWNERS, [*family])}
-    for kin, reach in family.items():
-        if kin not in owners:
-            continue
-        levels = await levels_of(connection, kin)
-        places |= {
-            (level.key, id_) for level in levels for id_ in message_ids if numbers.get(id_, 0) <= reach
-        }
-        if who.may("read", owner_of(owners[kin]), kin):
-            shown += [(level.key, level.version) for level in levels]
-    if not places:
-        return set()
+    places = [
+        (kin, id_) for kin, reach in family.items() for id_ in message_ids if numbers.get(id_, 0) <= reach
+    ]
     marked = await connection.fetch(MARK_STALE, *map(list, zip(*places, strict=True)))
     return {
         row["summary_message_id"]
         for row in marked
-        if any(
-            row["conversation_id"] == key and (row["made_at_version"] or 0) <= version
-            for key, version in shown
-        )
+        if who.may("read", owner_of(owners[row["conversation_id"]]), row["conversation_id"])
     }

@@ -17,7 +17,6 @@ from chatmemory.conversation.changes import (
     ConversationState,
     Words,
     decide_append,
-    new_conversation,
     words_of,
 )
 from chatmemory.conversation.message_repository import Append, Appended
@@ -30,17 +29,17 @@ from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.events.noted_events import acting
 from chatmemory_layers.postgres.messages import message_writes
-from chatmemory_layers.postgres.messages.conversation_row import sizes, state_of
-from chatmemory_layers.sql.columns import EPOCH, to_us
+from chatmemory_layers.postgres.messages.conversation_row import state_of
+from chatmemory_layers.sql.columns import to_us
 
 SELECT_STATES: Final = """
 SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-    deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us, parent_id,
+    deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
     forked_from, forked_at_version, forked_at_seq, FALSE AS has_work
 FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
 
-# The parameters are conversations ($1 to $15), events ($16 to $24) and messages ($25 to $38): arrays of text, for the reason
+# The parameters are conversations ($1 to $15), events ($16 to $24) and messages ($25 to $34): arrays of text, for the reason
 # that STORE_MESSAGES gives.  The statement takes the locks that are free and waits for none, so that no two groups wait for
 # each other.  The expected state of a conversation is passed in columns that an append does not write.  The upsert compares it
 # with the row as it is now, whatever was committed since the statement began, and finds the row by its key, which a join might
@@ -56,10 +55,8 @@ WITH wanted AS MATERIALIZED (
         created_at_us, updated_at_us, owner_user, owner_app, due_at_us, expected_at_us)
 ), message AS MATERIALIZED (
     SELECT * FROM unnest($25::text[], $26::text[]::bigint[], $27::text[]::bigint[], $28::text[]::bigint[], $29::text[],
-        $30::text[], $31::text[], $32::text[]::bigint[], $33::text[], $34::text[]::bigint[], $35::text[]::bigint[],
-        $36::text[]::bigint[], $37::text[]::bigint[], $38::text[]::bigint[]
-    ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens,
-        message_count, view_count, view_tokens, open_count)
+        $30::text[], $31::text[], $32::text[]::bigint[], $33::text[], $34::text[]::bigint[]
+    ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens)
 ), locked AS MATERIALIZED (
     SELECT * FROM wanted WHERE pg_try_advisory_xact_lock(lock)
 ), known AS MATERIALIZED (
@@ -81,7 +78,7 @@ WITH wanted AS MATERIALIZED (
 ), stored AS (
     INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
         view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app, edition,
-        shared_version, shared_seq)
+        forked_at_version, forked_at_seq)
     SELECT conversation_id, version, next_seq, 0, message_count, view_count, view_tokens, open_count, 0, created_at_us,
         updated_at_us, owner_user, owner_app, 1, nullif(expected, 0), CASE WHEN expected > 0 THEN expected_at_us END
     FROM fitting
@@ -94,8 +91,7 @@ WITH wanted AS MATERIALIZED (
         open_count = excluded.open_count,
         created_at_us = excluded.created_at_us,
         updated_at_us = excluded.updated_at_us
-    WHERE conversation.version = excluded.shared_version AND conversation.updated_at_us = excluded.shared_seq
-        AND conversation.parent_id IS NULL
+    WHERE conversation.version = excluded.forked_at_version AND conversation.updated_at_us = excluded.forked_at_seq
     RETURNING conversation_id
 ), event AS (
     INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
@@ -111,9 +107,8 @@ WITH wanted AS MATERIALIZED (
     ON CONFLICT (conversation_id) DO NOTHING
 ), added AS (
     INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
-        tokens, message_count, view_count, view_tokens, open_count)
-    SELECT conversation_id, version, stored_at_us, seq, seq, id, role, content, sent_at_us, metadata, tokens,
-        message_count, view_count, view_tokens, open_count
+        tokens)
+    SELECT conversation_id, version, stored_at_us, seq, seq, id, role, content, sent_at_us, metadata, tokens
     FROM message JOIN stored USING (conversation_id)
 )
 SELECT conversation_id, stored.conversation_id IS NOT NULL AS is_stored,
@@ -127,7 +122,7 @@ Columns: TypeAlias = list[tuple[str | None, ...]]
 
 _STATE_COLUMNS: Final = 15
 _EVENT_COLUMNS: Final = 9
-_MESSAGE_COLUMNS: Final = 14
+_MESSAGE_COLUMNS: Final = 10
 
 
 @final
@@ -184,13 +179,10 @@ class AppendGroups:
             return
         found = {row["conversation_id"]: row for row in await connection.fetch(SELECT_STATES, missing)}
         for key in missing:
-            if key not in found:
-                kept.keep(key, new_conversation(key, EPOCH))
-            elif found[key]["parent_id"] is None:
-                kept.keep(key, state_of(key, [found[key]]))
+            kept.keep(key, state_of(key, [found[key]] if key in found else []))
 
     async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
-        """Store new messages; branches, refused appends and ids that are stored already are left to ``alone``."""
+        """Store new messages; refused appends and ids that are stored already are left to ``alone``."""
         answers: dict[Place, Sequence[Outcome[Appended, object] | None]] = {}
         decided: dict[Place, _Decided] = {}
         for key, waiting in jobs.items():
@@ -297,11 +289,8 @@ def _message_texts(before: ConversationState, decision: AppendDecision) -> Colum
             str(to_us(draft.timestamp)),
             to_json(draft.metadata),
             str(draft.tokens),
-            *map(str, size),
         )
-        for seq, (draft, size) in enumerate(
-            zip(decision.new, sizes(before.conversation, decision.new), strict=True), before.next_seq
-        )
+        for seq, draft in enumerate(decision.new, before.next_seq)
     ]
 
 

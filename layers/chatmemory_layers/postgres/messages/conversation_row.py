@@ -3,15 +3,15 @@
 ``chatmemory.conversation.changes`` decides how a change alters the state.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Self, TypeAlias, final
+from collections.abc import Sequence
+from typing import Final, Self, final
 
 from attrs import astuple, fields, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
-from chatmemory.conversation.messages import OPEN_ROLES, Conversation, ForkOrigin
+from chatmemory.conversation.messages import Conversation, ForkOrigin
 from chatmemory.events.event import Change
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
@@ -21,13 +21,13 @@ from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
 SELECT_CONVERSATION: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
-    parent_id, forked_from, forked_at_version, forked_at_seq,
+    forked_from, forked_at_version, forked_at_seq,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
 """
 
-# Every change takes one round trip: the messages ($16 to $27, arrays of one length), the new state, and the event.
+# Every change takes one round trip: the messages ($16 to $23, arrays of one length), the new state, and the event.
 # The state is written first, because row-level security reads the owner of the messages there.
 # Numbers are sent as text: for any array type but text[], asyncpg asks the server three times on each connection.
 STORE_MESSAGES: Final = """
@@ -53,14 +53,13 @@ WITH state AS (
 ), event AS (
     INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
         said_at_us, successor, reason)
-    SELECT conversation_id, $2, $28, $29, $30, $12, $13, $31, $32, $33, $34 FROM state
+    SELECT conversation_id, $2, $24, $25, $26, $12, $13, $27, $28, $29, $30 FROM state
 )
 INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
-    tokens, message_count, view_count, view_tokens, open_count)
+    tokens)
 SELECT state.conversation_id, $2, $11, message.*
 FROM state CROSS JOIN unnest($16::text[]::bigint[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[],
-    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[], $24::text[]::bigint[], $25::text[]::bigint[],
-    $26::text[]::bigint[], $27::text[]::bigint[]) AS message
+    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[]) AS message
 """
 # Work that waits after a failure keeps its time: an add must not call a failing model again too early.
 INSERT_WORK: Final = """
@@ -70,19 +69,6 @@ ON CONFLICT (conversation_id) DO NOTHING
 DELETE_WORK: Final = """
 DELETE FROM history_work WHERE conversation_id = $1
 """
-
-
-Size: TypeAlias = tuple[int, int, int, int]
-"""The counts of ``Conversation``: messages, messages in view, their tokens, open messages."""
-
-
-def sizes(before: Conversation, new: Sequence[MessageDraft]) -> Iterator[Size]:
-    """Yield the size of the conversation after each of the *new* messages."""
-    view_tokens, open_count = before.view_tokens, before.open_count
-    for number, draft in enumerate(new, 1):
-        view_tokens += draft.tokens
-        open_count += draft.role in OPEN_ROLES
-        yield before.message_count + number, before.view_count + number, view_tokens, open_count
 
 
 @final
@@ -98,18 +84,13 @@ class MessageRow:
     sent_at_us: int
     metadata: str | None
     tokens: int
-    message_count: int
-    view_count: int
-    view_tokens: int
-    open_count: int
 
     @classmethod
-    def of(cls, draft: MessageDraft, size: Size, *, seq: int, place: int | None = None) -> Self:
+    def of(cls, draft: MessageDraft, *, seq: int, place: int | None = None) -> Self:
         """Write *draft*; its place is its number, unless it takes that of others.
 
         Args:
             draft: the message.
-            size: of the conversation with the message.
             seq: its number.
             place: where a summary stands in the model's view; None: at *seq*.
         """
@@ -122,10 +103,6 @@ class MessageRow:
             sent_at_us=to_us(draft.timestamp),
             metadata=to_json(draft.metadata),
             tokens=draft.tokens,
-            message_count=size[0],
-            view_count=size[1],
-            view_tokens=size[2],
-            open_count=size[3],
         )
 
     def texts(self) -> tuple[str | None, ...]:

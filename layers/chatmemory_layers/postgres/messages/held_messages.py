@@ -1,4 +1,4 @@
-"""Finds the branches that hold messages of a conversation, as shared rows or as their own copies."""
+"""Finds the branches of a conversation that still hold messages which they were given by a fork."""
 
 from typing import Final
 
@@ -9,8 +9,9 @@ from chatmemory.conversation.undoing import Held
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import branch_key
-from chatmemory_layers.postgres.messages.branches import COUNT_LEVEL, COUNT_LEVEL_VIEW, END, levels_of
 from chatmemory_layers.postgres.messages.conversation_row import load_conversation
+from chatmemory_layers.postgres.messages.message_past import COUNT_PART
+from chatmemory_layers.sql.columns import END_US
 
 NOTE_BRANCH: Final = """
 INSERT INTO conversation_tree (conversation_id, branch_key, branch_id, seq, version) VALUES ($1, $2, $3, $4, $5)
@@ -19,7 +20,11 @@ ON CONFLICT (conversation_id, branch_key) DO UPDATE SET seq = excluded.seq, vers
 SELECT_BRANCHES_OF: Final = """
 SELECT branch_id, seq, version FROM conversation_tree WHERE conversation_id = $1
 """
-
+SELECT_HOLDS_ANY: Final = """
+SELECT EXISTS (
+    SELECT FROM chat_message WHERE conversation_id = $1 AND seq <= $2 AND (version IS NULL OR version <= $3)
+) AS holds_any
+"""
 SELECT_KIN: Final = """
 SELECT forked_from AS kin, forked_at_seq AS seq FROM conversation WHERE conversation_id = $1 AND forked_from IS NOT NULL
 UNION ALL
@@ -29,7 +34,7 @@ SELECT branch_id, seq FROM conversation_tree WHERE conversation_id = $1
 
 async def family_of(connection: Connection, conversation_id: str) -> dict[str, int]:
     """Return the parents and the branches of a conversation, each with the number up to which it has the same messages."""
-    family, waiting = dict[str, int](), [(conversation_id, END)]
+    family, waiting = dict[str, int](), [(conversation_id, END_US)]
     while waiting:
         id_, reach = waiting.pop()
         if family.get(id_, -1) < reach:
@@ -52,7 +57,7 @@ async def branches_holding(connection: Connection, conversation_id: str) -> list
     """
     who, holding = principal(), list[Held]()
     async with for_the_service(connection):
-        found, waiting = set[Held](), [Held(conversation_id, END, END)]
+        found, waiting = set[Held](), [Held(conversation_id, END_US, END_US)]
         while waiting:
             parent = waiting.pop()
             for row in await connection.fetch(SELECT_BRANCHES_OF, parent.branch_id):
@@ -64,22 +69,17 @@ async def branches_holding(connection: Connection, conversation_id: str) -> list
                 waiting.append(held)
                 state = await load_conversation(connection, held.branch_id)
                 is_other = held.branch_id != conversation_id and state.is_seen_by(who)
-                if is_other and (await point_of(connection, held)).message_count:
+                (any_,) = await connection.fetch(SELECT_HOLDS_ANY, *held)
+                if is_other and any_["holds_any"]:
                     holding.append(held)
     return holding
 
 
 async def point_of(connection: Connection, held: Held) -> ForkPoint:
-    """Return how many messages of the conversation a branch holds; as the service."""
-    messages = in_view = tokens = open_count = 0
-    for level in await levels_of(connection, held.branch_id, held.version):
-        bounds = level._replace(reach=min(level.reach, held.seq))
-        (counted,) = await connection.fetch(COUNT_LEVEL, *bounds)
-        (view,) = await connection.fetch(COUNT_LEVEL_VIEW, *bounds)
-        messages += counted["messages"]
-        in_view, tokens = in_view + view["messages"], tokens + view["tokens"]
-        open_count += view["open"]
-    return ForkPoint(held.seq, held.version, messages, in_view, tokens, open_count)
+    """Return how many messages of the conversation a branch holds."""
+    (counted,) = await connection.fetch(COUNT_PART, held.branch_id, held.seq, held.version)
+    size = (counted["messages"], counted["in_view"], counted["tokens"], counted["open"])
+    return ForkPoint(held.seq, held.version, *size)
 
 
 async def state_of_branch(connection: Connection, branch_id: str) -> ConversationState:

@@ -1,13 +1,13 @@
-"""The statements that read a page of an earlier version of a conversation: $5 is the version, or $6 the instant."""
+"""The statements that read an earlier version of a conversation, and that count or copy a part of one."""
 
 from typing import Final
 
 from chatmemory.conversation.messages import View
 
-# Of a change that has deleted content, only the version and the instant are stored.
+# $5 is the version, or $6 the instant.  Of a change that has deleted content, only the version and the instant are stored.
 _PAST: Final = """
 WITH past AS (
-    SELECT parent_id, owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
+    SELECT owner_user, owner_app, kept_since_version, least(version, coalesce($5::bigint, greatest(
         CASE WHEN kept_since_us <= $6::bigint THEN kept_since_version END,
         (
             SELECT chat_message.version FROM chat_message
@@ -19,34 +19,33 @@ WITH past AS (
     FROM conversation
     WHERE conversation_id = $1 AND message_count > 0
 )
-SELECT past.version, parent_id, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
+SELECT past.version, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
 FROM past LEFT JOIN LATERAL (
     {stretch}
 ) AS stretch ON TRUE
 ORDER BY stretch.position
 """
-IN_VIEW: Final = "(covered_by IS NULL OR covered_at_version > {version})"
 _WAS_STORED: Final = "(version IS NULL OR version <= past.version)"
-_WAS_IN_VIEW: Final = f"{_WAS_STORED} AND {IN_VIEW.format(version='past.version')}"
+_WAS_IN_VIEW: Final = f"{_WAS_STORED} AND (covered_by IS NULL OR covered_at_version > past.version)"
 
-FULL: Final = """\
+_FULL: Final = """\
 SELECT seq AS position, seq, id, role, content, sent_at_us, metadata,
-        CASE WHEN covered_at_version > {version} THEN NULL ELSE covered_by END AS covered_by
+        CASE WHEN covered_at_version > past.version THEN NULL ELSE covered_by END AS covered_by
     FROM chat_message
-    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < {before} AND {was_stored}
+    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < $3 AND {was_stored}
     ORDER BY seq {order} LIMIT {limit}"""
 # The position of a message is its seq, whose index returns them in order; the few summaries have other positions.
-MODEL: Final = """\
+_MODEL: Final = """\
 SELECT * FROM (
         (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, NULL AS covered_by FROM chat_message
-        WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < {before} AND {was_in_view}
+        WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < $3 AND {was_in_view}
         ORDER BY seq {order} LIMIT {limit})
         UNION ALL
         SELECT place, seq, chat_message.id, role, content, sent_at_us, metadata, NULL
         FROM summarization_metadata JOIN chat_message ON chat_message.conversation_id = $1
             AND hashtextextended(chat_message.id, 0) = hashtextextended(summary_message_id, 0)
             AND chat_message.id = summary_message_id
-        WHERE summarization_metadata.conversation_id = $1 AND place {side} AND place <> seq AND sent_at_us < {before}
+        WHERE summarization_metadata.conversation_id = $1 AND place {side} AND place <> seq AND sent_at_us < $3
             AND {was_in_view}
     ) AS in_view
     ORDER BY position {order} LIMIT {limit}"""
@@ -68,12 +67,49 @@ def _stretch(stretch: str, side: str, order: str, limit: str) -> str:
         side=side,
         order=order,
         limit=limit,
-        before="$3",
-        version="past.version",
         was_stored=_WAS_STORED,
         was_in_view=_WAS_IN_VIEW,
     )
 
 
-SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(FULL), "model": _older(MODEL)}
-SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(FULL), "model": _newer(MODEL)}
+SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(_FULL), "model": _older(_MODEL)}
+SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(_FULL), "model": _newer(_MODEL)}
+
+# $1 is the conversation, $2 the last number, $3 the version.  A message of an earlier edition does not record the version that
+# covered it; the number of its summary tells it.
+_PART: Final = "conversation_id = $1 AND seq <= $2 AND (version IS NULL OR version <= $3::bigint)"
+_IN_VIEW: Final = """(covered_by IS NULL OR covered_at_version > $3::bigint OR (covered_at_version IS NULL AND EXISTS (
+        SELECT FROM chat_message AS summary WHERE summary.conversation_id = $1
+            AND hashtextextended(summary.id, 0) = hashtextextended(chat_message.covered_by, 0)
+            AND summary.id = chat_message.covered_by AND summary.seq > $2
+    )))"""
+COUNT_PART: Final = f"""
+SELECT count(*) AS messages, count(*) FILTER (WHERE is_in_view) AS in_view,
+    coalesce(sum(tokens) FILTER (WHERE is_in_view), 0)::bigint AS tokens,
+    count(*) FILTER (WHERE is_in_view AND role IN ('user', 'assistant', 'tool')) AS open
+FROM (SELECT role, tokens, {_IN_VIEW} AS is_in_view FROM chat_message WHERE {_PART}) AS part
+"""  # noqa: S608  made of constants
+
+COPY_MESSAGES: Final = f"""
+INSERT INTO chat_message (conversation_id, seq, place, id, role, content, sent_at_us, metadata, tokens, covered_by,
+    covered_at_version, version, stored_at_us)
+SELECT $4, seq, place, id, role, content, sent_at_us, metadata, tokens,
+    CASE WHEN {_IN_VIEW} THEN NULL ELSE covered_by END, CASE WHEN {_IN_VIEW} THEN NULL ELSE covered_at_version END,
+    version, stored_at_us
+FROM chat_message WHERE {_PART}
+"""  # noqa: S608  made of constants
+COPY_SUMMARIZATIONS: Final = """
+INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
+    messages_deleted, created_at_us, is_stale, made_at_version)
+SELECT $3, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale,
+    made_at_version
+FROM summarization_metadata
+WHERE conversation_id = $1 AND (made_at_version IS NULL OR made_at_version <= $2)
+"""
+COPY_COVERAGE: Final = """
+INSERT INTO summary_coverage (conversation_id, metadata_id, message_id, ordinal)
+SELECT $3, metadata_id, message_id, ordinal
+FROM summarization_metadata JOIN summary_coverage
+    ON summary_coverage.conversation_id = $1 AND metadata_id = id
+WHERE summarization_metadata.conversation_id = $1 AND (made_at_version IS NULL OR made_at_version <= $2)
+"""

@@ -1,7 +1,6 @@
 """The reads of conversations.  Each function runs one statement, so that it sees one snapshot in one round trip."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from attrs import evolve
@@ -20,16 +19,6 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.engine.row_security import act_for_the_service
-from chatmemory_layers.postgres.messages.branches import (
-    SELECT_LEVEL_SUMMARIZATION,
-    SELECT_LEVEL_SUMMARY_OF,
-    SELECT_LEVEL_VERSION,
-    Level,
-    levels_of,
-    newer_rows,
-    older_rows,
-)
 from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
 from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
 from chatmemory_layers.sql.columns import from_us, to_us
@@ -37,7 +26,7 @@ from chatmemory_layers.sql.granted import granted_as_json
 
 # Newest first, so that LIMIT keeps the newest messages; NULL means no limit.
 SELECT_FULL_OLDER: Final = """
-SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq < $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT $4
@@ -46,7 +35,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_OLDER: Final = """
-SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place < $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT $4
@@ -56,7 +45,7 @@ ORDER BY stretch.position
 """
 # The message at or before the cursor, if any, then those after it.
 SELECT_FULL_NEWER: Final = """
-SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND seq <= $2 AND sent_at_us < $3
     ORDER BY seq DESC LIMIT 1)
@@ -69,7 +58,7 @@ WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
 SELECT_MODEL_NEWER: Final = """
-SELECT conversation.version, parent_id, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
+SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
     (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
     WHERE conversation_id = $1 AND covered_by IS NULL AND place <= $2 AND sent_at_us < $3
     ORDER BY place DESC LIMIT 1)
@@ -160,10 +149,6 @@ SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
     "recent": SELECT_GRANTED_RECENT,
 }
 
-SELECT_KEPT: Final = """
-SELECT version, message_count, kept_since_version, kept_since_us, owner_user, owner_app FROM conversation
-WHERE conversation_id = $1
-"""
 SELECT_OWNERS: Final = """
 SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
@@ -231,65 +216,7 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
         has_older = any(row["position"] <= start for row in _messages(rows))
     if not _is_shown(query.conversation_id, rows):
         return None
-    if rows[0]["parent_id"] is not None:
-        return await _page_of_branch(connection, query, before_us)
     return _page(rows, has_older=has_older)
-
-
-async def _page_of_branch(connection: Connection, query: PageQuery, before_us: int) -> MessagePage | None:
-    """Read a branch that the principal may see, with the messages that it shares, which they may see, too."""
-    await act_for_the_service(connection)
-    key = query.conversation_id
-    while (
-        True
-    ):  # until no other writer has changed the branch, or moved its shared messages, between the statements
-        found = await connection.fetch(SELECT_KEPT, key)
-        if not found or found[0]["message_count"] == 0:
-            return None
-        version, is_whole = found[0]["version"], True
-        every = await levels_of(connection, key)
-        if query.as_of is not None:
-            version = await _version(connection, found[0], every, query.as_of)
-            is_whole = version >= found[0]["kept_since_version"]
-        levels = [level._replace(version=min(level.version, version)) for level in every]
-        if query.newer_than is None:
-            end = _END if query.older_than is None else query.older_than
-            limit = None if query.limit is None else query.limit + 1
-            rows = await older_rows(connection, levels, query.view, end=end, before_us=before_us, limit=limit)
-            has_older = query.limit is not None and len(rows) > query.limit
-        else:
-            start = query.newer_than
-            behind = await newer_rows(
-                connection, levels, query.view, start=start, before_us=before_us, limit=query.limit
-            )
-            before = await older_rows(
-                connection, levels, query.view, end=start + 1, before_us=before_us, limit=1
-            )
-            rows, has_older = before + behind, bool(before)
-        if [*await connection.fetch(SELECT_KEPT, key)] == [*found] and await levels_of(
-            connection, key
-        ) == every:
-            break
-    return MessagePage(
-        tuple(map(message_of, rows[has_older:])),
-        version=version,
-        older=rows[0]["position"] + 1 if has_older else None,
-        newer=rows[-1]["position"] if rows else 0,
-        is_whole=is_whole,
-    )
-
-
-async def _version(connection: Connection, row: Row, levels: Sequence[Level], as_of: int | datetime) -> int:
-    """Return the version that *as_of* names, or the present one if that is smaller."""
-    if isinstance(as_of, int):
-        return min(as_of, int(row["version"]))
-    at_us = to_us(as_of)
-    kept_us = row["kept_since_us"]
-    version = int(row["kept_since_version"]) if kept_us is not None and kept_us <= at_us else 0
-    for level in levels:
-        if stored := await connection.fetch(SELECT_LEVEL_VERSION, *level, at_us):
-            return max(version, int(stored[0]["version"] or 0))
-    return version
 
 
 def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
@@ -385,11 +312,7 @@ async def summarization(
 ) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
     rows = await connection.fetch(SELECT_SUMMARIZATION, conversation_id, summary_message_id)
-    if _is_shown(conversation_id, rows):
-        return _summarization(conversation_id, rows[0])
-    return await _shared(
-        connection, conversation_id, await _parents(connection, conversation_id), summary_message_id
-    )
+    return _summarization(conversation_id, rows[0]) if _is_shown(conversation_id, rows) else None
 
 
 async def summarizations_of(
@@ -397,43 +320,9 @@ async def summarizations_of(
 ) -> tuple[SummarizationMetadata, ...]:
     """See ``MessageRepository.summarizations_of``."""
     rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, conversation_id, message_id)
-    if _is_shown(conversation_id, rows):
-        return tuple(_summarization(conversation_id, row) for row in rows)
-    chain: list[SummarizationMetadata] = []
-    parents = await _parents(connection, conversation_id)
-    while True:
-        covering = [
-            row["summary_message_id"]
-            for level in parents
-            for row in await connection.fetch(SELECT_LEVEL_SUMMARY_OF, level.key, message_id, level.version)
-        ]
-        if not covering:
-            return tuple(chain)
-        message_id = covering[0]
-        found = await _shared(connection, conversation_id, parents, message_id)
-        if found is not None:
-            chain.append(found)
-
-
-async def _parents(connection: Connection, conversation_id: str) -> Sequence[Level]:
-    """Return the parents of a branch, which have all its shared summaries; nothing if it is no branch that may be seen."""
-    rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
-    if not _is_shown(conversation_id, rows) or rows[0]["forked_from"] is None:
+    if not _is_shown(conversation_id, rows):
         return ()
-    await act_for_the_service(connection)
-    return (await levels_of(connection, conversation_id))[1:]
-
-
-async def _shared(
-    connection: Connection, conversation_id: str, parents: Sequence[Level], summary_message_id: str
-) -> SummarizationMetadata | None:
-    for level in parents:
-        rows = await connection.fetch(
-            SELECT_LEVEL_SUMMARIZATION, level.key, summary_message_id, level.version
-        )
-        if rows:
-            return _summarization(conversation_id, rows[0])
-    return None
+    return tuple(_summarization(conversation_id, row) for row in rows)
 
 
 def _summarization(conversation_id: str, row: Row) -> SummarizationMetadata:

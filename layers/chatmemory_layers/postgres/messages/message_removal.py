@@ -12,12 +12,8 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
-from chatmemory_layers.postgres.messages.message_forks import detach, detach_branches
 from chatmemory_layers.postgres.messages.message_reads import message_of
 
-SELECT_NEWEST: Final = """
-SELECT seq, role FROM chat_message WHERE conversation_id = $1 AND covered_by IS NULL ORDER BY place DESC LIMIT 1
-"""
 DELETE_NEWEST: Final = """
 DELETE FROM chat_message WHERE conversation_id = $1 AND seq = (
     SELECT seq FROM chat_message WHERE conversation_id = $1 AND covered_by IS NULL ORDER BY place DESC LIMIT 1
@@ -59,12 +55,7 @@ async def remove_newest(
     removed: list[Row] = []
     restored: list[Row] = []
     freed, is_newest = 0, False
-    newest = await connection.fetch(SELECT_NEWEST, key)
-    if not newest or newest[0]["role"] == "summary":
-        await detach(connection, key)
     while not is_newest:
-        newest = await connection.fetch(SELECT_NEWEST, key)
-        await detach_branches(connection, key, from_seq=newest[0]["seq"])
         removed += await connection.fetch(DELETE_NEWEST, key)
         back, ids = await uncover(connection, key, removed[-1]["id"])
         restored += back

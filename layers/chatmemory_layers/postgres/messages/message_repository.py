@@ -20,11 +20,12 @@ from chatmemory.conversation.message_repository import (
     Undo,
     latest_end,
 )
+from chatmemory.conversation.messages import ClearReport
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.errors import AppendError, RepositoryError
+from chatmemory.errors import AccessDeniedError, AppendError, RepositoryError
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
+from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, trees_row
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.messages import (
     history_work,
@@ -62,6 +63,10 @@ def _of_undo(undo: Undo) -> str:
     return undo.conversation_id
 
 
+def _of_trees(*_: object, **__: object) -> str:
+    return "trees of conversations"
+
+
 def _of_work(work: HistoryWork, **_: object) -> str:
     return work.conversation_id
 
@@ -81,7 +86,8 @@ class PostgresMessageRepository:
     _append = writes_together(APPENDS, owner=_of_batch)
     page = reads("read messages", message_reads.page)
     fork = writes("fork a conversation", message_forks.fork, owner=_of_fork, row=conversation_row)
-    clear = writes("clear messages", message_writes.clear, owner=_named, row=conversation_row)
+    _clear = writes("clear messages", message_writes.clear, owner=_named, row=conversation_row)
+    _clear_tree = writes("clear messages", message_writes.clear_tree, owner=_of_trees, row=trees_row)
     remove_newest = writes(
         "remove the newest message", message_removal.remove_newest, owner=_named, row=conversation_row
     )
@@ -105,6 +111,13 @@ class PostgresMessageRepository:
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
         """See ``MessageRepository.append``; appends that wait together are committed together."""
         return self._append(batch)
+
+    def clear(
+        self, conversation_id: str, *, now: datetime, with_branches: bool = False
+    ) -> Effect[ClearReport | None, AccessDeniedError | RepositoryError]:
+        """See ``MessageRepository.clear``."""
+        clear = self._clear_tree if with_branches else self._clear
+        return clear(conversation_id, now=now)
 
     @Effect.gen
     async def claim_work(

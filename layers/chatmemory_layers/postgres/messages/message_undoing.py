@@ -22,12 +22,10 @@ from chatmemory.conversation.undoing import (
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import ConversationUndoRefusal
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.engine.row_locks import hold
 from chatmemory_layers.postgres.engine.row_security import for_the_service
-from chatmemory_layers.postgres.engine.spread_keys import branch_key
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
 from chatmemory_layers.postgres.messages.held_messages import branches_holding, note_branch, point_of
-from chatmemory_layers.postgres.messages.message_forks import INSERT_BRANCH, detach_branches
+from chatmemory_layers.postgres.messages.message_forks import copied
 from chatmemory_layers.postgres.messages.message_removal import uncover
 from chatmemory_layers.postgres.messages.message_writes import clear_state
 
@@ -49,9 +47,6 @@ WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtex
 DELETE_BEHIND: Final = """
 DELETE FROM chat_message WHERE conversation_id = $1 AND seq > $2 RETURNING place, role, tokens
 """
-SHARE_BRANCH: Final = """
-UPDATE conversation SET parent_id = $2, shared_seq = $3, shared_version = $4 WHERE conversation_id = $1
-"""
 
 
 async def undo(connection: Connection, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
@@ -62,13 +57,14 @@ async def undo(connection: Connection, undo: Undo, /) -> Outcome[Undone, Convers
     refusal = refusal_of_undo(before, newest, undo, principal())
     if refusal is not None or newest is None:
         return Failure(refusal or gone(before))
+    after: ConversationState | None
     held: Held | None = None
     match newest.action:
         case "forked":
-            after: ConversationState | None = (await clear_state(connection, before, now=undo.now)).state
+            after = (await clear_state(connection, before, now=undo.now)).state
         case "cleared":
-            held = await _most_held(connection, key)
-            after = None if held is None else await _share(connection, before, held, undo)
+            restored = await _restored(connection, before, undo)
+            after, held = restored or (None, None)
         case _:
             after = await _without_newest(connection, before, undo)
     if after is None:
@@ -101,31 +97,21 @@ async def _without_newest(
         return None
     before = await connection.fetch(SELECT_LAST_BEFORE, key, state.conversation.version)
     last = before[0]["seq"] if before else 0
-    await detach_branches(connection, key, from_seq=last + 1)
     removed = await connection.fetch(DELETE_BEHIND, key, last)
     restored = (await uncover(connection, key, newest["id"]))[0] if is_summary else ()
     return without_newest(state, in_view(removed), in_view(restored), undo)
 
 
-async def _most_held(connection: Connection, key: str) -> Held | None:
-    """Lock and return the branch that holds most of a cleared conversation; None if no branch holds any."""
-    while held := next(iter(latest_of(await branches_holding(connection, key))), None):
-        await hold(connection, held.branch_id)
-        async with for_the_service(connection):
-            if (await point_of(connection, held)).message_count:  # it may have changed meanwhile
-                return held
-    return None
-
-
-async def _share(
-    connection: Connection, state: ConversationState, held: Held, undo: Undo
-) -> ConversationState:
-    """Let a cleared conversation show the messages that a branch holds."""
+async def _restored(
+    connection: Connection, state: ConversationState, undo: Undo
+) -> tuple[ConversationState, Held] | None:
+    """Copy the messages back from the branch that holds most of a cleared conversation; None if no branch holds any."""
     key = undo.conversation_id
-    async with for_the_service(connection):
-        branch = await load_conversation(connection, held.branch_id)
-        after = restored_from(state, await point_of(connection, held), undo, branch.deleted_count)
-        await connection.execute(SHARE_BRANCH, key, held.branch_id, held.seq, held.version)
-        await connection.execute(INSERT_BRANCH, held.branch_id, branch_key(key), key, held.seq)
-        await note_branch(connection, held.branch_id, held._replace(branch_id=key))
-    return after
+    while held := next(iter(latest_of(await branches_holding(connection, key))), None):
+        async with for_the_service(connection):
+            branch = await load_conversation(connection, held.branch_id)
+            point = await point_of(connection, held)
+            if await copied(connection, branch, held._replace(branch_id=key)):
+                await note_branch(connection, held.branch_id, held._replace(branch_id=key))
+                return restored_from(state, point, undo, branch.deleted_count), held
+    return None

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from typing import Final
 
@@ -29,29 +28,14 @@ from chatmemory.errors import AccessDeniedError, MessageConflictError, Repositor
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_locks import hold
 from chatmemory_layers.postgres.engine.row_security import for_the_service
-from chatmemory_layers.postgres.messages.branches import (
-    COUNT_LEVEL,
-    END,
-    SELECT_LEVEL_BY_IDS,
-    SELECT_LEVEL_DELETED,
-    Level,
-    levels_of,
-)
 from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
     in_view,
     load_conversation,
-    sizes,
     state_of,
     store_messages,
 )
 from chatmemory_layers.postgres.messages.held_messages import branches_holding, state_of_branch
-from chatmemory_layers.postgres.messages.message_forks import (
-    detach,
-    detach_branches,
-    is_branch,
-    leave_parent,
-)
 from chatmemory_layers.sql.columns import to_us
 
 # Reads the conversation, whether work is queued for it, and what is stored under the ids $2, in one round trip.  The ids of
@@ -60,7 +44,7 @@ from chatmemory_layers.sql.columns import to_us
 SELECT_KNOWN: Final = """
 SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
     created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
-    parent_id, forked_from, forked_at_version, forked_at_seq,
+    forked_from, forked_at_version, forked_at_seq,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
@@ -83,6 +67,13 @@ FROM conversation LEFT JOIN LATERAL (
 WHERE conversation.conversation_id = $1
 """
 
+SELECT_BY_IDS: Final = """
+SELECT found.* FROM unnest($2::text[]) AS wanted CROSS JOIN LATERAL (
+    SELECT id, seq, place, role, tokens, covered_by FROM chat_message
+    WHERE conversation_id = $1 AND hashtextextended(id, 0) = hashtextextended(wanted, 0) AND id = wanted
+    LIMIT 1
+) AS found
+"""
 COVER_MESSAGES: Final = """
 UPDATE chat_message SET covered_by = $3, covered_at_version = $4 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
 """
@@ -123,12 +114,7 @@ async def append(
     if not isinstance(decision, AppendDecision):
         return Failure(decision)
     if decision.new:
-        rows = [
-            MessageRow.of(draft, size, seq=seq)
-            for seq, (draft, size) in enumerate(
-                zip(decision.new, sizes(state.conversation, decision.new), strict=True), state.next_seq
-            )
-        ]
+        rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
         change = decision.state.made_by_append(decision.new)
         await store_messages(connection, state, decision.state, change, rows)
     return Success(decision.answer)
@@ -140,23 +126,7 @@ async def state_and_known(
     """Return the conversation of *batch*, and what is stored there under its ids."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
-    state, known = state_of(key, found), _known(found)
-    if found and found[0]["parent_id"] is not None and await is_branch(connection, key):
-        async with for_the_service(connection):
-            known = {**await _shared(connection, key, batch), **known}
-    return state, known
-
-
-async def _shared(connection: Connection, key: str, batch: Append) -> Mapping[str, Words | None]:
-    """Return what a branch shares under the ids of *batch*; who may see the branch may see this, too."""
-    ids = [draft.id for draft in batch.drafts]
-    shared: dict[str, Words | None] = {}
-    for level in (await levels_of(connection, key, to_write=True))[1:]:
-        for row in await connection.fetch(SELECT_LEVEL_DELETED, level.key, level.version, ids):
-            shared.setdefault(row["message_id"], None)
-        for row in await connection.fetch(SELECT_LEVEL_BY_IDS, *level, ids):
-            shared[row["id"]] = (row["role"], row["content"], row["metadata"])
-    return shared
+    return state_of(key, found), _known(found)
 
 
 def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
@@ -177,26 +147,17 @@ async def summarize(
     key = summary.conversation_id
     state = await load_conversation(connection, key)
     ids = [*summary.covers, summary.draft.id]
-    stored: dict[str, Row] = {}
-    shared = await is_branch(connection, key)
-    async with for_the_service(connection) if shared else nullcontext():
-        every = await levels_of(connection, key, to_write=True) if shared else [Level(key, 0, END, END)]
-        for level in every:
-            found = await connection.fetch(SELECT_LEVEL_BY_IDS, *level, ids)
-            stored.update((message["id"], message) for message in found)
-    covered = [message for id_, message in stored.items() if id_ in summary.covers and message["is_in_view"]]
+    stored = {row["id"]: row for row in await connection.fetch(SELECT_BY_IDS, key, ids)}
+    covered = [
+        message for id_, message in stored.items() if id_ in summary.covers and message["covered_by"] is None
+    ]
     is_id_taken = summary.draft.id in stored
     decision = decide_summary(state, in_view(covered), summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
-    await detach(connection, key)
-    if summary.delete_covered:
-        await detach_branches(connection, key, from_seq=0)
     numbers, version = [str(message["seq"]) for message in covered], decision.state.conversation.version
     await _cover(connection, summary, numbers, version)
-    after = decision.state.conversation
-    size = (after.message_count, after.view_count, after.view_tokens, after.open_count)
-    row = MessageRow.of(summary.draft, size, seq=decision.seq, place=decision.place)
+    row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
     change = decision.state.made_by_summary(summary)
     await store_messages(connection, state, decision.state, change, [row])
     return Success(decision.state.conversation)
@@ -226,28 +187,44 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
 
 
 async def clear(
-    connection: Connection, conversation_id: str, *, now: datetime, with_branches: bool = False
+    connection: Connection, conversation_id: str, *, now: datetime
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """See ``MessageRepository.clear``."""
+    """See ``MessageRepository.clear``; the branches keep what they hold."""
+    return await _clear(connection, conversation_id, now=now, with_branches=False)
+
+
+async def clear_tree(
+    connection: Connection, conversation_id: str, *, now: datetime
+) -> Outcome[ClearReport | None, AccessDeniedError]:
+    """See ``MessageRepository.clear``; the branches are cleared, too.
+
+    It is the only write that locks several conversations.  The caller holds the lock that one such write at a time has, so
+    no two of them wait for each other.
+    """
+    await hold(connection, conversation_id)
+    return await _clear(connection, conversation_id, now=now, with_branches=True)
+
+
+async def _clear(
+    connection: Connection, conversation_id: str, *, now: datetime, with_branches: bool
+) -> Outcome[ClearReport | None, AccessDeniedError]:
     state = await load_conversation(connection, conversation_id)
     if state.conversation.message_count == 0 or not state.is_seen_by(principal()):
         return Success(None)
     if (refusal := state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
+    holding = branches_of(await branches_holding(connection, conversation_id))
     cleared_too: list[str] = []
-    still_shared_by: list[str] = []
-    for branch_id in branches_of(await branches_holding(connection, conversation_id)):
+    for branch_id in holding if with_branches else ():
         await hold(connection, branch_id)
         branch = await state_of_branch(connection, branch_id)
-        if with_branches and branch.refuses_deletion_by(principal()) is None:
+        if branch.refuses_deletion_by(principal()) is None:
             await _clear_branch(connection, branch, now=now)
             cleared_too.append(branch_id)
-        else:
-            still_shared_by.append(branch_id)
     decision = await clear_state(connection, state, now=now)
     await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
-    told = evolve(decision.answer, cleared_too=tuple(cleared_too), still_shared_by=tuple(still_shared_by))
-    return Success(told)
+    kept = tuple(branch_id for branch_id in holding if branch_id not in cleared_too)
+    return Success(evolve(decision.answer, cleared_too=tuple(cleared_too), still_shared_by=kept))
 
 
 async def _clear_branch(connection: Connection, state: ConversationState, *, now: datetime) -> None:
@@ -261,21 +238,8 @@ async def _clear_branch(connection: Connection, state: ConversationState, *, now
 async def clear_state(connection: Connection, state: ConversationState, *, now: datetime) -> ClearDecision:
     """Delete all rows of a conversation with messages; the caller writes its own row and the log."""
     key = state.conversation.conversation_id
-    await detach_branches(connection, key, from_seq=0)
-    shared = await _leave(connection, key)
+    await connection.execute(FORGET_ORIGIN, key)
     (gone,) = await connection.fetch(CLEAR_MESSAGES, key)
     await connection.execute(CLEAR_SUMMARIZATIONS, key)
     await connection.execute(CLEAR_COVERAGE, key)
-    return decide_clear(state, summaries=shared + gone["summaries"], now=now)
-
-
-async def _leave(connection: Connection, key: str) -> int:
-    """Remove the parent of a conversation, if it is a branch, and return the number of summaries that it shared."""
-    await connection.execute(FORGET_ORIGIN, key)
-    if not await is_branch(connection, key):
-        return 0
-    async with for_the_service(connection):
-        levels = await levels_of(connection, key, to_write=True)
-        counted = [await connection.fetch(COUNT_LEVEL, *level) for level in levels[1:]]
-        await leave_parent(connection, levels, key)
-    return sum(row["summaries"] for (row,) in counted)
+    return decide_clear(state, summaries=gone["summaries"], now=now)

@@ -1,13 +1,14 @@
 """The migration steps of a store's file, and ``migrate``, which applies the missing ones.
 
-Steps are numbered, each runs in a transaction of its own, and none is ever undone.  A step whose text had to change after
+Steps are numbered, each runs in a transaction of its own, and none is ever undone.  Before a step that has much to copy,
+each piece of the copying runs in a transaction of its own, too, so that a killed migration continues.  A step whose text had to change after
 its release says how a file with its former text is brought to the present one.  ``message_tables.py``, ``memory_tables.py``,
 ``item_tables.py`` and ``event_tables.py`` describe the tables; ``schemas/sqlite.sql`` shows the final schema.
 """
 
 import sqlite3
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final, final
@@ -39,6 +40,7 @@ from chatmemory_layers.sqlite.messages.message_tables import (
     RENAME_CONVERSATION,
     TREES,
 )
+from chatmemory_layers.sqlite.messages.shared_branches import DROP_SHARING, copy_for_a_branch
 
 
 @final
@@ -47,6 +49,7 @@ class Migration:
     """One migration step.
 
     Attributes:
+        piece: does a piece of what the step needs first, and returns False when nothing is left; None: it needs nothing.
         former: statements that bring the result of a former text of the step to the present one, by the checksum of that
             text.
     """
@@ -55,6 +58,7 @@ class Migration:
     name: str
     statements: tuple[str, ...]
     former: Mapping[str, tuple[str, ...]] = field(factory=dict[str, tuple[str, ...]])
+    piece: Callable[[sqlite3.Connection], bool] | None = None
 
     @property
     def checksum(self) -> str:
@@ -112,6 +116,7 @@ MIGRATIONS: Final = (
     Migration(17, "names that former editions do not know", ONE_EDITION),
     Migration(18, "more names that former editions do not know", ONE_EDITION_MORE),
     Migration(19, "order of memories within their session", BESIDE),
+    Migration(20, "branches with messages of their own", DROP_SHARING, piece=copy_for_a_branch),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -170,10 +175,14 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
     """
     applied = _applied(connection)
     for step in migrations:
-        if applied.get(step.number) != step.checksum:
+        is_taken = applied.get(step.number) == step.checksum
+        while not is_taken:
             with transaction(connection):
                 check_origin(connection, migrations)  # another process may have migrated it meanwhile
-                _take(connection, step, _applied(connection).get(step.number))
+                taken = _applied(connection).get(step.number)
+                is_taken = taken is not None or step.piece is None or not step.piece(connection)
+                if is_taken:
+                    _take(connection, step, taken)
 
 
 def record(connection: sqlite3.Connection, step: Migration) -> None:

@@ -23,7 +23,6 @@ from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
-from chatmemory_layers.sqlite.messages.branches import SELECT_LEVEL_BY_IDS, levels_of
 from chatmemory_layers.sqlite.messages.held_messages import family_of
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
@@ -71,14 +70,12 @@ WITH RECURSIVE stale (metadata_id, message_id) AS (
         ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
     WHERE coverage.conversation_key = :conversation_key
         AND coverage.message_id IN (SELECT value FROM json_each(:message_ids))
-        AND (made_at_version IS NULL OR made_at_version <= :version)
     UNION
     SELECT summary.id, summary.summary_message_id
     FROM stale JOIN summary_coverage AS coverage
         ON coverage.conversation_key = :conversation_key AND coverage.message_id = stale.message_id
     JOIN summarization_metadata AS summary
         ON summary.conversation_key = coverage.conversation_key AND summary.id = coverage.metadata_id
-    WHERE made_at_version IS NULL OR made_at_version <= :version
 )
 SELECT message_id FROM stale
 """
@@ -87,6 +84,10 @@ SELECT conversation_key FROM chat_conversation WHERE conversation_id = :conversa
 """
 SELECT_OWNER = """
 SELECT conversation_id, owner_user, owner_app FROM chat_conversation WHERE conversation_key = :conversation_key
+"""
+SELECT_NUMBERS = """
+SELECT id, seq FROM chat_message
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:message_ids))
 """
 MARK_STALE = """
 UPDATE summarization_metadata SET is_stale = TRUE
@@ -182,28 +183,18 @@ def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tu
 
 
 def _mark_in_family(transaction: Transaction, key: int, message_ids: set[str]) -> set[str]:
-    """Mark summaries in a conversation, its parents and its branches, wherever each of the messages is stored."""
+    """Mark the summaries of the messages in a conversation, and in the parents and branches that have the same messages."""
     stale, family = set[str](), family_of(transaction, key)
-    numbers = _numbers(transaction, key, message_ids) if len(family) > 1 else {}
+    asked = {"conversation_key": key, "message_ids": json.dumps([*message_ids])}
+    numbers = dict(transaction.execute(SELECT_NUMBERS, asked).fetchall()) if len(family) > 1 else {}
     for kin, reach in family.items():
-        shared = [id_ for id_ in message_ids if numbers.get(id_, 0) <= reach]
-        is_seen = _is_seen(transaction, kin)
-        for level in levels_of(transaction.execute, kin):
-            covered = {**level.bounds(), "message_ids": json.dumps(shared)}
-            found = [id_ for (id_,) in transaction.execute(SELECT_STALE, covered).fetchall()]
-            if found:
-                transaction.execute(MARK_STALE, {**covered, "message_ids": json.dumps(found)})
-                stale |= set(found) if is_seen else set()
+        same = [id_ for id_ in message_ids if numbers.get(id_, 0) <= reach]
+        covered = {"conversation_key": kin, "message_ids": json.dumps(same)}
+        found = [id_ for (id_,) in transaction.execute(SELECT_STALE, covered).fetchall()]
+        if found:
+            transaction.execute(MARK_STALE, {"conversation_key": kin, "message_ids": json.dumps(found)})
+            stale |= set(found) if _is_seen(transaction, kin) else set()
     return stale
-
-
-def _numbers(transaction: Transaction, key: int, message_ids: set[str]) -> dict[str, int]:
-    numbers: dict[str, int] = {}
-    for level in levels_of(transaction.execute, key):
-        wanted = {**level.bounds(), "ids": json.dumps([*message_ids])}
-        found = transaction.execute(SELECT_LEVEL_BY_IDS, wanted).fetchall()
-        numbers |= {id_: seq for id_, _, _, _, seq, _ in found}
-    return numbers
 
 
 def _is_seen(transaction: Transaction, key: int) -> bool:

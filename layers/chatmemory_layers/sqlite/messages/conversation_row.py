@@ -12,7 +12,7 @@ from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 SELECT_CONVERSATION = """
 SELECT conversation_key, summarized_place, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, parent_key, forked_from,
+    updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, forked_from,
     forked_at_version, forked_at_seq, owner_user, owner_app,
     EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
 FROM chat_conversation
@@ -37,11 +37,6 @@ ON CONFLICT (conversation_key) DO NOTHING
 """
 DELETE_WORK = "DELETE FROM history_work WHERE conversation_key = :conversation_key"
 
-LEAVE_PARENT = """
-UPDATE chat_conversation SET parent_key = NULL, shared_seq = NULL, shared_version = NULL
-WHERE conversation_key = :conversation_key
-"""
-
 
 @final
 @define(eq=False)
@@ -51,14 +46,12 @@ class ConversationRow:
     Attributes:
         state: the state with which the next change begins.
         key: 0 until the row is inserted.
-        summarized_seq: the last place that a summary has taken; after it, the position of each message is its seq.
-        is_branch: whether the conversation shows messages of a parent.
+        summarized_place: the last place that a summary has taken; after it, the position of each message is its seq.
     """
 
     state: ConversationState
     key: int = 0
-    summarized_seq: int = 0
-    is_branch: bool = False
+    summarized_place: int = 0
 
     def inserted_key(self, transaction: Transaction, owner: Namespace) -> int:
         """Return the key; a new conversation is inserted first, and belongs to *owner*.
@@ -87,17 +80,11 @@ class ConversationRow:
         self.state = state
         transaction.changed[self] = None
 
-    def leave_parent(self, transaction: Transaction) -> None:
-        """Stop showing the messages of a parent."""
-        if self.is_branch:
-            transaction.execute(LEAVE_PARENT, {"conversation_key": self.key})
-            self.is_branch = False
-
     def save(self, transaction: Transaction) -> None:
         """Write the row."""
         state, conversation = self.state, self.state.conversation
         row = (
-            self.summarized_seq,
+            self.summarized_place,
             conversation.version,
             conversation.message_count,
             conversation.view_count,
@@ -146,7 +133,7 @@ def _read_conversation(transaction: Transaction, conversation_id: str) -> Conver
         return ConversationRow(new_conversation(conversation_id, EPOCH))
     (
         key,
-        summarized_seq,
+        summarized_place,
         version,
         message_count,
         view_count,
@@ -159,7 +146,6 @@ def _read_conversation(transaction: Transaction, conversation_id: str) -> Conver
         deleted_count,
         kept_since_version,
         kept_since_us,
-        parent_key,
         forked_from,
         forked_at_version,
         forked_at_seq,
@@ -189,4 +175,4 @@ def _read_conversation(transaction: Transaction, conversation_id: str) -> Conver
         kept_since_version,
         None if kept_since_us is None else from_us(kept_since_us),
     )
-    return ConversationRow(state, key, summarized_seq, parent_key is not None)
+    return ConversationRow(state, key, summarized_place)

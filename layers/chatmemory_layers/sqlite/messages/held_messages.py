@@ -1,12 +1,12 @@
-"""Finds the branches that hold messages of a conversation, whether they share its rows or have rows of their own."""
+"""Finds the branches of a conversation that still hold messages which they were given by a fork."""
 
 from chatmemory.access.principal import principal
 from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.undoing import Held
 from chatmemory_layers.sql.columns import END_US
 from chatmemory_layers.sqlite.engine.transaction import Transaction
-from chatmemory_layers.sqlite.messages.branches import COUNT_LEVEL, COUNT_LEVEL_VIEW, levels_of
 from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
+from chatmemory_layers.sqlite.messages.message_past import Part, size_of
 
 NOTE_BRANCH = """
 INSERT INTO chat_branch (conversation_key, branch_key, seq, version)
@@ -26,6 +26,12 @@ FROM below JOIN chat_conversation ON chat_conversation.conversation_key = branch
 WHERE branch_key <> :conversation_key
 """
 
+SELECT_HOLDS_ANY = """
+SELECT EXISTS (
+    SELECT 1 FROM chat_message
+    WHERE conversation_key = :conversation_key AND seq <= :last_seq AND (version IS NULL OR version <= :version)
+)
+"""
 SELECT_KIN = """
 SELECT parent.conversation_key, branch.forked_at_seq
 FROM chat_conversation AS branch JOIN chat_conversation AS parent ON parent.conversation_id = branch.forked_from
@@ -59,8 +65,8 @@ def note_branch(transaction: Transaction, key: int, branch_key: int, *, seq: int
         transaction: the transaction of the write.
         key: the key of the conversation.
         branch_key: the key of the branch.
-        seq: the number of the last shared message.
-        version: the version of the conversation that the branch shares.
+        seq: the number of the last copied message.
+        version: the version of the conversation that was copied.
     """
     noted = {"conversation_key": key, "branch_key": branch_key, "seq": seq, "version": version}
     transaction.execute(NOTE_BRANCH, noted)
@@ -74,15 +80,14 @@ def branches_holding(transaction: Transaction, key: int) -> list[Held]:
         key: the key of the conversation.
     """
     who = principal()
-    below = [
-        Held(*row) for row in transaction.execute(SELECT_BRANCHES_BELOW, {"conversation_key": key}).fetchall()
-    ]
-    return [
-        held
-        for held in below
-        if conversation_row(transaction, held.branch_id).state.is_seen_by(who)
-        and point_of(transaction, held).message_count
-    ]
+    below = transaction.execute(SELECT_BRANCHES_BELOW, {"conversation_key": key}).fetchall()
+    holding: list[Held] = []
+    for held in map(Held._make, below):
+        row = conversation_row(transaction, held.branch_id)
+        asked = Part(row.key, held.seq, held.version).parameters()
+        if row.state.is_seen_by(who) and transaction.execute(SELECT_HOLDS_ANY, asked).fetchone()[0]:
+            holding.append(held)
+    return holding
 
 
 def point_of(transaction: Transaction, held: Held) -> ForkPoint:
@@ -93,10 +98,5 @@ def point_of(transaction: Transaction, held: Held) -> ForkPoint:
         held: the branch, and what it holds.
     """
     row = conversation_row(transaction, held.branch_id)
-    messages = in_view = tokens = open_count = 0
-    for level in levels_of(transaction.execute, row.key, held.version):
-        bounds = level._replace(reach=min(level.reach, held.seq)).bounds()
-        messages += transaction.execute(COUNT_LEVEL, bounds).fetchone()[0]
-        counted = transaction.execute(COUNT_LEVEL_VIEW, bounds).fetchone()
-        in_view, tokens, open_count = in_view + counted[0], tokens + counted[1], open_count + counted[2]
-    return ForkPoint(held.seq, held.version, messages, in_view, tokens, open_count)
+    part = Part(row.key, held.seq, held.version)
+    return ForkPoint(held.seq, held.version, *size_of(transaction.execute, part))

@@ -16,18 +16,16 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sqlite.messages.branches import (
-    Level,
+from chatmemory_layers.sqlite.messages.message_past import (
+    SELECT_PAST_NEWER,
+    SELECT_PAST_OLDER,
     Past,
-    levels_of,
-    newer_rows,
-    older_rows,
+    part_at,
     past_of,
-    reach_of,
 )
 
 SELECT_VERSION = """
-SELECT conversation_key, summarized_place, version, parent_key, owner_user, owner_app FROM chat_conversation
+SELECT conversation_key, summarized_place, version, owner_user, owner_app FROM chat_conversation
 WHERE conversation_id = ? AND message_count > 0
 """
 
@@ -49,7 +47,7 @@ WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by 
     AND place < :end AND sent_at_us < :before_us
 UNION ALL
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
-WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_seq
+WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_place
     AND seq < :end AND sent_at_us < :before_us
 ORDER BY position DESC LIMIT :limit
 """
@@ -59,7 +57,7 @@ WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by 
     AND place > :start AND sent_at_us < :before_us
 UNION ALL
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
-WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_seq
+WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_place
     AND seq > :start AND sent_at_us < :before_us
 ORDER BY position LIMIT :limit
 """
@@ -70,7 +68,6 @@ SELECT_SUMMARIZATION = """
 SELECT id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale
 FROM summarization_metadata
 WHERE conversation_key = :conversation_key AND summary_message_id = :message_id
-    AND (made_at_version IS NULL OR made_at_version <= :version)
 """
 SELECT_COVERED_IDS = """
 SELECT message_id FROM summary_coverage
@@ -82,7 +79,6 @@ SELECT summary_message_id
 FROM summary_coverage JOIN summarization_metadata
     ON summarization_metadata.conversation_key = summary_coverage.conversation_key AND id = metadata_id
 WHERE summary_coverage.conversation_key = :conversation_key AND message_id = :message_id
-    AND (made_at_version IS NULL OR made_at_version <= :version)
 """
 
 _END: Final = 2**63 - 1  # after every place and every instant
@@ -95,42 +91,23 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     known = connection.execute(SELECT_VERSION, (query.conversation_id,)).fetchone()
     if known is None or not _is_shown(query.conversation_id, known):
         return None
-    key, summarized_seq, version, parent_key, *_ = known
+    key, summarized_place, version, *_ = known
     before_us = _END if query.before is None else to_us(query.before)
-    if query.as_of is not None or parent_key is not None:
-        return _page_of_levels(connection, query, key, version, before_us)
-    bounds = {"conversation_key": key, "summarized_seq": summarized_seq, "before_us": before_us}
+    bounds = {"conversation_key": key, "summarized_place": summarized_place, "before_us": before_us}
     # Before the first summary the two views are the same, and the statement of the full one is quicker.
-    view: View = query.view if summarized_seq else "full"
-
-    def older(end: int, limit: int) -> list[tuple[Any, ...]]:
-        return connection.execute(SELECT_OLDER[view], {**bounds, "end": end, "limit": limit}).fetchall()
-
-    def newer(start: int, limit: int) -> list[tuple[Any, ...]]:
-        return connection.execute(SELECT_NEWER[view], {**bounds, "start": start, "limit": limit}).fetchall()
-
-    return _page(query, older, newer, Past(version, is_whole=True))
-
-
-def _page_of_levels(
-    connection: sqlite3.Connection, query: PageQuery, key: int, version: int, before_us: int
-) -> MessagePage:
-    """Read a branch, or an earlier version."""
+    view: View = query.view if summarized_place else "full"
+    select_older, select_newer = SELECT_OLDER[view], SELECT_NEWER[view]
     at = Past(version, is_whole=True)
     if query.as_of is not None:
+        select_older, select_newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
         at = past_of(connection.execute, key, query.as_of)
-    levels = levels_of(connection.execute, key, at.version)
-    if query.as_of is not None:
-        reach = reach_of(connection.execute, levels[0], at.version)
-        levels[0] = levels[0]._replace(reach=min(levels[0].reach, reach))
+        bounds |= part_at(connection.execute, key, at.version).parameters()
 
     def older(end: int, limit: int) -> list[tuple[Any, ...]]:
-        return older_rows(connection.execute, levels, query.view, end=end, before_us=before_us, limit=limit)
+        return connection.execute(select_older, {**bounds, "end": end, "limit": limit}).fetchall()
 
     def newer(start: int, limit: int) -> list[tuple[Any, ...]]:
-        return newer_rows(
-            connection.execute, levels, query.view, start=start, before_us=before_us, limit=limit
-        )
+        return connection.execute(select_newer, {**bounds, "start": start, "limit": limit}).fetchall()
 
     return _page(query, older, newer, at)
 
@@ -188,16 +165,16 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
 
 
 def newest_in_view(
-    execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_seq: int
+    execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_place: int
 ) -> ChatMessage | None:
     """Return the newest message in view stored under *key*, for a transaction that will change it.
 
     Args:
         execute: executes a statement.
         key: the key of the conversation.
-        summarized_seq: the last place that a summary has taken.
+        summarized_place: the last place that a summary has taken.
     """
-    bounds = {"conversation_key": key, "summarized_seq": summarized_seq, "before_us": _END, "end": _END}
+    bounds = {"conversation_key": key, "summarized_place": summarized_place, "before_us": _END, "end": _END}
     newest = _messages(execute(SELECT_MODEL_OLDER, {**bounds, "limit": 1}).fetchall())
     return newest[0] if newest else None
 
@@ -206,33 +183,44 @@ def summarization(
     connection: sqlite3.Connection, conversation_id: str, summary_message_id: str
 ) -> SummarizationMetadata | None:
     """See ``MessageRepository.summarization``."""
-    return _summarization(
-        connection, conversation_id, _levels(connection, conversation_id), summary_message_id
-    )
+    key = _shown_key(connection, conversation_id)
+    return None if key is None else _summarization(connection, conversation_id, key, summary_message_id)
 
 
-def _levels(connection: sqlite3.Connection, conversation_id: str) -> list[Level]:
-    """Return the levels of the conversation, without those that the current principal may not see."""
+def summarizations_of(
+    connection: sqlite3.Connection, conversation_id: str, message_id: str
+) -> tuple[SummarizationMetadata, ...]:
+    """See ``MessageRepository.summarizations_of``: from summary to summary of the summary."""
+    chain: list[SummarizationMetadata] = []
+    if (key := _shown_key(connection, conversation_id)) is None:
+        return ()
+    while True:
+        covered = {"conversation_key": key, "message_id": message_id}
+        covering = connection.execute(SELECT_SUMMARY_OF, covered).fetchone()
+        if covering is None:
+            return tuple(chain)
+        (message_id,) = covering
+        found = _summarization(connection, conversation_id, key, message_id)
+        if found is not None:
+            chain.append(found)
+
+
+def _shown_key(connection: sqlite3.Connection, conversation_id: str) -> int | None:
+    """Return the key of a conversation; None when it does not exist or the current principal may not see it."""
     known = connection.execute(SELECT_VERSION, (conversation_id,)).fetchone()
-    if known is None or not _is_shown(conversation_id, known):
-        return []
-    return levels_of(connection.execute, known[0])
+    return int(known[0]) if known is not None and _is_shown(conversation_id, known) else None
 
 
 def _summarization(
-    connection: sqlite3.Connection, conversation_id: str, levels: Sequence[Level], summary_message_id: str
+    connection: sqlite3.Connection, conversation_id: str, key: int, summary_message_id: str
 ) -> SummarizationMetadata | None:
-    for level in levels:
-        asked = {**level.bounds(), "message_id": summary_message_id}
-        row = connection.execute(SELECT_SUMMARIZATION, asked).fetchone()
-        if row is not None:
-            break
-    else:
+    asked = {"conversation_key": key, "message_id": summary_message_id}
+    row = connection.execute(SELECT_SUMMARIZATION, asked).fetchone()
+    if row is None:
         return None
     id_, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, stale = row
-    covered = connection.execute(
-        SELECT_COVERED_IDS, {"conversation_key": level.key, "metadata_id": id_}
-    ).fetchall()
+    asked = {"conversation_key": key, "metadata_id": id_}
+    covered = connection.execute(SELECT_COVERED_IDS, asked).fetchall()
     return SummarizationMetadata(
         id=id_,
         conversation_id=conversation_id,
@@ -244,23 +232,3 @@ def _summarization(
         created_at=from_us(created_at_us),
         is_stale=bool(stale),
     )
-
-
-def summarizations_of(
-    connection: sqlite3.Connection, conversation_id: str, message_id: str
-) -> tuple[SummarizationMetadata, ...]:
-    """See ``MessageRepository.summarizations_of``: from summary to summary of the summary."""
-    chain: list[SummarizationMetadata] = []
-    levels = _levels(connection, conversation_id)
-    while True:
-        covering = [
-            row
-            for level in levels
-            for row in connection.execute(SELECT_SUMMARY_OF, {**level.bounds(), "message_id": message_id})
-        ]
-        if not covering:
-            return tuple(chain)
-        (message_id,) = covering[0]
-        found = _summarization(connection, conversation_id, levels, message_id)
-        if found is not None:
-            chain.append(found)

@@ -12,7 +12,6 @@ from chatmemory.errors import AccessDeniedError
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
-from chatmemory_layers.sqlite.messages.message_forks import detach, detach_branches
 from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
 
 DELETE_MESSAGE = """
@@ -51,23 +50,18 @@ def remove_newest(
         return Success(None)
     if (refusal := row.state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
-    newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
-    if newest is None or newest.role == "summary":
-        detach(transaction, row)
-        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq)
-    last = newest
+    newest = last = newest_in_view(transaction.execute, row.key, row.summarized_place)
     removed: list[InView] = []
     restored: list[InView] = []
     freed = 0
     while newest is not None:
         last = newest
-        detach_branches(transaction, row.key, from_seq=last.seq)
         deleted = {"conversation_key": row.key, "seq": last.seq}
         removed += [InView(*each) for each in transaction.execute(DELETE_MESSAGE, deleted).fetchall()]
         back, ids = uncover(transaction, row.key, last.id)
         restored += back
         freed += ids
-        newest = newest_in_view(transaction.execute, row.key, row.summarized_seq) if back else None
+        newest = newest_in_view(transaction.execute, row.key, row.summarized_place) if back else None
     state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
     row.become(transaction, state)
     note(transaction, [state.made_by("removed")])

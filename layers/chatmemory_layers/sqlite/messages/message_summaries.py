@@ -13,11 +13,13 @@ from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
-from chatmemory_layers.sqlite.messages.branches import SELECT_LEVEL_BY_IDS, SELECT_LEVEL_IN_VIEW, levels_of
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
-from chatmemory_layers.sqlite.messages.message_forks import detach, detach_branches
-from chatmemory_layers.sqlite.messages.message_writes import insert_message
+from chatmemory_layers.sqlite.messages.message_writes import INSERT_MESSAGE, known_words, message_row
 
+SELECT_IN_VIEW = """
+SELECT coalesce(place, seq), role, tokens FROM chat_message
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids)) AND covered_by IS NULL
+"""
 COVER_MESSAGES = """
 UPDATE chat_message SET covered_by = :summary_id, covered_at_version = :version
 WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
@@ -29,7 +31,7 @@ WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_eac
 # Messages before a summary that it does not cover get a place.
 KEEP_PLACES = """
 UPDATE chat_message SET place = seq
-WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summarized_seq
+WHERE conversation_key = :conversation_key AND seq > :old_seq AND seq <= :summarized_place
     AND place IS NULL AND covered_by IS NULL
 """
 INSERT_SUMMARIZATION = """
@@ -50,26 +52,17 @@ def summarize(
     """See ``MessageRepository.summarize``."""
     row = conversation_row(transaction, summary.conversation_id)
     ids = json.dumps(summary.covers)
-    taken = json.dumps([summary.draft.id])
-    covered: list[InView] = []
-    is_id_taken = False
-    for level in levels_of(transaction.execute, row.key) if row.key else ():
-        found = transaction.execute(SELECT_LEVEL_IN_VIEW, {**level.bounds(), "ids": ids}).fetchall()
-        covered += [InView(*message) for message in found]
-        same = transaction.execute(SELECT_LEVEL_BY_IDS, {**level.bounds(), "ids": taken}).fetchone()
-        is_id_taken = is_id_taken or same is not None
+    asked = {"conversation_key": row.key, "ids": ids}
+    covered = [InView(*message) for message in transaction.execute(SELECT_IN_VIEW, asked).fetchall()]
+    is_id_taken = bool(known_words(transaction, row.key, [summary.draft.id]))
     decision = decide_summary(row.state, covered, summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
     version = decision.state.conversation.version
-    detach(transaction, row)
-    if summary.delete_covered:
-        detach_branches(transaction, row.key, from_seq=0)
-    _cover(transaction, row, summary, {"conversation_key": row.key, "ids": ids, "version": version})
+    _cover(transaction, row, summary, {**asked, "version": version})
     _keep_places(transaction, row, decision.place)
-    after, now_us = decision.state.conversation, to_us(summary.now)
-    size = (after.message_count, after.view_count, after.view_tokens, after.open_count)
-    insert_message(transaction, row.key, decision.seq, summary.draft, version, now_us, size, decision.place)
+    message = message_row(row.key, decision.seq, summary.draft, version, to_us(summary.now), decision.place)
+    transaction.execute(INSERT_MESSAGE, message)
     row.become(transaction, decision.state)
     note(transaction, [decision.state.made_by_summary(summary)])
     return Success(decision.state.conversation)
@@ -101,7 +94,7 @@ def _cover(
 
 def _keep_places(transaction: Transaction, row: ConversationRow, place: int) -> None:
     """Move the end of the summarized part to *place*, if *place* is after it."""
-    if place > row.summarized_seq:
-        span = {"conversation_key": row.key, "old_seq": row.summarized_seq, "summarized_seq": place}
+    if place > row.summarized_place:
+        span = {"conversation_key": row.key, "old_seq": row.summarized_place, "summarized_place": place}
         transaction.execute(KEEP_PLACES, span)
-        row.summarized_seq = place
+        row.summarized_place = place

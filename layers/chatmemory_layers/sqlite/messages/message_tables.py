@@ -124,6 +124,7 @@ PAST: Final = (
 # A branch is a row of chat_conversation: it shows the messages of parent_key up to shared_seq, as they were at
 # shared_version, before its own; forked_from is what its readers see, and stays when the branch shares nothing any more.
 # A message stores how large the conversation was with it, so that a branch that starts there need not count.
+# A later step removes all but the origin, see ``shared_branches.py``.
 BRANCHES: Final = (
     "ALTER TABLE chat_conversation ADD COLUMN parent_key INTEGER",
     "ALTER TABLE chat_conversation ADD COLUMN shared_seq INTEGER",

@@ -22,8 +22,8 @@ from chatmemory.errors import ConversationUndoRefusal
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
-from chatmemory_layers.sqlite.messages.held_messages import branches_holding, note_branch, point_of
-from chatmemory_layers.sqlite.messages.message_forks import detach_branches
+from chatmemory_layers.sqlite.messages.held_messages import branches_holding, point_of
+from chatmemory_layers.sqlite.messages.message_forks import copy_held
 from chatmemory_layers.sqlite.messages.message_removal import uncover
 from chatmemory_layers.sqlite.messages.message_writes import clear_row
 
@@ -48,10 +48,6 @@ DELETE_BEHIND = """
 DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq > :seq
 RETURNING coalesce(place, seq), role, tokens
 """
-SHARE_BRANCH = """
-UPDATE chat_conversation SET parent_key = :branch_key, shared_seq = :seq, shared_version = :version
-WHERE conversation_key = :conversation_key
-"""
 
 
 def undo(transaction: Transaction, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
@@ -67,7 +63,7 @@ def undo(transaction: Transaction, undo: Undo, /) -> Outcome[Undone, Conversatio
             after: ConversationState | None = clear_row(transaction, row, now=undo.now).state
         case "cleared":
             held = next(iter(latest_of(branches_holding(transaction, row.key))), None)
-            after = None if held is None else _share(transaction, row, held, undo)
+            after = None if held is None else _restore(transaction, row, held, undo)
         case _:
             after = _without_newest(transaction, row, undo)
     if after is None:
@@ -102,23 +98,14 @@ def _without_newest(transaction: Transaction, row: ConversationRow, undo: Undo) 
     if role == "summary" and transaction.execute(SELECT_DELETED, summary).fetchone() is not None:
         return None
     (last,) = transaction.execute(SELECT_LAST_BEFORE, asked).fetchone() or (0,)
-    detach_branches(transaction, row.key, from_seq=last + 1)
     deleting = {"conversation_key": row.key, "seq": last}
     removed = [InView(*each) for each in transaction.execute(DELETE_BEHIND, deleting).fetchall()]
     restored = uncover(transaction, row.key, summary_id)[0] if role == "summary" else ()
     return without_newest(row.state, removed, restored, undo)
 
 
-def _share(transaction: Transaction, row: ConversationRow, held: Held, undo: Undo) -> ConversationState:
-    """Let a cleared conversation show the messages that a branch holds."""
+def _restore(transaction: Transaction, row: ConversationRow, held: Held, undo: Undo) -> ConversationState:
+    """Copy the messages that a branch holds back into a cleared conversation."""
     branch = conversation_row(transaction, held.branch_id)
-    sharing = {
-        "conversation_key": row.key,
-        "branch_key": branch.key,
-        "seq": held.seq,
-        "version": held.version,
-    }
-    transaction.execute(SHARE_BRANCH, sharing)
-    note_branch(transaction, branch.key, row.key, seq=held.seq, version=held.version)
-    row.is_branch = True
+    copy_held(transaction, branch, row, held)
     return restored_from(row.state, point_of(transaction, held), undo, branch.state.deleted_count)

@@ -6,9 +6,9 @@ change does; this module executes it.  ``message_summaries.py`` stores summaries
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 from attrs import define, evolve, field
 
@@ -22,7 +22,7 @@ from chatmemory.conversation.changes import (
     decide_clear,
 )
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
-from chatmemory.conversation.messages import OPEN_ROLES, ClearReport
+from chatmemory.conversation.messages import ClearReport
 from chatmemory.conversation.undoing import branches_of
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
@@ -31,27 +31,27 @@ from chatmemory.input.json_value import to_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND
 from chatmemory_layers.sqlite.engine.transaction import RowTakenError, Transaction
 from chatmemory_layers.sqlite.events.event_log import INSERT_ADDED, NS_PER_US, note
-from chatmemory_layers.sqlite.messages.branches import COUNT_LEVEL, SELECT_LEVEL_BY_IDS, levels_of
 from chatmemory_layers.sqlite.messages.conversation_row import (
     ConversationRow,
     conversation_row,
     load_conversation,
 )
 from chatmemory_layers.sqlite.messages.held_messages import branches_holding
-from chatmemory_layers.sqlite.messages.message_forks import detach_branches
 
 # Positional, because a dictionary per message costs a tenth of the append.
 INSERT_MESSAGE = """
 INSERT INTO chat_message (conversation_key, seq, place, id, role, sent_at_us, tokens, metadata, content, version,
-    stored_at_us, message_count, view_count, view_tokens, open_count)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    stored_at_us)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id, conversation_key) DO NOTHING
 """
 SELECT_COVERED = """
-SELECT message_id FROM summary_coverage JOIN summarization_metadata
-    ON summarization_metadata.conversation_key = summary_coverage.conversation_key AND id = metadata_id
-WHERE summary_coverage.conversation_key = :conversation_key AND message_id IN (SELECT value FROM json_each(:ids))
-    AND (made_at_version IS NULL OR made_at_version <= :version)
+SELECT message_id FROM summary_coverage
+WHERE conversation_key = :conversation_key AND message_id IN (SELECT value FROM json_each(:ids))
+"""
+SELECT_BY_IDS = """
+SELECT id, role, content, metadata FROM chat_message
+WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
 """
 # The columns that an append changes, if the conversation has messages and stays what it is.
 UPDATE_COUNTS = """
@@ -64,6 +64,9 @@ FORGET_ORIGIN = """
 UPDATE chat_conversation SET forked_from = NULL, forked_at_version = NULL, forked_at_seq = NULL
 WHERE conversation_key = :conversation_key AND forked_from IS NOT NULL
 """
+COUNT_SUMMARIES = """
+SELECT count(*) FROM chat_message WHERE conversation_key = :conversation_key AND role = 'summary'
+"""
 CLEAR_STATEMENTS: Final = (
     "DELETE FROM chat_message WHERE conversation_key = :conversation_key",
     "DELETE FROM summarization_metadata WHERE conversation_key = :conversation_key",
@@ -72,9 +75,6 @@ CLEAR_STATEMENTS: Final = (
 
 
 NOTHING: Final[Mapping[str, Words | None]] = {}
-
-Size: TypeAlias = tuple[int, int, int, int]
-"""The counts of ``Conversation``: messages, those in view, their tokens, the open ones."""
 
 
 @final
@@ -128,7 +128,7 @@ def append(
         row = load_conversation(transaction, id_)
     before = row.state
     # Most batches are entirely new, and the unique index refuses the others: no need to look first.
-    is_known = transaction.looks_first or row.is_branch or before.deleted_count > 0
+    is_known = transaction.looks_first or before.deleted_count > 0
     decision = decide_append(before, known_of(transaction, row, batch) if is_known else NOTHING, batch, who)
     if not isinstance(decision, AppendDecision):
         # The caller may be repeating what is stored.
@@ -149,43 +149,13 @@ def _store(transaction: Transaction, row: ConversationRow, decision: AppendDecis
             transaction.write_waiting()
         rows = transaction.waiting = AppendedRows()
     before, state = row.state, decision.state
-    size, now, owner = before.conversation, state.conversation, state.owner
-    key = row.key or row.inserted_key(transaction, owner)
-    messages, in_view, tokens, open_count = (
-        size.message_count,
-        size.view_count,
-        size.view_tokens,
-        size.open_count,
-    )
-    version, stored_at_us = now.version, (now.updated_at - EPOCH) // MICROSECOND
-    said_at_us = stored_at_us
+    now = state.conversation
+    key = row.key or row.inserted_key(transaction, state.owner)
+    stored_at_us = (now.updated_at - EPOCH) // MICROSECOND
     for seq, draft in enumerate(decision.new, before.next_seq):
-        messages += 1
-        in_view += 1
-        tokens += draft.tokens
-        open_count += draft.role in OPEN_ROLES
-        said_at_us = (draft.timestamp - EPOCH) // MICROSECOND
-        rows.messages.append(
-            (
-                key,
-                seq,
-                None,
-                draft.id,
-                draft.role,
-                said_at_us,
-                draft.tokens,
-                None if draft.metadata is None else to_json(draft.metadata),
-                draft.content,
-                version,
-                stored_at_us,
-                messages,
-                in_view,
-                tokens,
-                open_count,
-            )
-        )
-    _note(rows, state, who, said_at_us)
-    if state.has_work is before.has_work and size.message_count:
+        rows.messages.append(message_row(key, seq, draft, now.version, stored_at_us))
+    _note(rows, state, who, (decision.new[-1].timestamp - EPOCH) // MICROSECOND)
+    if state.has_work is before.has_work and before.conversation.message_count:
         row.state = state
         rows.conversations[key] = row
     else:  # an append to an empty conversation starts it again
@@ -210,30 +180,20 @@ def _note(rows: AppendedRows, state: ConversationState, who: Principal, said_at_
     )
 
 
-def insert_message(
-    transaction: Transaction,
-    key: int,
-    seq: int,
-    draft: MessageDraft,
-    version: int,
-    stored_at_us: int,
-    size: Size,
-    place: int | None = None,
-) -> None:
-    """Store *draft*, whose id must not exist yet.
+def message_row(
+    key: int, seq: int, draft: MessageDraft, version: int, stored_at_us: int, place: int | None = None
+) -> tuple[object, ...]:
+    """Return the parameters of ``INSERT_MESSAGE``.
 
     Args:
-        transaction: the transaction of the change.
         key: the key of the conversation.
         seq: the number of the message.
         draft: the message.
         version: the version that the change makes.
         stored_at_us: the instant of the change.
-        size: the size of the conversation including the message.
         place: the position of a summary in the model's view; None: at *seq*.
     """
-    metadata = draft.metadata
-    columns = (
+    return (
         key,
         seq,
         place,
@@ -241,13 +201,11 @@ def insert_message(
         draft.role,
         (draft.timestamp - EPOCH) // MICROSECOND,
         draft.tokens,
-        None if metadata is None else to_json(metadata),
+        None if draft.metadata is None else to_json(draft.metadata),
         draft.content,
         version,
         stored_at_us,
-        *size,
     )
-    transaction.execute(INSERT_MESSAGE, columns)
 
 
 def known_of(transaction: Transaction, row: ConversationRow, batch: Append) -> Mapping[str, Words | None]:
@@ -258,21 +216,20 @@ def known_of(transaction: Transaction, row: ConversationRow, batch: Append) -> M
         row: the row of the conversation.
         batch: the messages to append.
     """
-    known: dict[str, Words | None] = {}
     if row.key == 0:
-        return known
+        return {}
     transaction.write_waiting()
-    execute = transaction.cursor.execute
-    levels = levels_of(execute, row.key)
-    ids = json.dumps([draft.id for draft in batch.drafts])
-    for level in levels:
-        wanted = {**level.bounds(), "ids": ids}
-        known |= dict.fromkeys(id_ for (id_,) in execute(SELECT_COVERED, wanted).fetchall())
-    for level in levels:
-        wanted = {**level.bounds(), "ids": ids}
-        for id_, *words in execute(SELECT_LEVEL_BY_IDS, wanted).fetchall():
-            known[id_] = (words[0], words[1], words[2])
-    return known
+    ids = [draft.id for draft in batch.drafts]
+    asked = {"conversation_key": row.key, "ids": json.dumps(ids)}
+    covered = transaction.cursor.execute(SELECT_COVERED, asked).fetchall()
+    return {**dict.fromkeys(id_ for (id_,) in covered), **known_words(transaction, row.key, ids)}
+
+
+def known_words(transaction: Transaction, key: int, ids: Sequence[str]) -> dict[str, Words]:
+    """Return what is stored under those of the ids that a conversation has."""
+    asked = {"conversation_key": key, "ids": json.dumps(ids)}
+    found = transaction.cursor.execute(SELECT_BY_IDS, asked).fetchall()
+    return {id_: (role, content, metadata) for id_, role, content, metadata in found}
 
 
 def clear(
@@ -308,13 +265,8 @@ def clear_row(transaction: Transaction, row: ConversationRow, *, now: datetime) 
         row: the row of the conversation.
         now: the instant of the change.
     """
-    detach_branches(transaction, row.key, from_seq=0)
     key = {"conversation_key": row.key}
-    summaries = sum(
-        transaction.execute(COUNT_LEVEL, level.bounds()).fetchone()[1]
-        for level in levels_of(transaction.execute, row.key)
-    )
-    row.leave_parent(transaction)
+    (summaries,) = transaction.execute(COUNT_SUMMARIES, key).fetchone()
     transaction.execute(FORGET_ORIGIN, key)
     for statement in CLEAR_STATEMENTS:
         transaction.execute(statement, key)
