@@ -1,6 +1,7 @@
 """Suites about repositories run on every store: dictionaries, a SQLite file, a PostgreSQL database."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -23,6 +24,7 @@ from chatmemory.settings.memory_settings import (
     StrategySettings,
     StrategySettingsTag,
 )
+from chatmemory_layers import stacks
 from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
 from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
 from chatmemory_layers.postgres.engine.database import database as postgres_database
@@ -37,9 +39,6 @@ from tests.indexed import Indexed, open_index
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
 Store = Layer[Repositories, RepositoryError]
-
-IN_MEMORY = pytest.mark.parametrize("store", ["in_memory"], indirect=True)
-"""For tests of what a service decides: the laws, and the tests of repositories, are about what each store does."""
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])
@@ -57,6 +56,22 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
                 postgres_settings = PostgresSettings(dsn=dsn)
                 database = Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database
                 yield database >> (postgres_messages | postgres_memories)
+
+
+NewStack: TypeAlias = Callable[[], stacks.Stack]
+
+
+@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
+async def new_stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[NewStack]:
+    """What makes ready stacks over one empty store of each kind; dictionaries are new each time."""
+    match request.param:
+        case "in_memory":
+            yield stacks.testing
+        case "sqlite":
+            yield partial(stacks.embedded, tmp_path / "记忆.db", durability="process")
+        case _:
+            async with empty_store() as dsn:
+                yield partial(stacks.postgres, dsn)
 
 
 @pytest.fixture
@@ -79,17 +94,11 @@ async def memories(opened: ManagedRuntime[Repositories]) -> MemoryRepository:
 
 
 @pytest.fixture
-def strategy() -> StrategySettings:
-    """Keep everything, unless a test says otherwise by a parameter of this name."""
-    return StrategySettings()
-
-
-@pytest.fixture
-async def memory(store: Store, strategy: StrategySettings, clock: TestClock) -> AsyncGenerator[ChatMemory]:
-    """The service over the store, at a time that stands still."""
+async def memory(clock: TestClock) -> AsyncGenerator[ChatMemory]:
+    """The service over dictionaries, at a time that stands still: what each store does, laws and other tests say."""
     given = (
-        store
-        | Layer.succeed(StrategySettingsTag, strategy)
+        in_memory_messages
+        | Layer.succeed(StrategySettingsTag, StrategySettings())
         | Layer.succeed(ClockTag, clock)
         | extractive
         | token_counter

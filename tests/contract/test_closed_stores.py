@@ -1,15 +1,11 @@
 """A store that is closed, and one that belongs to another event loop, refuse every call alike, whatever keeps them."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
 from anyio.from_thread import start_blocking_portal
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.context.contract import ChatContextService
-from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import (
     ConversationListing,
     Fork,
@@ -21,35 +17,21 @@ from chatmemory.conversation.message_repository import (
     Undo,
 )
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import GenericMemoryError, RepositoryError
+from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, ItemRepositoryTag, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory_layers import stacks
-from tests.empty_store import empty_store
+from tests.contract.conftest import NewStack
 
 MEI = Namespace("梅")
 SPACE = EmbeddingSpace("law", 2)
 NAME = ItemName(("用户",), "k")
 MESSAGE = ChatMessage("m", 1, "user", "你好", START)
-
-
-@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
-async def stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[stacks.Stack]:
-    match request.param:
-        case "in_memory":
-            yield stacks.testing()
-        case "sqlite":
-            yield stacks.embedded(tmp_path / "记忆.db")
-        case _:
-            async with empty_store() as dsn:
-                yield stacks.postgres(dsn)
 
 
 def of_messages(repository: MessageRepository) -> Iterator[tuple[str, Effect[Any, Any]]]:
@@ -113,8 +95,8 @@ REPOSITORIES: list[tuple[Any, type, Callable[[Any], Iterator[tuple[str, Effect[A
 ]
 
 
-async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(stack: stacks.Stack) -> None:
-    async with ManagedRuntime(stack) as runtime:
+async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(new_stack: NewStack) -> None:
+    async with ManagedRuntime(new_stack()) as runtime:
         repositories = [await runtime.service(tag) for tag, _, _ in REPOSITORIES]
     for repository, (_, contract, calls_of) in zip(repositories, REPOSITORIES, strict=True):
         calls = dict(calls_of(repository))
@@ -123,32 +105,14 @@ async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(stack: s
             assert await call == Failure(RepositoryError(operation, "closed"))
 
 
-async def test_every_call_from_another_event_loop_fails(stack: stacks.Stack) -> None:
+async def test_every_call_from_another_event_loop_fails(new_stack: NewStack) -> None:
     with (
         start_blocking_portal() as elsewhere,
-        elsewhere.wrap_async_context_manager(ManagedRuntime(stack)) as runtime,
+        elsewhere.wrap_async_context_manager(ManagedRuntime(new_stack())) as runtime,
     ):
         for tag, _, calls_of in REPOSITORIES:
             for operation, call in calls_of(elsewhere.call(runtime.service, tag)):
                 assert await call == Failure(RepositoryError(operation, "wrong_loop"))
-
-
-async def test_every_service_of_a_runtime_that_has_ended_says_that_the_store_is_closed(
-    stack: stacks.Stack,
-) -> None:
-    async with ManagedRuntime(stack) as runtime:
-        conversations = await runtime.service(ChatMemoryService)
-        memories = await runtime.service(LongTermMemoryService)
-        contexts = await runtime.service(ChatContextService)
-    assert await conversations.add_messages("c", [NewMessage("user", "你好")]) == closed("append messages")
-    assert await conversations.get_messages("c") == closed("read messages")
-    assert [page async for page in conversations.pages("c")] == [closed("read messages")]
-    assert await memories.get(MEI, "m") == closed("read memory")
-    assert await contexts.build(MEI, "c", "你好") == closed("read messages")
-
-
-def closed(operation: str) -> Failure[GenericMemoryError]:
-    return Failure(GenericMemoryError(RepositoryError(operation, "closed")))
 
 
 def test_dictionaries_that_no_event_loop_has_opened_serve_any_caller() -> None:

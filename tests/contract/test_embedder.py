@@ -3,6 +3,8 @@
 import zlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
 
 import anyio
 import numpy as np
@@ -41,14 +43,8 @@ HOSTILE = {
 
 
 @asynccontextmanager
-async def run_static() -> AsyncGenerator[Embedder]:
-    async with ManagedRuntime(static) as runtime:
-        yield await runtime.service(EmbedderTag)
-
-
-@asynccontextmanager
-async def run_hashed() -> AsyncGenerator[Embedder]:
-    async with ManagedRuntime(hashed) as runtime:
+async def opened(layer: Layer[EmbedderTag, Any]) -> AsyncGenerator[Embedder]:
+    async with ManagedRuntime(layer) as runtime:
         yield await runtime.service(EmbedderTag)
 
 
@@ -60,22 +56,24 @@ async def run_openai_compatible() -> AsyncGenerator[Embedder]:
 
     async with http_server(answer) as server:
         settings = EmbeddingSettings(base_url=server.url, model="small", batch_size=7)
-        layer = Layer.succeed(EmbeddingSettingsTag, settings) >> openai_compatible
-        async with ManagedRuntime(layer) as runtime:
-            yield await runtime.service(EmbedderTag)
+        async with opened(Layer.succeed(EmbeddingSettingsTag, settings) >> openai_compatible) as embedder:
+            yield embedder
 
 
-@asynccontextmanager
-async def run_guarded() -> AsyncGenerator[Embedder]:
-    given = Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings()) | hashed
-    async with ManagedRuntime(given >> guarded) as runtime:
-        yield await runtime.service(EmbedderTag)
-
+GUARDED = (Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings()) | hashed) >> guarded
 
 Runs = Callable[[], AbstractAsyncContextManager[Embedder]]
 
 
-@pytest.fixture(params=[run_static, run_hashed, run_openai_compatible, run_guarded])
+OPENED = {
+    "static": partial(opened, static),
+    "hashed": partial(opened, hashed),
+    "openai_compatible": run_openai_compatible,
+    "guarded": partial(opened, GUARDED),
+}
+
+
+@pytest.fixture(params=OPENED.values(), ids=OPENED)
 def runs(request: pytest.FixtureRequest) -> Runs:
     """Opened by each test itself: a runtime is left in the task that entered it, which a fixture cannot promise."""
     opens: Runs = request.param
@@ -87,13 +85,15 @@ async def test_each_text_gets_a_row_of_finite_float32_numbers_of_length_1_in_its
         together = await embedder.embed(TEXTS * 30).or_raise()
         backwards = await embedder.embed(TEXTS[::-1]).or_raise()
         alone = [await embedder.embed([text]).or_raise() for text in TEXTS]
+        many_at_once = await Effect.all([embedder.embed(TEXTS)] * 8, concurrency=None).or_raise()
         none = await embedder.embed(()).or_raise()
         assert embedder.unavailability() is None
         assert embedder.model.strip() == embedder.model != ""
     assert together.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1.0, atol=1e-6)
     np.testing.assert_array_equal(together, np.vstack([*alone] * 30))
-    np.testing.assert_array_equal(backwards[::-1], together[: len(TEXTS)])
+    for rows in (backwards[::-1], *many_at_once):
+        np.testing.assert_array_equal(rows, together[: len(TEXTS)])
     assert (none.ndim, len(none)) == (2, 0)
 
 
@@ -121,14 +121,6 @@ def test_any_texts_are_embedded_twice_alike(runs: Runs, texts: list[str]) -> Non
     np.testing.assert_array_equal(first, second)
     assert len(first) == len(texts)
     assert all(round(float(length), 5) in {0.0, 1.0} for length in np.linalg.norm(first, axis=1))
-
-
-async def test_an_effect_is_a_value_that_can_be_awaited_again_and_by_many_at_once(runs: Runs) -> None:
-    async with runs() as embedder:
-        embed = embedder.embed(TEXTS)
-        first = await embed.or_raise()
-        for rows in await Effect.all([embed] * 8, concurrency=None).or_raise():
-            np.testing.assert_array_equal(rows, first)
 
 
 async def test_a_cancelled_call_is_cancelled_and_the_next_one_succeeds(runs: Runs) -> None:

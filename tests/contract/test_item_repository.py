@@ -3,9 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +20,8 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     StoredItem,
 )
-from chatmemory_layers.stacks import embedded, postgres, testing as in_memory
-from tests.empty_store import empty_store
+from chatmemory_layers import stacks
+from tests.contract.conftest import NewStack
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
 USER = ("用户", "安娜")
@@ -33,24 +31,12 @@ COPY = ItemName(USER, "副本")
 Stores = tuple[ItemRepository, ItemRepository]
 
 
-@pytest.fixture(params=["in_memory", "sqlite", "postgres"])
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Stores]:
+@pytest.fixture
+async def stores(new_stack: NewStack) -> AsyncGenerator[Stores]:
     """Two doors to the same items: of two programs where a store has more than one."""
-    async with AsyncExitStack() as stack:
-        match request.param:
-            case "in_memory":
-                runtime = await stack.enter_async_context(ManagedRuntime(in_memory()))
-                items = await runtime.service(ItemRepositoryTag)
-                yield items, items
-                return
-            case "sqlite":
-                layers = [embedded(tmp_path / "项目.db", durability="process") for _ in range(2)]
-            case _:
-                dsn = await stack.enter_async_context(empty_store())
-                layers = [postgres(dsn) for _ in range(2)]
-        runtimes = [await stack.enter_async_context(ManagedRuntime(layer)) for layer in layers]
-        first, second = [await runtime.service(ItemRepositoryTag) for runtime in runtimes]
-        yield first, second
+    async with ManagedRuntime(new_stack()) as one, ManagedRuntime(new_stack()) as another:
+        first, second = [await runtime.service(ItemRepositoryTag) for runtime in (one, another)]
+        yield first, first if new_stack is stacks.testing else second
 
 
 def put(key: str, value: object, **rest: Any) -> ItemPut:

@@ -128,20 +128,3 @@ async def test_summaries_of_shared_messages_are_stale_in_the_whole_tree_and_no_o
     assert receipt.stale_summaries == ("of early", "outer")
     for name in (talk, "branch", "twig"):
         assert await stale(repository, name) == ["outer", "aside"]
-
-
-async def test_summaries_of_what_a_memory_said_before_are_stale_as_well_and_none_of_another_conversation(
-    memories: MemoryRepository, repository: MessageRepository, talk: str
-) -> None:
-    old = note("1", session_id=talk, provenance=Provenance(("4",)))
-    elsewhere = [
-        note(f"in {session}", session_id=session, provenance=Provenance(("4",))) for session in ("会", None)
-    ]
-    await memories.store((old, note("2", replaces="1"), *elsewhere)).or_raise()
-    for draft in elsewhere:
-        receipt = await memories.forget(Forgetting(MING, memory_id=draft.id)).or_raise()
-        assert receipt == ForgetReceipt(1, 0)
-    receipt = await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
-    assert receipt == ForgetReceipt(2, 0, stale_summaries=("aside",))
-    (made,) = await repository.summarizations_of(talk, "4").or_raise()
-    assert made.is_stale

@@ -1,38 +1,18 @@
 """What every memory repository does with batches, and with a key and its value, where no law says it."""
 
-from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import CONTENTS, dedup_key, remembered
+from chatmemory.laws.memories.memory_samples import dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from tests.contract.noted import DAY, EXCEL, HONG, HOUR, MING, WORD, listed, note, stored
 
 LATER = START + HOUR
-INSTANTS = [
-    datetime(1, 1, 1, tzinfo=UTC),
-    datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
-    datetime(2026, 2, 17, 9, 30, 0, 123_457, tzinfo=UTC),
-    datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
-]
 TEA = dedup_key("茶")
-
-
-async def test_long_keys_and_instants_come_back_exactly_and_in_utc(memories: MemoryRepository) -> None:
-    texts = {f"{index}": text for index, text in enumerate(CONTENTS)}
-    drafts = [note(name, text, key=text[:512], value=text) for name, text in texts.items()]
-    await memories.store((*drafts, *(note(f"at {at}", created_at=at) for at in INSTANTS))).or_raise()
-    for name, text in texts.items():
-        kept = await stored(memories, name)
-        assert (kept.key, kept.value) == (text[:512], text)
-    for at in INSTANTS:
-        created_at = (await stored(memories, f"at {at}")).created_at
-        assert (created_at, created_at.utcoffset()) == (at, timedelta())
 
 
 async def test_all_conflicts_of_a_batch_are_named_in_order_and_what_is_not_seen_cannot_be_replaced(
@@ -122,8 +102,6 @@ async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
 
 # --- Lists: in one order, in pages, and only what was asked for ---
 
-LAST = "\U0010ffff" * 2  # no character comes behind it
-
 
 async def test_of_equally_new_ones_the_last_id_comes_first_and_a_cursor_stays_good_without_its_memory(
     memories: MemoryRepository,
@@ -137,34 +115,6 @@ async def test_of_equally_new_ones_the_last_id_comes_first_and_a_cursor_stays_go
     assert await listed(memories, limit=0) == []
 
 
-LISTED: list[tuple[dict[str, Any], str]] = [
-    ({"category": "fact"}, "31"),
-    ({"session_id": "会"}, ""),
-    ({"tag": "wor_"}, ""),
-    ({"key_prefix": ""}, "431"),
-    ({"key_prefix": "c_"}, "4"),
-    ({"key_prefix": "C"}, ""),
-    ({"key_prefix": "城"}, "1"),
-    ({"key_prefix": "%"}, ""),
-    ({"category": "fact", "session_id": "会议", "memory_type": "long_term"}, "1"),
-    ({"source": "user_stated", "category": "fact"}, "31"),
-]
-
-
-async def test_a_list_holds_what_passes_every_filter(memories: MemoryRepository) -> None:
-    short: dict[str, Any] = {"memory_type": "short_term", "tags": ("x", "work"), "source": "inferred"}
-    await memories.store(
-        (
-            note("1", category="fact", session_id="会议", key=f"城{LAST}", tags=("Work",)),
-            note("2", category="pattern", session_id="会议", **short),
-            note("3", category="fact", key="city", tags=("work",)),
-            note("4", key="c_ty", source="inferred"),
-        )
-    ).or_raise()
-    found = [(filters, "".join(await listed(memories, **filters))) for filters, _ in LISTED]
-    assert found == LISTED
-
-
 CONTAINING = {
     "": ["100_", "\\n咖啡", "4.50", "\\u", "\U0001f643"],
     "2": ["drink_"],
@@ -174,7 +124,6 @@ CONTAINING = {
     "9c": ["i like"],
     "2369c": [" "],
 }
-"""The ids of what is listed, and the texts that it contains."""
 """The ids of what is listed, and the texts that it contains."""
 
 
@@ -191,21 +140,6 @@ async def test_a_list_of_what_contains_a_text_takes_a_value_for_its_json(memorie
     texts = {text: listed for listed, texts in CONTAINING.items() for text in texts}
     found = {text: "".join(sorted(await listed(memories, containing=text))) for text in texts}
     assert found == texts
-
-
-async def test_a_list_may_be_of_the_very_app_and_of_what_is_true_no_longer(
-    memories: MemoryRepository,
-) -> None:
-    await memories.store((note("tea"), note("city", namespace=EXCEL))).or_raise()
-    assert await listed(memories, EXCEL) == ["tea", "city"]
-    assert await listed(memories, EXCEL, exact_app=True) == ["city"]
-    assert await listed(memories, exact_app=True) == ["tea"]
-    await memories.store((note("oolong", created_at=START + DAY, replaces="tea"),)).or_raise()
-    assert await listed(memories) == ["oolong", "city"]
-    assert await listed(memories, superseded=True) == ["tea"]
-    assert await listed(memories, superseded=True, as_of=START + DAY) == ["tea"]
-    assert await listed(memories, superseded=True, as_of=START + DAY / 2) == []
-    assert await listed(memories, HONG, superseded=True) == []
 
 
 async def test_a_walk_reaches_so_far_as_it_is_told(memories: MemoryRepository) -> None:

@@ -5,16 +5,15 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import pytest
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, VECTORS, unit
+from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import TEXT_READ, Candidates, Forgetting, MemoryDraft, MemorySearch
-from tests.contract.noted import DAY, EXCEL, HONG, MING, WORD, note
+from chatmemory.longterm.repository_values import TEXT_READ, Candidates, MemoryDraft, MemorySearch
+from tests.contract.noted import DAY, EXCEL, MING, WORD, note
 
 MINUTE = timedelta(minutes=1)
 
@@ -33,10 +32,6 @@ def ids(candidates: Candidates) -> list[str]:
     found = [candidate.memory.id for candidate in candidates.found]
     assert len(found) == len(set(found))
     return sorted(found)
-
-
-def similarities(candidates: Candidates) -> dict[str, float | None]:
-    return {candidate.memory.id: candidate.similarity for candidate in candidates.found}
 
 
 def a_minute_apart(drafts: Sequence[MemoryDraft]) -> tuple[MemoryDraft, ...]:
@@ -72,22 +67,6 @@ async def test_a_text_is_looked_for_in_the_newest_memories_only(memories: Memory
 # --- By vector ---------------------------------------------------------------------------------------------------
 
 
-async def test_the_most_similar_are_found_with_their_cosine_also_beside_words(
-    memories: MemoryRepository,
-) -> None:
-    drafts = [
-        placed(name, vector=vector, terms="tea" if name == "b" else "")
-        for name, vector in zip("abcdef", VECTORS, strict=True)
-    ]
-    elsewhere = note("2", space=OTHER_SPACES[0], vector=VECTORS[0], terms="tea")
-    await memories.store((*drafts, elsewhere, note("without", terms="tea"))).or_raise()
-    beside_words = await search(memories, "tea", space=SPACE, vector=VECTORS[0], limit=3)
-    found = similarities(beside_words)
-    assert [found[name] for name in "abde"] == pytest.approx([1, -1, 0.6, 0.8], abs=1e-6)
-    assert (found["2"], found["without"]) == (None, None)
-    assert beside_words.coverage == Coverage(embedded=6, memories=8)
-
-
 # --- Filters -----------------------------------------------------------------------------------------------------
 
 
@@ -112,27 +91,6 @@ async def test_the_coverage_counts_what_the_namespace_could_recall(memories: Mem
 
 
 # --- Beside what was found ---------------------------------------------------------------------------------------
-
-
-async def test_what_stands_beside_a_candidate_in_its_session_has_its_similarity_and_goes_when_forgotten(
-    memories: MemoryRepository,
-) -> None:
-    beside = partial(placed, vector=VECTORS[1], session_id="s")
-    drafts = [
-        beside("1"),
-        beside("2"),
-        beside("3", session_id="other"),
-        beside("4", namespace=HONG),
-        beside("5", terms="tea"),
-        beside("6", namespace=HONG),
-        beside("7"),
-    ]
-    await memories.store(a_minute_apart(drafts)).or_raise()
-    alike = similarities(await search(memories, "tea", space=SPACE, vector=VECTORS[1], limit=1))
-    assert {"2", "5", "7"} <= alike.keys()
-    assert alike == pytest.approx(dict.fromkeys(alike, 1), abs=1e-6)
-    await memories.forget(Forgetting(MING, memory_id="2")).or_raise()
-    assert ids(await search(memories, "tea")) == ["1", "5", "7"]
 
 
 async def test_what_stands_beside_is_long_term_true_and_passes_the_filters(

@@ -16,9 +16,6 @@ from chatmemory.effect import Failure
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import ConversationNotFoundError, DataValidationError
 from chatmemory.laws.kit.samples import START
-from tests.contract.conftest import IN_MEMORY
-
-pytestmark = IN_MEMORY
 
 DAY = timedelta(days=1)
 

@@ -7,14 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attrs import evolve
 
 from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError
-from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.registry import installed_formats
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.indexing.prompt_record_json import record_object
 from chatmemory.pastchats.indexing.source_reading import MOST_ISSUES
@@ -138,8 +134,8 @@ def test_a_turn_that_is_there_is_not_embedded_again_and_equal_texts_are_embedded
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.index()
     past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
-    asked: list[str] = []
-    another = past.with_embedder(Noting("another", asked))
+    noting = Noting()
+    another, asked = past.with_embedder(noting), noting.asked
     assert another.index().turns == SourceChanges(new=1, unchanged=2)
     assert asked == [CHINESE[1]]
     past.write_text("one.json", role_list([("user", "ok"), ("assistant", "好"), ("user", "ok")]))
@@ -151,10 +147,11 @@ def test_a_turn_that_is_there_is_not_embedded_again_and_equal_texts_are_embedded
 class Noting:
     """An embedder of another model, which notes what it is asked for."""
 
+    model = "another"
     similarity_threshold = 0.3
 
-    def __init__(self, model: str, asked: list[str]) -> None:
-        self.model, self.asked = model, asked
+    def __init__(self) -> None:
+        self.asked: list[str] = []
 
     def unavailability(self) -> None:
         return None
@@ -184,53 +181,5 @@ def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_he
         assert other.index(past.folder).turns == SourceChanges(unchanged=1, superseded=1)
 
 
-def test_what_was_edited_away_is_marked_in_an_import_too(past: Indexed, tmp_path: Path) -> None:
-    def without_time(index: Indexed) -> list[object]:
-        return [{**json.loads(line), "created_at": ""} for line in exported(index)]
-
-    past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
-    past.index()
-    past.write("s1.jsonl", ASKED)
-    past.index()
-    (tmp_path / "other").mkdir()
-    with open_index(tmp_path / "other") as other:
-        other.run(other.live.import_records(exported(past))).unwrap()
-        assert other.rows() == past.rows() == [ASKED]
-        assert without_time(other) == without_time(past)
-
-
 def exported(past: Indexed) -> list[bytes]:
     return [json.dumps(record_object(record)).encode() for record in past.live.repository.records(EVERYTHING)]
-
-
-# --- formats ---
-
-
-def test_a_history_whose_format_is_not_installed_any_more_keeps_its_turns(past: Indexed) -> None:
-    known = installed_formats().unwrap()
-    past.write_text("diary.txt", "DIARY\n今天\n")
-    past.with_formats(evolve(known, by_name={**known.by_name, "diary": Diary()})).index()
-    path = past.write_text("diary.txt", "DIARY\n今天\n明天\n")
-    for _ in range(2):
-        report = past.index()
-        assert (report.failed, report.turns) == (1, SourceChanges())
-        assert [str(issue) for issue in report.issues] == [
-            f"{path}: unreadable: its format diary is not installed"
-        ]
-    assert past.rows() == [("user", "今天")]
-
-
-class Diary:
-    """A format of somebody else: a turn in each line."""
-
-    name = "diary"
-    version = 1
-    has_global_ids = False
-    known_roots: tuple[KnownRoot, ...] = ()
-
-    def claim(self, head: Head) -> Claim | None:
-        return Claim(95, "it says so") if head.text.startswith("DIARY") else None
-
-    def parse(self, reader: HistoryReader) -> Iterator[Parsed]:
-        for line in b"".join(reader.blocks()).decode().splitlines()[1:]:
-            yield PromptTurn(conversation_id="diary:1", role="user", content=line)

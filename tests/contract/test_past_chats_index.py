@@ -147,6 +147,19 @@ def test_a_bad_file_and_a_raising_reader_stop_nothing_and_take_nothing_away(past
     assert sorted(past.rows()) == kept
 
 
+def test_a_history_whose_format_is_not_installed_any_more_keeps_its_turns(past: Indexed) -> None:
+    past.write_text("diary.txt", "RAISE none\n")
+    past.with_formats(_with(Raising())).index()
+    kept = past.rows()
+    path = past.write_text("diary.txt", "RAISE none, and more\n")
+    for _ in range(2):
+        report = past.index()
+        assert (report.failed, report.turns) == (1, SourceChanges())
+        told = f"{path}: unreadable: its format raising is not installed"
+        assert [str(issue) for issue in report.issues] == [told]
+    assert past.rows() == kept != []
+
+
 def test_a_file_without_permission_is_an_issue(past: Indexed) -> None:
     path = past.write("s1.jsonl", ASKED)
     past.index()
@@ -219,12 +232,15 @@ def test_a_failing_embedder_ends_the_run_and_keeps_what_was_finished(past: Index
 def test_turns_leave_and_come_back_as_they_were(past: Indexed, tmp_path: Path) -> None:
     past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
     past.index()
-    lines = _exported(past)
+    past.write("s1.jsonl", ASKED, ANSWERED)
+    past.index()
+    lines = _exported(past)  # with what was edited away
+    assert len(lines) == 3
     (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other") as other:
         report = other.run(other.live.import_records([*lines, b"{}\n", b"no json\n", b"\n"])).unwrap()
-        assert report.turns.new == 3
         assert [issue.line for issue in report.issues] == [4, 5]
+        assert other.rows() == [ASKED, ANSWERED]
         assert _exported(other) == lines
         assert other.run(other.live.import_records(lines)).unwrap().turns.new == 0
 

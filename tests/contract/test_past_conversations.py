@@ -170,22 +170,14 @@ def test_the_opening_is_what_the_user_typed_first(past: SqlitePromptRepository, 
     assert (openings["claude_code:c2"], openings["claude_code:c3"]) == ("/init", "")
 
 
-FILTERED = [
-    (PromptFilter(projects=("SHOP",)), [("b", 2)]),
-    (PromptFilter(since=NOON + timedelta(minutes=2)), [("a", 3)]),
-    (PromptFilter(roles=("assistant",), until=NOON), [("b", 2)]),
-]
-
-
 def test_a_filter_means_conversations_that_hold_such_a_turn(
     past: SqlitePromptRepository, chats: Chats
 ) -> None:
     keep(past, talk("a", "1", "2", "3"))
-    keep(past, talk("b", "1", "2", at=NOON - timedelta(minutes=9), project="Shop"))
-    for which, expected in FILTERED:
-        listed = chats.chats.conversations(which).run_sync().unwrap().conversations
-        found = [(one.conversation_id.removeprefix("claude_code:"), one.turns) for one in listed]
-        assert found == expected, which
+    keep(past, talk("b", "1", "2", at=NOON - timedelta(minutes=9)))
+    late = PromptFilter(since=NOON + timedelta(minutes=2))
+    (found,) = chats.chats.conversations(late).run_sync().unwrap().conversations
+    assert (found.conversation_id, found.turns) == ("claude_code:a", 3)
 
 
 def test_a_conversation_is_read_from_its_start_and_behind_its_end_there_is_nothing(
@@ -282,13 +274,6 @@ def test_nothing_found_is_said_so(found: Past) -> None:
         recalled = found.recall(query)
         assert recalled.exchanges == ()
         assert recalled.text.startswith("# Memory Recall\nNothing found ")
-
-
-def test_a_recall_keeps_within_its_budget(found: Past) -> None:
-    for tokens in (1, 20, 60, 200, 2_000):
-        recalled = found.recall("webhook retries 数据库", tokens=tokens)
-        assert recalled.tokens <= max(tokens, 4)  # the bare heading
-        assert len(recalled.exchanges) + recalled.left_out == 2
 
 
 def test_a_running_session_and_its_subagents_are_not_told_what_they_know(found: Past) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
 
 import anyio
 import pytest
@@ -44,31 +46,33 @@ CHINESE = conversation(
 
 
 @asynccontextmanager
-async def run_extractive() -> AsyncGenerator[SkillRunner]:
-    async with ManagedRuntime(extractive) as runtime:
-        yield await runtime.service(SkillRunnerTag)
-
-
-@asynccontextmanager
-async def run_functions() -> AsyncGenerator[SkillRunner]:
-    layer = skills({SUMMARY: lambda request: request.messages[-1].content[: request.max_characters]})
+async def opened(layer: Layer[SkillRunnerTag, Any]) -> AsyncGenerator[SkillRunner]:
     async with ManagedRuntime(layer) as runtime:
         yield await runtime.service(SkillRunnerTag)
+
+
+FUNCTIONS = skills({SUMMARY: lambda request: request.messages[-1].content[: request.max_characters]})
 
 
 @asynccontextmanager
 async def run_openai_compatible() -> AsyncGenerator[SkillRunner]:
     async with http_server(Reply.completion("Ines: Lisbon, June, 6 days; peanut allergy.")) as server:
         settings = Layer.succeed(SkillSettingsTag, SkillSettings(base_url=server.url))
-        layer = settings >> openai_compatible
-        async with ManagedRuntime(layer) as runtime:
-            yield await runtime.service(SkillRunnerTag)
+        async with opened(settings >> openai_compatible) as runner:
+            yield runner
 
 
 Runs = Callable[[], AbstractAsyncContextManager[SkillRunner]]
 
 
-@pytest.fixture(params=[run_extractive, run_functions, run_openai_compatible])
+OPENED = {
+    "extractive": partial(opened, extractive),
+    "functions": partial(opened, FUNCTIONS),
+    "openai_compatible": run_openai_compatible,
+}
+
+
+@pytest.fixture(params=OPENED.values(), ids=OPENED)
 def runs(request: pytest.FixtureRequest) -> Runs:
     """Opened by each test itself: a runtime is left in the task that entered it, which a fixture cannot promise."""
     opens: Runs = request.param

@@ -86,10 +86,6 @@ class Client:
         except ConnectionResetError:
             return True
 
-    def close(self) -> None:
-        self.incoming.close()
-        self.socket.close()
-
 
 @final
 @define
@@ -103,24 +99,15 @@ class Server:
     @contextmanager
     def connected(self, *, receive_bytes: int | None = None) -> Generator[Client]:
         """Connect; the system takes no more than *receive_bytes* that the client does not read."""
-        client = self.connect(receive_bytes=receive_bytes)
-        try:
-            yield client
-        finally:
-            client.close()
-
-    def connect(self, *, receive_bytes: int | None = None) -> Client:
         at = urlsplit(self.url)
-        connection = socket.socket()
-        connection.settimeout(PATIENCE_SECONDS)
-        if receive_bytes is not None:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        try:
+        with socket.socket() as connection:
+            connection.settimeout(PATIENCE_SECONDS)
+            if receive_bytes is not None:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
             connection.connect((at.hostname, at.port))
-        except OSError:
-            connection.close()
-            raise
-        return Client(connection)
+            client = Client(connection)
+            with client.incoming:
+                yield client
 
     def asked(self, *lines: str, body: bytes = b"") -> Answer:
         """Send one request on a connection of its own, and return the answer."""

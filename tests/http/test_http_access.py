@@ -99,12 +99,6 @@ async def test_whoever_has_no_token_of_the_settings_is_a_stranger(status: int, h
         assert OWNER not in answer.text
 
 
-async def test_a_server_without_tokens_knows_one_user(client: httpx.AsyncClient) -> None:
-    await saved(client, "绿茶")
-    ignored = await client.get("/memories", headers={"Authorization": "Bearer whatever"})
-    assert ignored.json()["memories"][0]["namespace"] == {"user": "default", "app": ""}
-
-
 @for_each("name", ["user", "namespace"])
 async def test_a_user_is_nothing_that_a_request_can_name(client: httpx.AsyncClient, name: str) -> None:
     in_query = await client.get("/memories", params={name: "mei"})
@@ -141,17 +135,7 @@ async def test_a_token_reads_and_writes_the_conversations_that_are_shared_with_i
         listed = (await wang.get("/conversations")).json()["conversations"]
         assert [one["conversation"]["conversationId"] for one in listed] == ["wang/1"]
         assert (await wang.post("/conversations/wang%2F1/messages", json=said)).status_code == 201
-        for method, path, refusal in (
-            ("DELETE", "wang%2F1/messages", (403, "AccessDeniedError")),
-            ("GET", "mei%2F1", (404, "ConversationNotFoundError")),
-            ("POST", "mei%2F1/messages", (403, "AccessDeniedError")),
-            ("DELETE", "mei%2F1/messages", (404, "ConversationNotFoundError")),
-            ("GET", "mei%2F1/summaries/m", (404, "SummaryNotFoundError")),
-        ):
-            assert problem(await wang.request(method, f"/conversations/{path}", json=said)) == refusal, path
-        asked = {"conversationId": "mei/1", "userMessage": "hi"}
-        context = (await wang.post("/context", json=asked)).json()
-        assert [one["content"] for one in context["messages"]] == ["hi"]
+        assert problem(await wang.delete("/conversations/wang%2F1/messages")) == (403, "AccessDeniedError")
 
 
 CHANGES = [operation for operation in OPERATIONS if operation.changes]

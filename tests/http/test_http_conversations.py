@@ -5,10 +5,7 @@ from urllib.parse import quote
 
 import httpx
 
-from chatmemory.settings.memory_settings import StrategySettings
-from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http_api import api
 
 IDS = ["c", "会议/第一", "a b?c#d", "%2F", "..x", 'o\'brien "quoted"']
 
@@ -17,8 +14,8 @@ def at(conversation_id: str, *rest: str) -> str:
     return "/".join(["/conversations", quote(conversation_id, safe=""), *rest])
 
 
-def said(*texts: str, role: str = "user") -> dict[str, Any]:
-    return {"messages": [{"role": role, "content": text} for text in texts]}
+def said(*texts: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text} for text in texts]}
 
 
 async def add(client: httpx.AsyncClient, conversation_id: str, *texts: str) -> Any:
@@ -58,19 +55,6 @@ async def test_conversations_are_listed_with_their_openings_page_by_page(client:
     assert rest["next"] is None
 
 
-async def test_a_long_conversation_is_read_page_by_page_both_ways(client: httpx.AsyncClient) -> None:
-    async def page(**asked: int) -> tuple[list[str], Any]:
-        read = (await client.get(at("长", "messages"), params=asked)).json()
-        return [message["content"] for message in read["messages"]], read
-
-    await add(client, "长", *map(str, range(10)))
-    texts, newest = await page(limit=4)
-    assert texts == ["6", "7", "8", "9"]
-    assert (await page(limit=4, olderThan=newest["older"]))[0] == ["2", "3", "4", "5"]
-    await add(client, "长", "10")
-    assert (await page(newerThan=newest["newer"]))[0] == ["10"]
-
-
 async def test_a_conversation_is_read_as_of_a_version_or_a_time(client: httpx.AsyncClient) -> None:
     await add(client, "past", "一")
     await add(client, "past", "二", "三")
@@ -83,18 +67,12 @@ async def test_a_conversation_is_read_as_of_a_version_or_a_time(client: httpx.As
         assert words in answer.text
 
 
-async def test_a_branch_goes_its_own_way(client: httpx.AsyncClient) -> None:
+async def test_a_branch_names_its_parent_and_what_is_no_branch_is_refused(client: httpx.AsyncClient) -> None:
     await add(client, "trip", "一", "二", "三")
     answer = await client.post(at("trip", "fork"), json={"newId": "by rail", "version": 1})
-    assert answer.status_code == 201
-    assert answer.json()["isNew"] is True
-    await add(client, "by rail", "火车")
+    assert (answer.status_code, answer.json()["isNew"]) == (201, True)
     found = (await client.get(at("by rail"))).json()
-    assert (found["messageCount"], found["forkedFrom"]) == (
-        4,
-        {"conversationId": "trip", "version": 1, "seq": 3},
-    )
-    assert (await client.get(at("trip"))).json()["messageCount"] == 3
+    assert found["forkedFrom"] == {"conversationId": "trip", "version": 1, "seq": 3}
     for body, status in (
         ({"newId": "by rail", "version": 1}, 201),
         ({"newId": "trip"}, 412),
@@ -158,19 +136,6 @@ async def test_a_message_of_another_content_keeps_its_id_to_itself(client: httpx
     assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
     no_summary = await client.get(at("c", "summaries", "m1"))
     assert (no_summary.status_code, no_summary.json()["tag"]) == (404, "SummaryNotFoundError")
-
-
-async def test_a_summary_names_what_it_stands_for() -> None:
-    often = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
-    async with api(stacks.testing(strategy=often)) as client:
-        report = await add(client, "会", *(f"第{number}天我喜欢喝茶。" for number in range(6)))
-        (summary_id,) = report["history"]["summaryIds"]
-        origin = (await client.get(at("会", "summaries", summary_id))).json()
-        full = (await client.get(at("会", "messages"), params={"view": "full"})).json()["messages"]
-        covered = [message["id"] for message in full if message["coveredBy"] == summary_id]
-        assert covered == origin["summarizedMessageIds"]
-        model = (await client.get(at("会", "messages"))).json()["messages"]
-        assert [message["role"] for message in model][:1] == ["summary"]
 
 
 @for_each(

@@ -1,25 +1,19 @@
 """Large texts: pages end earlier and lead on, answers are whole, and what takes long leaves the event loop free."""
 
-import asyncio
 import json
 from pathlib import Path
 from threading import get_ident
 from typing import Any
 from urllib.parse import quote
 
-import anyio
 import httpx
-import pytest
 
 from chatmemory.effect import Effect
-from chatmemory.longterm.extraction.proposals import Speaker
-from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
 from chatmemory.text.long_work import beside_the_loop
 from chatmemory_layers import stacks
 from tests.http_api import api
 from tests.indexed import open_index
-from tests.patience import PATIENCE_SECONDS
 
 LARGE = "tea " * (MOST_CHARACTERS // 20)  # a fifth of an answer, and less than a body may have
 COUNT = 10
@@ -106,21 +100,3 @@ async def test_long_work_runs_in_another_thread_one_at_a_time() -> None:
 
 def test_long_work_runs_here_without_an_event_loop() -> None:
     assert beside_the_loop(get_ident).run_sync().unwrap() == get_ident()
-
-
-async def test_an_extraction_from_a_long_text_lets_others_run(
-    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A text of 900 KB held everybody else for a second."""
-    loop, has_run = asyncio.get_running_loop(), anyio.Event()
-
-    def find_when_others_have_run(text: str, *, role: Speaker) -> object:
-        asyncio.run_coroutine_threadsafe(has_run.wait(), loop).result(PATIENCE_SECONDS)
-        return extract_by_rules(text, role=role)
-
-    place = "chatmemory.longterm.extraction.extractors.extract_by_rules"
-    monkeypatch.setattr(place, find_when_others_have_run)
-    async with anyio.create_task_group() as group:
-        group.start_soon(lambda: client.post("/memory/extract", json={"content": "I like tea. " * 70_000}))
-        assert (await client.get("/health")).status_code == 200
-        has_run.set()

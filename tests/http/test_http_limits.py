@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Generator, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from signal import SIGTERM
@@ -153,34 +153,26 @@ def asked_for_nothing(server: Server) -> Answer:
     return server.asked(*POST, "Content-Length: 2", body=b"{}")
 
 
-def asked_on(client: Client, *lines: str) -> Answer:
-    client.send(*lines, HOST)
-    return client.answer()
-
-
 END = b"\n\r\n0\r\n\r\n"
 """Of a stream that has ended before anything more was said."""
-
-
-def streamed_to(server: Server, name: str) -> Client:
-    client = server.connect()
-    client.send("GET /stream HTTP/1.1", HOST, f"Authorization: {name}")
-    while b"begun" not in client.incoming.readline():
-        pass
-    return client
 
 
 def test_streams_have_places_of_their_own_which_nobody_holds_against_the_others(tmp_path: Path) -> None:
     with behind_the_door(tmp_path, places=3) as server, ExitStack() as streams:
 
         def stream(name: str) -> Client:
-            return streams.enter_context(closing(streamed_to(server, name)))
+            client = streams.enter_context(server.connected())
+            client.send("GET /stream HTTP/1.1", HOST, f"Authorization: {name}")
+            while b"begun" not in client.incoming.readline():
+                pass
+            return client
 
         other, first, second, third = map(stream, ("other", "greedy", "greedy", "greedy"))
         newest = stream("newest")
         for ended in (first, second):
             assert ended.incoming.read(len(END)) == END
-            assert asked_on(ended, "GET / HTTP/1.1").status == 200
+            ended.send(GET, HOST)
+            assert ended.answer().status == 200
         assert server.post("/conversations/c", {"text": "你好"}).status == 201
         server.process.send_signal(SIGTERM)
         for client in (other, third, newest):
@@ -204,9 +196,8 @@ def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
     with behind_the_door(tmp_path, places=2) as server:
         for number in range(DROPPED):
             with server.connected() as client:
-                client.socket.setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
-                )  # reset, not closed
+                # Reset, not closed.
+                client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                 client.socket.sendall(whole[: len(whole) * (number + 1) // DROPPED])
         # 503: the last of them are still being answered.
         eventually(lambda: server.post("/conversations/c", {"text": "还在"}), 201)

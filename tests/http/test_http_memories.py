@@ -8,10 +8,8 @@ from urllib.parse import quote
 import httpx
 
 from chatmemory.longterm.saving.save_form import LEAST_CONFIDENCE
-from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import (
     ExpirySettings,
-    ExtractionSettings,
     MemorySettings,
     PromotionSettings,
     Settings,
@@ -114,14 +112,6 @@ async def test_a_correction_changes_what_it_names_and_a_stale_one_is_told_so(
     assert await read(client, memory_id) == memory
 
 
-async def test_a_newer_fact_takes_the_place_of_an_older_one(client: httpx.AsyncClient) -> None:
-    old = await save(client, "我住在北京", createdAt="2025-03-14T12:00:00Z")
-    moved = await client.post(at(old, "supersede"), json={"memory": {"content": "我住在上海"}})
-    assert moved.status_code == 201
-    assert await listed(client) == ["我住在上海"]
-    assert (await read(client, old))["supersededBy"] == moved.json()["id"]
-
-
 async def test_a_memory_is_made_long_term_pinned_unpinned_and_forgotten(client: httpx.AsyncClient) -> None:
     memory_id = await save(client, TEA, memoryType="short_term")
     promoted = await client.post(at(memory_id, "promote"), json={})
@@ -157,24 +147,16 @@ async def test_a_memory_update_is_read_as_document_002_writes_it_and_saved_as_it
     assert twice["path"] == "$.body.update.should_store"
 
 
-async def test_a_context_holds_memories_and_the_conversation_and_counts_their_use(
+async def test_a_context_counts_the_use_of_its_memories_unless_it_is_a_peek(
     client: httpx.AsyncClient,
 ) -> None:
     memory_id = await save(client, TEA)
-    messages = [{"role": "user", "content": "早"}, {"role": "assistant", "content": "早上好"}]
-    await client.post("/conversations/c/messages", json={"messages": messages})
-    asked = {
-        "conversationId": "c",
-        "userMessage": "我喜欢喝什么茶?",
-        "instructions": {"system": "be kind"},
-    }
-    looked_at = (await client.post("/context", json={**asked, "peek": True})).json()
-    assert (await read(client, memory_id))["accessCount"] == 0
-    context = (await client.post("/context", json=asked)).json()
-    assert context["memoryIds"] == looked_at["memoryIds"] == [memory_id]
-    assert [message["role"] for message in context["messages"]] == ["system", "user", "assistant", "user"]
-    assert TEA in context["messages"][0]["content"]
-    assert (await read(client, memory_id))["accessCount"] == 1
+    for peek, used in ((True, 0), (False, 1)):
+        asked = {"conversationId": "c", "userMessage": "我喜欢喝什么茶?", "peek": peek}
+        context = (await client.post("/context", json=asked)).json()
+        assert context["memoryIds"] == [memory_id]
+        assert TEA in context["messages"][0]["content"]
+        assert (await read(client, memory_id))["accessCount"] == used
 
 
 @for_each("memory_id", ["recall", "turn", "auto-save"])
@@ -184,21 +166,16 @@ async def test_a_memory_may_be_called_as_an_operation_is(client: httpx.AsyncClie
     assert (await client.delete(at(memory_id))).status_code == 200
 
 
-async def test_a_use_that_is_told_twice_counts_once_and_promotes_what_is_used_in_enough_sessions() -> None:
-    promotion = PromotionSettings(after_sessions=3)
+async def test_a_use_that_is_told_twice_counts_once_and_says_what_it_promotes() -> None:
+    promotion = PromotionSettings(after_sessions=1)
     memory = MemorySettings(store=StoreSettings(backend="in_memory"), promotion=promotion)
     async with api(stacks.configured(Settings(memory=memory))) as client:
         memory_id = await save(client, "I never eat peanuts.", memoryType="short_term", sessionId="s0")
-        asked = {"memoryIds": [], "query": "A snack without peanuts, please?"}
-        for session, promoted in (("s1", []), ("s2", []), ("s3", [memory_id])):
-            use: dict[str, Any] = {
-                "json": {**asked, "sessionId": session},
-                "headers": {"Idempotency-Key": session},
-            }
-            first, _again = [await client.post("/memories/uses", **use) for _ in range(2)]
-            assert first.json() == {"used": 1, "promoted": promoted}
-            assert (await read(client, memory_id))["accessCount"] == int(session[1])
-            assert ((await read(client, memory_id))["memoryType"] == "long_term") is bool(promoted)
+        asked = {"memoryIds": [], "query": "A snack without peanuts, please?", "sessionId": "s1"}
+        use: dict[str, Any] = {"json": asked, "headers": {"Idempotency-Key": "k"}}
+        first, _again = [await client.post("/memories/uses", **use) for _ in range(2)]
+        assert first.json() == {"used": 1, "promoted": [memory_id]}
+        assert (await read(client, memory_id))["accessCount"] == 1
 
 
 async def test_a_newer_statement_ends_the_older_one_and_is_undone(client: httpx.AsyncClient) -> None:
@@ -271,18 +248,11 @@ async def test_what_is_true_no_longer_is_listed_and_counted_when_it_is_asked_for
     await some(client)
     answer = await client.post(at("a", "supersede"), json={"memory": {"content": "Drinks oolong"}})
     assert answer.status_code == 201
+    assert (await read(client, "a"))["supersededBy"] == answer.json()["id"]
     assert await listed(client, superseded="true") == ["Drinks green tea"]
     assert (await facets(client, superseded="true"))["categories"] == {"preference": 1}
     assert (await facets(client))["total"] == 4
     assert await listed(client, source="inferred") == ["Ships on Thursdays"]
-
-
-@for_each("filters", [{"source": "gossip"}, {"superseded": "perhaps"}, {"category": "x"}])
-async def test_a_filter_that_is_none_is_refused(client: httpx.AsyncClient, filters: dict[str, str]) -> None:
-    for path in ("/memories", "/memory/facets"):
-        answer = await client.get(path, params=filters)
-        assert answer.status_code == 422, answer.text
-        assert next(iter(filters)) in answer.json()["detail"]
 
 
 # --- Values, forgetting by origin, and the end of a session ---
@@ -342,6 +312,7 @@ async def test_values_are_listed_by_how_their_keys_begin_and_each_app_has_its_ow
     rest = (await client.get("/values", params={"limit": 2, "after": page["next"]})).json()
     assert (len(page["memories"]), len(rest["memories"]), rest["next"]) == (2, 1, None)
     await put(client, "coffee", 2, app="editor")
+    assert await keys(client, app="editor") == ["coffee"]
     assert [await value(client, "coffee", app="editor"), await value(client, "coffee")] == [2, 1]
     assert (await client.get("/values/coffee", params={"app": "other"})).status_code == 404
 
@@ -368,20 +339,14 @@ async def test_memories_are_forgotten_by_where_they_come_from_or_all_that_the_to
     assert set(await listed(client)) == set()
 
 
-@for_each(("at_session_end", "left"), [(True, {"long", "other"}), (False, {"long", "other", "short"})])
-async def test_the_end_of_a_session_removes_what_the_configuration_says(
-    *, at_session_end: bool, left: set[str]
-) -> None:
-    memory = MemorySettings(
-        store=StoreSettings(backend="in_memory"), expiry=ExpirySettings(at_session_end=at_session_end)
-    )
+async def test_the_end_of_a_session_says_how_much_it_removes() -> None:
+    expiry = ExpirySettings(at_session_end=True)
+    memory = MemorySettings(store=StoreSettings(backend="in_memory"), expiry=expiry)
     async with api(stacks.configured(Settings(memory=memory))) as client:
-        await save(client, "short", sessionId="s", memoryType="short_term")
-        await save(client, "long", sessionId="s", memoryType="long_term")
-        await save(client, "other", sessionId="t", memoryType="short_term")
-        ended = await client.post("/sessions/s/end", json={})
-        assert ended.json() == {"removed": 3 - len(left)}
-        assert set(await listed(client)) == left
+        for session in "st":
+            await save(client, f"of {session}", sessionId=session, memoryType="short_term")
+        assert (await client.post("/sessions/s/end", json={})).json() == {"removed": 1}
+        assert await listed(client) == ["of t"]
 
 
 # --- ``POST /memory/extract``, as document 002 requires; its scenarios are those of ``tests/invariants`` ---
@@ -399,12 +364,8 @@ async def extracted(client: httpx.AsyncClient, **message: str) -> Any:
 async def test_an_extraction_is_told_with_its_surest_proposal_and_saves_nothing(
     client: httpx.AsyncClient,
 ) -> None:
-    found = await extracted(client, content=PREFERENCE)
-    assert (found["key"], found["value"], found["category"]) == ("编程语言偏好", "Python", "preference")
-    assert found["confidence"] >= 0.8
     advised = await extracted(client, content=ADVICE, role="assistant")
     assert advised["key"] == "开发工具推荐"
-    assert "VS Code" in advised["value"]
     found = await extracted(client, content=f"{FACT}。{PREFERENCE}")
     confidences = [one["confidence"] for one in found["proposals"]]
     assert confidences == sorted(confidences, reverse=True)
@@ -413,37 +374,9 @@ async def test_an_extraction_is_told_with_its_surest_proposal_and_saves_nothing(
     assert (await client.get("/memories")).json()["memories"] == []
 
 
-async def test_a_role_that_is_null_is_an_absent_role(client: httpx.AsyncClient) -> None:
-    answers = [
-        await client.post("/memory/extract", json={"content": PREFERENCE, **role})
-        for role in ({}, {"role": None}, {"role": "user"})
-    ]
-    assert [answer.status_code for answer in answers] == [200] * 3
-    assert answers[0].json() == answers[1].json() == answers[2].json()
-
-
 @for_each("content", ["好的", "嗯", "ok", "thanks!", "", "   "])
 async def test_handle_empty_or_meaningless_content(client: httpx.AsyncClient, content: str) -> None:
     found = await extracted(client, content=content)
     assert found["confidence"] < LEAST_CONFIDENCE
     assert (found["key"], found["value"], found["category"]) == ("", content, "fact")
     assert found["proposals"] == []
-
-
-async def test_content_is_required_and_role_is_user_or_assistant(client: httpx.AsyncClient) -> None:
-    for message, path in (({}, "$.body.content"), ({"content": FACT, "role": "boss"}, "$.body.role")):
-        answer = await client.post("/memory/extract", json=message)
-        assert answer.status_code == 422
-        assert [problem["path"] for problem in answer.json()["problems"]] == [path]
-
-
-async def test_rules_stand_in_for_a_skill_that_does_not_run_and_say_so() -> None:
-    memory = MemorySettings(
-        extraction=ExtractionSettings(extractor="skill"),
-        embedding=EmbeddingSettings(provider="none"),
-        store=StoreSettings(backend="in_memory"),
-    )
-    async with api(stacks.configured(Settings(memory=memory))) as client:
-        found = await extracted(client, content=PREFERENCE)
-        assert (found["key"], found["extractor"]) == ("编程语言偏好", "rules")
-        assert "memory-extraction" in found["note"]

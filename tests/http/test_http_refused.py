@@ -8,32 +8,24 @@ import pytest
 
 from tests.for_each import for_each
 from tests.forked import run_forked
-from tests.http.served import CHATMEMORY, Answer, Server, started
+from tests.http.served import CHATMEMORY, Answer, Server, served
+from tests.http.test_http_schemathesis import ENVIRONMENT
 
 TOKEN = "geheimnis-geheimnis"
-READER = "nur-zum-lesen-1234"
 HOST = "Host: localhost"
 JSON = "Content-Type: application/json"
 
 
-def settings(folder: Path, *, token: str = "") -> tuple[str | Path, ...]:
-    """Return the options of a server over stores in *folder*."""
-    config = folder / "chatmemory.toml"
-    reader = f'[server.tokens.reader]\ntoken = "{READER}"\nuser = "r"\nreadOnly = true\n'
-    config.write_text(f'[server]\ntoken = "{token}"\n\n{reader}' if token else "")
-    stores = ("--store", folder / "memory.db", "--past-chats", folder / "past.db")
-    return ("--config", config, *stores, "--port", "0")
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    with started(CHATMEMORY, "serve", *settings(tmp_path_factory.mktemp("open"))) as server:
+    with served(tmp_path_factory.mktemp("open") / "memory.db") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    with started(CHATMEMORY, "serve", *settings(tmp_path_factory.mktemp("locked"), token=TOKEN)) as server:
+    environment = {**ENVIRONMENT, "CHATMEMORY_SERVER_TOKEN": TOKEN}
+    with served(tmp_path_factory.mktemp("locked") / "memory.db", environment=environment) as server:
         yield server
 
 
@@ -49,9 +41,8 @@ def test_what_a_hostile_page_sends_is_refused(server: Server) -> None:
     assert remembered(server, "Content-Type: text/plain").problem == "415 UnsupportedMediaTypeError"
     assert server.asked("GET /memories HTTP/1.1", "Host: evil.example:8642").problem == "421 HostRefusedError"
     assert remembered(server, JSON, body=b"x" * 2_000_000).problem == "413 ContentTooLargeError"
-    for deep in (b"[" * 100_000, b'[{"content":"x","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"):
-        refused = remembered(server, JSON, body=b'{"memories":' + deep)
-        assert refused.problem == "422 DataValidationError"
+    deep = b'{"memories":[{"content":"x","value":' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"
+    assert remembered(server, JSON, body=deep).problem == "422 DataValidationError"
     assert remembered(server, JSON).status == 201
 
 
@@ -78,8 +69,8 @@ def test_an_id_may_hold_whatever_a_path_can_say_but_nul(server: Server) -> None:
 
 def test_whoever_bears_no_known_token_or_two_is_refused(locked: Server) -> None:
     """Of two, a proxy may have added one, and a client sent the other: they would be taken for each other."""
-    bearers = (f"Authorization: Bearer {TOKEN}", f"Authorization: Bearer {READER}")
-    wrong = [(), ("Authorization: Bearer 秘密秘密",), (f"{bearers[0]}x",), bearers, bearers[::-1]]
+    bearers = (f"Authorization: Bearer {TOKEN}", f"Authorization: Bearer {TOKEN}x")
+    wrong = [(), ("Authorization: Bearer 秘密秘密",), bearers[1:], bearers, bearers[::-1]]
     for headers in wrong:
         answer = remembered(locked, JSON, *headers)
         assert answer.problem == "401 UnauthorizedError", headers
@@ -103,38 +94,17 @@ def test_nobody_without_a_token_sends_bodies(locked: Server) -> None:
         assert client.is_closed()
 
 
-def test_a_token_opens_the_door_as_far_as_it_reaches(locked: Server) -> None:
-    assert remembered(locked, JSON, f"Authorization: Bearer {TOKEN}").status == 201
-    assert remembered(locked, JSON, f"authorization: bearer {TOKEN}").status == 201
-    reader = f"Authorization: Bearer {READER}"
-    assert remembered(locked, JSON, reader).problem == "403 ForbiddenError"
-    assert locked.asked("GET /memories HTTP/1.1", HOST, reader).json["memories"] == []
-
-
-def test_neither_tokens_nor_words_are_logged(tmp_path: Path) -> None:
-    said = '{"memories":[{"content":"静悄悄","sessionId":"sitzung-7"}]}'.encode()
-    with started(CHATMEMORY, "serve", *settings(tmp_path, token=TOKEN)) as server:
-        assert remembered(server, JSON, f"Authorization: Bearer {TOKEN}", body=said).status == 201
-        assert remembered(server, JSON, f"Authorization: Bearer {TOKEN}1", body=said).status == 401
-        exit_code, log = server.terminated()
-    assert exit_code == 0
-    assert "POST /memories 201 " in log
-    assert "POST /memories 401 " in log
-    assert not [word for word in (TOKEN, "静悄悄", "sitzung-7") if word in log]
-
-
-def test_an_option_that_cannot_be_is_told_in_one_line_and_nothing_is_opened(
-    server: Server, tmp_path: Path
-) -> None:
-    port = server.url.rstrip("/").rpartition(":")[2]
+def test_an_option_that_cannot_be_is_told_in_one_line_and_nothing_is_opened(tmp_path: Path) -> None:
+    config = tmp_path / "chatmemory.toml"
+    config.touch()
+    stores = ("--store", tmp_path / "memory.db", "--past-chats", tmp_path / "past.db")
+    options = ("--config", config, *stores, "--port", "0")
     for name, value, code, told in (
         ("--host", "0.0.0.0", 7, "other machines reach this address, so clients need a token"),
-        ("--port", port, 7, f"{port} of 127.0.0.1 is taken"),
         ("--port", "65536", 2, "65536 is not in the range 0<=x<=65535"),
         ("--user", "", 7, "server.user: "),
-        ("--host", "", 7, "server.host: "),
     ):
-        done = run_forked(CHATMEMORY, "serve", *settings(tmp_path), name, value)
+        done = run_forked(CHATMEMORY, "serve", *options, name, value)
         assert (done.returncode, done.stdout) == (code, ""), name
         assert told in done.stderr.splitlines()[-1]
         assert "Traceback" not in done.stderr

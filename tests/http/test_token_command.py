@@ -69,10 +69,8 @@ def test_names_are_written_as_toml_has_them(name: str, user: str) -> None:
     [
         ((), "Missing argument 'NAME'"),
         (("",), "the log shows this name"),
-        (("(nobody)",), "the log shows this name"),
         (("a\nb",), "the log shows this name"),
         (("phone", "--user", ""), "--user"),
-        (("phone", "--user", "a\tb"), "--user"),
         (("phone", "--days", "-1"), "--days"),
         (("phone", "--days", "99999999"), "--days"),
     ],
@@ -96,7 +94,6 @@ def server(tokens: dict[str, tuple[str, str]], tmp_path_factory: pytest.TempPath
     configuration = (
         f'{tokens["new"][1]}previousHash = "{previous["hash"]}"\npreviousExpires = {previous["expires"]}\n'
         f'[server.tokens.guest]\ntoken = "{PLAIN}"\nuser = "mei"\n'
-        f'[server.tokens.former]\nhash = "{token_hash("former")}"\nexpires = 2020-02-02\nuser = "mei"\n'
     )
     folder = tmp_path_factory.mktemp("tokens")
     with started(*serving(folder, configuration, "--host", "0.0.0.0")) as server:
@@ -115,9 +112,6 @@ def test_the_server_takes_both_tokens_of_a_name_and_no_other_and_says_which_to_r
         guess,
     ]
     assert [status(server, token) for token in asked] == [200, 200, 401, 401, 200, 401]
-    answer = server.asked("GET /memories HTTP/1.1", "Host: localhost", "Authorization: Bearer former")
-    assert answer.problem == "401 UnauthorizedError"
-    assert "has expired (2020-02-02)" in answer.json["detail"]
     log = server.logged()
     for line in ("200 by phone", "200 by guest", r"401 by \(nobody\)"):
         assert re.search(rf"GET /memories {line} ", log), line
@@ -125,7 +119,6 @@ def test_the_server_takes_both_tokens_of_a_name_and_no_other_and_says_which_to_r
     assert not [token for token in asked if token in log]
     assert "server.tokens.guest.token is in plain text in the configuration" in log
     assert "'chatmemory token guest'" in log
-    assert "the token of former has expired (2020-02-02): 'chatmemory token former' makes another" in log
     assert "the token of phone" not in log
 
 

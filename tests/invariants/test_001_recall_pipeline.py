@@ -2,16 +2,20 @@
 
 import logging
 import sqlite3
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from chatmemory import (
     ChatContextBuilder,
     ChatMemory,
+    Effect,
     EmbedderTag,
+    EmbeddingError,
     Layer,
     LongTermMemory,
     LongTermMemoryService,
@@ -22,6 +26,7 @@ from chatmemory import (
     TestClock,
 )
 from chatmemory.context.agent_prompt import AgentTurn, agent_messages, agent_prompt
+from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.space import Embedding
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.longterm.recall.recall_ranking import time_decay
@@ -30,7 +35,6 @@ from chatmemory.settings.memory_settings import MemorySettings, RetrievalSetting
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.from_settings import embedder_from_settings
 from tests.invariants.conftest import LEGACY_USER, USER
-from tests.invariants.counting_embedder import CountingEmbedder, given
 from tests.unit.sqlite.desktop_files import desktop_file
 
 HALF_AN_HOUR = timedelta(minutes=30)
@@ -129,13 +133,33 @@ class TestDeepSeek:
         assert "embed" in caplog.text
 
 
-class WithCountingEmbedder:
-    counting = CountingEmbedder()
+class CountingEmbedder:
+    """Answers ``(1, 0)`` for every text, and fails when it is told to."""
 
+    model = "counting"
+    similarity_threshold = 0.3
+    problem: EmbeddingProblem = "unavailable"
+    fails = False
+    calls = 0
+
+    def unavailability(self) -> None:
+        return None
+
+    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
+        def ask() -> Effect[Matrix, EmbeddingError]:
+            self.calls += 1
+            if self.fails:
+                return Effect.fail(EmbeddingError(self.model, self.problem))
+            return Effect.succeed(np.array([[1.0, 0.0]] * len(texts), dtype=np.float32))
+
+        return Effect.sync(ask).bind(lambda made: made)
+
+
+class WithCountingEmbedder:
     @pytest.fixture
     def embedder(self) -> stacks.Embedders:
-        self.counting.reset()
-        return given(self.counting)
+        self.counting = CountingEmbedder()
+        return Layer.succeed(EmbedderTag, self.counting)
 
 
 class TestEmbedderThatFails(WithCountingEmbedder):
@@ -170,12 +194,8 @@ class TestEmbedderThatFails(WithCountingEmbedder):
 # --- D2 ---
 
 
-class TestVectorsOfTheirOwn:
+class TestVectorsOfTheirOwn(WithCountingEmbedder):
     """以给定的向量检验阈值与衰减:查询的向量总是 (1, 0)。"""
-
-    @pytest.fixture
-    def embedder(self) -> stacks.Embedders:
-        return given(CountingEmbedder())
 
     async def remember(self, memory: LongTermMemory, similarity: float, **fields: object) -> str:
         row = (similarity, (1 - similarity**2) ** 0.5)

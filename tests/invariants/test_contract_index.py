@@ -1,6 +1,5 @@
 """The index of contracts is complete and true: every contract is in it, and every invariant has a test that exists."""
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 import yaml
 
 from tests.for_each import for_each
+from tests.invariants.test_requirements import ROOT, tests_in
 
-ROOT = Path(__file__).parents[2]
 CONTRACTS = ROOT / "schemas/contracts"
 FEATURE = Path(__file__).with_name("004_prompt_memory.feature")
 
@@ -20,17 +19,6 @@ def loaded(file: str) -> Any:
 
 INDEX: list[dict[str, Any]] = loaded("CONTRACT_INDEX.yml")["contracts"]
 OF_004 = [row for row in INDEX if row["id"] != "requirements"]
-
-
-def written_tests() -> set[str]:
-    sources = (path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
-    functions = (
-        node
-        for source in sources
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
-    return {function.name for function in functions if function.name.startswith("test_")}
 
 
 def test_every_contract_of_the_folder_is_in_the_index_once_with_what_it_covers() -> None:
@@ -59,7 +47,8 @@ def test_each_invariant_and_journey_has_tests_that_exist(row: dict[str, Any]) ->
     contract = loaded(row["file"])
     promises = contract.get("invariants", [contract])
     assert [promise for promise in promises if not promise["tests"]] == []
-    assert {name for promise in promises for name in promise["tests"]} <= written_tests()
+    written = set[str]().union(*map(tests_in, Path(__file__).parent.glob("test_*.py")))
+    assert {name for promise in promises for name in promise["tests"]} <= written
 
 
 def test_each_scenario_of_the_feature_file_belongs_to_a_contract_with_its_tags() -> None:

@@ -90,7 +90,7 @@ async def test_a_long_text_is_sent_by_its_beginning_and_a_lone_surrogate_as_a_re
         assert server.requests[0].json["input"] == ["中" * 6_000, "a\ufffdb"]
 
 
-# --- The answer; how an endpoint misbehaves: tests/reliability/test_embedding_endpoint.py ---
+# --- The answer; how an endpoint misbehaves: tests/reliability/test_embedding_endpoint.py; odd rows: test_unit_vectors.py
 
 
 @for_each(
@@ -110,7 +110,6 @@ def test_vectors_are_read_in_any_form_and_order(said: list[object]) -> None:
 
 ODD: Final[list[tuple[object, EmbeddingProblem]]] = [
     (data(*VECTORS, [1.0, 1.0]), "wrong_count"),
-    (data([float("inf"), 1.0], [1.0, 2.0]), "not_finite"),
     (data([1.0, None], [1.0, 2.0]), "not_finite"),
     (data(in_base64([float("nan"), 1.0]), [1.0, 2.0]), "not_finite"),
     (data([1.0, 2.0], [1.0, 2.0, 3.0]), "wrong_dimension"),
@@ -124,8 +123,6 @@ ODD: Final[list[tuple[object, EmbeddingProblem]]] = [
     (data("AAAAAAAA!AAAAAAAA", in_base64([1.0, 2.0, 3.0])), "malformed"),
     (data("中文", "中文"), "malformed"),
     (data(7, 8), "malformed"),
-    (data([10**400, 1], [1, 2]), "malformed"),
-    (data(["a", "b"], ["c", "d"]), "malformed"),
 ]
 
 

@@ -1,19 +1,17 @@
-"""What a test has beside the store that it looks at: a connection of its own, and a process that opens it and is killed."""
+"""What a test opens itself: repositories, and connections beside them; and why a store cannot be opened."""
 
-import asyncio
-import random
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any
 
 import asyncpg
+import pytest
 
-OPENS_A_STORE: Final = (
-    "import asyncio, sys; from chatmemory.settings.memory_settings import PostgresSettings;"
-    "from chatmemory_layers.postgres.engine.database import open_database;"
-    "print('ready', flush=True); asyncio.run(open_database(PostgresSettings(dsn=sys.argv[1])).__aenter__())"
-)
+from chatmemory import EffectFailed, RepositoryError
+from chatmemory.settings.memory_settings import PostgresSettings
+from chatmemory_layers.postgres.engine.database import open_database
+from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 
 
 def name_of(dsn: str) -> str:
@@ -30,19 +28,22 @@ async def connected(dsn: str) -> AsyncGenerator[Any]:
         await connection.close()
 
 
-async def open_and_be_killed(dsn: str, *, most_seconds: float) -> None:
-    """Open the store in another process, and kill that process within *most_seconds*, wherever it is by then."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        OPENS_A_STORE,
-        dsn,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    assert child.stdout is not None
-    await child.stdout.readline()
-    await asyncio.sleep(random.uniform(0, most_seconds))
-    if child.returncode is None:
-        child.kill()
-    await child.wait()
+@asynccontextmanager
+async def open_messages(dsn: str, **settings: Any) -> AsyncGenerator[PostgresMessageRepository]:
+    async with open_database(PostgresSettings(dsn=dsn, **settings)) as database:
+        yield PostgresMessageRepository(database)
+
+
+@asynccontextmanager
+async def open_memories(dsn: str, **settings: Any) -> AsyncGenerator[PostgresMemoryRepository]:
+    async with open_database(PostgresSettings(dsn=dsn, **settings)) as database:
+        yield PostgresMemoryRepository(database)
+
+
+async def refusal_of(dsn: str, **settings: Any) -> RepositoryError:
+    """Return why a store cannot be opened."""
+    with pytest.raises(EffectFailed) as refused:
+        async with open_database(PostgresSettings(dsn=dsn, **settings)):
+            pytest.fail("it opened")
+    assert isinstance(refused.value.error, RepositoryError)
+    return refused.value.error

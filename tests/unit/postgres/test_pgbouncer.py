@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Generator
+from typing import Any, Final
 
 import pytest
 
@@ -10,16 +11,15 @@ from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
-from chatmemory.settings.memory_settings import PostgresSettings
-from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.bouncer import bouncer_of
 from tests.guarded_store import guarded_store
+from tests.unit.postgres.beside import open_messages
 from tests.unit.postgres.said import NOW, batch, stored_ids, summary
 
 CLIENTS, BATCHES = 12, 15
 SPACE = EmbeddingSpace("模型", 3)
+UNCACHED: Final[dict[str, Any]] = {"statement_cache_size": 0, "pool_size": 2}
 
 
 @pytest.fixture
@@ -30,7 +30,6 @@ def bouncer(dsn: str) -> Generator[str]:
 
 async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
     """Without a statement cache, the setting for a PgBouncer that knows nothing of prepared statements."""
-    settings = PostgresSettings(dsn=bouncer, statement_cache_size=0, pool_size=2)
 
     async def remember(memories: MemoryRepository, namespace: Namespace, client: int) -> None:
         draft = remembered(f"{client}", namespace=namespace, terms="绿茶", space=SPACE, vector=unit(1, 0, 0))
@@ -41,8 +40,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
         assert (await memories.forget(Forgetting(namespace)).or_raise()).embeddings == 1
 
     async def talk(client: int) -> None:
-        async with open_database(settings) as database:
-            repository = PostgresMessageRepository(database)
+        async with open_messages(bouncer, **UNCACHED) as repository:
             own, ids = f"对话 {client}", [f"{client}-{number}" for number in range(BATCHES)]
             for number, id_ in enumerate(ids):
                 await asyncio.gather(
@@ -52,13 +50,12 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
                     repository.summarizations_of("all", id_).or_raise(),
                 )
                 assert await stored_ids(repository, own) == ids[: number + 1]
-            await remember(PostgresMemoryRepository(database), Namespace(own), client)
+            await remember(PostgresMemoryRepository(repository.database), Namespace(own), client)
             await repository.summarize(summary(own, "s", *ids[:3], at_version=BATCHES)).or_raise()
             await repository.clear(own, now=NOW).or_raise()
 
     await asyncio.gather(*map(talk, range(CLIENTS)))
-    async with open_database(settings) as database:
-        repository = PostgresMessageRepository(database)
+    async with open_messages(bouncer, **UNCACHED) as repository:
         everything = await stored_ids(repository, "all")
         assert len(everything) == CLIENTS * BATCHES
         for client in range(CLIENTS):
@@ -73,8 +70,7 @@ async def test_each_client_sees_what_is_its_own_in_sessions_that_all_share() -> 
     """With row-level security: who acts is told in each transaction, and to no session."""
 
     async def talk(client: int) -> None:
-        async with open_database(settings) as database:
-            repository = PostgresMessageRepository(database)
+        async with open_messages(address, row_security=True, **UNCACHED) as repository:
             own = Namespace(f"{client}")
             with acting_as(Principal(name=own.user, namespace=own, granted=(Granted(own),))):
                 for number in range(BATCHES):
@@ -86,19 +82,16 @@ async def test_each_client_sees_what_is_its_own_in_sessions_that_all_share() -> 
 
     async with guarded_store() as store:
         with bouncer_of(store.serving) as address:
-            settings = PostgresSettings(dsn=address, statement_cache_size=0, pool_size=2, row_security=True)
             await asyncio.gather(*map(talk, range(CLIENTS)))
 
 
 async def test_a_statement_cache_behind_an_old_pgbouncer_is_named_with_its_cure(bouncer: str) -> None:
     """From 1.21 on, PgBouncer knows prepared statements; then nothing fails."""
-    settings = PostgresSettings(dsn=bouncer, pool_size=4)
     problems: set[str] = set()
 
     async def talk(client: int) -> None:
         try:
-            async with open_database(settings) as database:
-                repository = PostgresMessageRepository(database)
+            async with open_messages(bouncer, pool_size=4) as repository:
                 for number in range(BATCHES):
                     outcome = await repository.append(batch(f"{client}", f"{client}-{number}"))
                     if isinstance(outcome, Failure):

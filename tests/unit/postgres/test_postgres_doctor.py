@@ -19,10 +19,10 @@ from chatmemory_layers.postgres.engine.health_statements import INDEXES
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS
 from chatmemory_layers.postgres.engine.store_checks import TABLES, store_checks
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
+from tests.unit.postgres.beside import open_messages
 from tests.unit.postgres.said import batch, stored_ids, summary
 
 CODES = ["S001", "S004", "S005", "S006", *(f"S0{number}" for number in range(10, 18))]
@@ -50,8 +50,8 @@ SELECT pg_stat_force_next_flush()
 async def place() -> AsyncGenerator[str]:
     """A store of its own, with a message that waits for its strategy."""
     async with copied_store() as dsn:
-        async with open_database(PostgresSettings(dsn=dsn)) as database:
-            await PostgresMessageRepository(database).append(batch("c", "1", is_due=True)).or_raise()
+        async with open_messages(dsn) as repository:
+            await repository.append(batch("c", "1", is_due=True)).or_raise()
         yield dsn
 
 
@@ -161,46 +161,30 @@ async def test_a_database_without_a_store_is_looked_at_and_stays_empty() -> None
 
 GUIDE: Final = Path(__file__).parents[3] / "docs" / "guides" / "postgresql.md"
 WHO: Final = Namespace("梅")
-QUESTION: Final = MemorySearch(WHO, "", ("tea",), None, None)
-
-
-def statements() -> list[str]:
-    return re.findall(r"```sql\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 async def fill(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        messages = PostgresMessageRepository(database)
+    async with open_messages(dsn) as messages:
         for number in range(8):
             await messages.append(batch(f"对话 {number}", *(f"{place}" for place in range(5)))).or_raise()
         await messages.summarize(summary("对话 1", "s", "0", "1", at_version=1)).or_raise()
         one = remembered("m", "likes tea", namespace=WHO, terms="tea")
-        await PostgresMemoryRepository(database).store((one,)).or_raise()
+        await PostgresMemoryRepository(messages.database).store((one,)).or_raise()
 
 
 async def check(dsn: str) -> None:
     """Assert that everything is there, and that the store goes on."""
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        messages = PostgresMessageRepository(database)
+    async with open_messages(dsn) as messages:
         assert len(await stored_ids(messages, "对话 1")) == 6
         for number in (0, *range(2, 8)):
             assert await stored_ids(messages, f"对话 {number}") == ["0", "1", "2", "3", "4"]
             await messages.append(batch(f"对话 {number}", "4", "5")).or_raise()
             assert await stored_ids(messages, f"对话 {number}") == ["0", "1", "2", "3", "4", "5"]
-        found = await PostgresMemoryRepository(database).search(QUESTION).or_raise()
+        query = MemorySearch(WHO, "", ("tea",), None, None)
+        found = await PostgresMemoryRepository(messages.database).search(query).or_raise()
         assert [each.memory.id for each in found.found] == ["m"]
     told = await store_checks(PostgresSettings(dsn=dsn))
     assert {one.code for one in told if one.severity != "ok"} <= {"S014"}  # the tests' server does not sync
-
-
-async def test_the_sql_of_the_guide_leaves_a_store_that_goes_on() -> None:
-    assert len(statements()) == 2
-    async with fresh_database() as dsn:
-        await fill(dsn)
-        await run_in(dsn, *statements())
-        await check(dsn)
-        partitions = "SELECT count(*) AS count FROM pg_inherits WHERE inhparent = 'chat_message'::regclass"
-        assert (await run_in(dsn, partitions))[0]["count"] == 4
 
 
 def copy(dsn: str, other: str) -> None:
@@ -212,9 +196,14 @@ def copy(dsn: str, other: str) -> None:
     subprocess.run(restore, check=True, capture_output=True, input=dumped.stdout)
 
 
-async def test_a_dump_that_is_restored_is_the_same_store() -> None:
+async def test_a_store_goes_on_as_a_restored_dump_and_partitioned() -> None:
+    statements = re.findall(r"```sql\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(statements) == 2
     async with fresh_database() as dsn, fresh_database() as other:
         await fill(dsn)
         await asyncio.to_thread(copy, dsn, other)
         await check(other)
+        await run_in(dsn, *statements)
         await check(dsn)
+        partitions = "SELECT count(*) AS count FROM pg_inherits WHERE inhparent = 'chat_message'::regclass"
+        assert (await run_in(dsn, partitions))[0]["count"] == 4

@@ -10,15 +10,15 @@ import anyio
 import asyncpg
 import pytest
 
-from chatmemory import Effect, EffectFailed, Failure, RepositoryError, Success
+from chatmemory import Effect, Failure, RepositoryError, Success
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers import forked
-from chatmemory_layers.postgres.engine.database import Database, open_database
+from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.postgres.beside import connected, name_of
+from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
 from tests.unit.postgres.said import batch, draft, stored_ids
 from tests.unit.postgres.wire import hurried, wire_to
 
@@ -33,124 +33,86 @@ def problem_of(outcome: object) -> str:
     return error.problem
 
 
-async def problem_of_opening(dsn: str, **settings: object) -> str:
-    with pytest.raises(EffectFailed) as raised:
-        async with open_database(PostgresSettings(dsn=dsn, **settings)):
-            pytest.fail("it opened")
-    assert isinstance(raised.value.error, RepositoryError)
-    return raised.value.error.problem
-
-
-async def test_a_server_or_a_database_that_is_not_there_is_unavailable(dsn: str) -> None:
-    for missing in (
-        "postgresql://nobody@127.0.0.1:1/none",
-        "postgresql:///none?host=/tmp/there-is-no-such-folder",
-        "mysql://x/y",
-        postgres_dsn("no_such_database"),
-    ):
-        assert await problem_of_opening(missing) == "unavailable", missing
-    assert await problem_of_opening(dsn, reader_dsn=postgres_dsn("no_such_database")) == "unavailable"
-
-
-def guard(rules: Path) -> None:
-    rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())
-
-
-async def until_refused(dsn: str) -> None:
-    """Wait until the server has read its rules again, of which it tells nobody."""
-    with suppress(asyncpg.InvalidPasswordError):
-        while True:
-            await (await asyncpg.connect(dsn)).close()
+async def test_a_database_that_is_not_there_is_unavailable(dsn: str) -> None:
+    for missing in ("mysql://x/y", postgres_dsn("no_such_database")):
+        assert (await refusal_of(missing)).problem == "unavailable", missing
+    assert (await refusal_of(dsn, reader_dsn=postgres_dsn("no_such_database"))).problem == "unavailable"
 
 
 async def test_a_wrong_password_is_unavailable(fresh_dsn: str) -> None:
     async with connected(fresh_dsn) as connection:
-        guard(Path(await connection.fetchval("SHOW hba_file")))
+        rules = Path(await connection.fetchval("SHOW hba_file"))
+        rules.write_text("local all guarded scram-sha-256\n" + rules.read_text())  # noqa: ASYNC240  a small file
         await connection.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'; SELECT pg_reload_conf()")
     try:
         guarded = fresh_dsn.replace("postgres:@", "guarded:wrong@")
-        await until_refused(guarded)
-        assert await problem_of_opening(guarded) == "unavailable"
+        with suppress(asyncpg.InvalidPasswordError):
+            while True:  # until the server has read its rules again, of which it tells nobody
+                await (await asyncpg.connect(guarded)).close()
+        assert (await refusal_of(guarded)).problem == "unavailable"
     finally:
         await run_on_server("DROP ROLE guarded")
 
 
-async def test_a_server_that_does_not_answer_is_unavailable_in_bounded_time(dsn: str) -> None:
-    async with wire_to(dsn) as wire:
-        wire.flows.clear()
-        async with hurried(wire):
-            assert await problem_of_opening(wire.dsn) == "unavailable"
-
-
-async def test_a_server_that_falls_silent_while_a_store_is_made_is_unavailable_in_time(
+async def test_a_server_that_falls_silent_at_the_opening_is_unavailable_in_time(
     fresh_dsn: str,
 ) -> None:
-    for statement in (b"pg_advisory_xact_lock", b"CREATE TABLE conversation"):
+    for statement in (b"", b"pg_advisory_xact_lock", b"CREATE TABLE conversation"):  # b"": at once
         async with wire_to(fresh_dsn) as wire:
             wire.silent_at = statement
             async with hurried(wire):
-                assert await problem_of_opening(wire.dsn) == "unavailable"
+                assert (await refusal_of(wire.dsn)).problem == "unavailable"
             assert not wire.flows.is_set()
     async with open_database(PostgresSettings(dsn=fresh_dsn)):
         pass
 
 
 async def test_a_read_only_server_is_read_and_refuses_writes(own_dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=own_dsn)) as database:
-        await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
+    async with open_messages(own_dsn) as repository:
+        await repository.append(batch("c", "1")).or_raise()
     await run_on_server(f"ALTER DATABASE {name_of(own_dsn)} SET default_transaction_read_only = on")
-    async with open_database(PostgresSettings(dsn=own_dsn)) as database:
-        repository = PostgresMessageRepository(database)
+    async with open_messages(own_dsn) as repository:
         assert await stored_ids(repository, "c") == ["1"]
         assert problem_of(await repository.append(batch("c", "2"))) == "read_only"
 
 
-REFUSALS = {"53100": "full", "40P01": "busy", "XX001": "damaged", "53200": "no_memory", "0A000": "unexpected"}
+AT_THE_INSERT = "CREATE TRIGGER refuse BEFORE INSERT ON conversation EXECUTE FUNCTION refuse()"
+AT_THE_COMMIT = """
+CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON chat_message DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION refuse()
+"""
+REFUSALS = (
+    ("53100", "full", AT_THE_INSERT),
+    ("53100", "full", AT_THE_COMMIT),
+    ("40P01", "busy", AT_THE_INSERT),
+    ("XX001", "damaged", AT_THE_INSERT),
+    ("53200", "no_memory", AT_THE_INSERT),
+    ("0A000", "unexpected", AT_THE_INSERT),
+)
 
 
 async def test_what_the_server_refuses_is_named_and_leaves_nothing(
     dsn: str, repository: PostgresMessageRepository, caplog: pytest.LogCaptureFixture
 ) -> None:
-    named: dict[str, str] = {}
-    for state in REFUSALS:
+    for number, (state, problem, trigger) in enumerate(REFUSALS):
         refuse = f"BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END"
-        await run_on_server(
-            f"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ {refuse} $$",
-            "CREATE TRIGGER refuse BEFORE INSERT ON conversation EXECUTE FUNCTION refuse()",
-            database=name_of(dsn),
-        )
-        outcome = await repository.append(batch(state, "1", "2"))
-        named[state] = problem_of(outcome)
+        function = f"CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ {refuse} $$"
+        await run_on_server(function, trigger, database=name_of(dsn))
+        outcome = await repository.append(batch(f"c{number}", "1", "2"))
+        assert problem_of(outcome) == problem
         assert outcome.failure().cause is not None
         await run_on_server("DROP FUNCTION refuse CASCADE", database=name_of(dsn))
-        assert (await repository.append(batch(state, "1", "2")).or_raise()).stored == ("1", "2")
-    assert named == REFUSALS
+        assert (await repository.append(batch(f"c{number}", "1", "2")).or_raise()).stored == ("1", "2")
     assert not caplog.records
 
 
-async def test_a_refused_commit_did_not_happen(dsn: str, repository: PostgresMessageRepository) -> None:
-    await run_on_server(
-        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$",
-        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON chat_message DEFERRABLE INITIALLY DEFERRED "
-        "FOR EACH ROW EXECUTE FUNCTION refuse()",
-        database=name_of(dsn),
-    )
-    assert problem_of(await repository.append(batch("c", "1"))) == "full"
-    assert await stored_ids(repository, "c") == []
-    await run_on_server("DROP FUNCTION refuse CASCADE", database=name_of(dsn))
-
-
 async def test_a_connection_lost_in_the_commit_but_not_before_makes_the_outcome_unknown(dsn: str) -> None:
-    async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn)) as database:
-        repository = PostgresMessageRepository(database)
+    async with wire_to(dsn) as wire, open_messages(wire.dsn) as repository:
         wire.cut_behind = b"FROM conversation WHERE"
         assert problem_of(await repository.append(batch("c", "0"))) == "unavailable"
         assert (await repository.append(batch("c", "0")).or_raise()).stored == ("0",)
-        for words, ids in (
-            (b"last words", ("1", "2")),
-            (b"COMMIT\0", ("0", "3")),
-        ):  # not that of READ COMMITTED
+        # With "\0" it is not the COMMITTED of READ COMMITTED.
+        for words, ids in ((b"last words", ("1", "2")), (b"COMMIT\0", ("0", "3"))):
             wire.cut_behind = words
             said = batch("c", *(draft(id_, "last words" if id_ in "12" else "你好") for id_ in ids))
             outcome = await repository.append(said)
@@ -161,8 +123,7 @@ async def test_a_connection_lost_in_the_commit_but_not_before_makes_the_outcome_
 
 
 async def test_a_server_that_falls_silent_ends_in_bounded_time(dsn: str) -> None:
-    async with wire_to(dsn) as wire, open_database(PostgresSettings(dsn=wire.dsn, pool_size=1)) as database:
-        repository = PostgresMessageRepository(database)
+    async with wire_to(dsn) as wire, open_messages(wire.dsn, pool_size=1) as repository:
         await repository.append(batch("c", "1")).or_raise()
         asks: tuple[tuple[Effect[object, object], str], ...] = (
             (repository.conversation("c"), "unavailable"),
@@ -174,15 +135,6 @@ async def test_a_server_that_falls_silent_ends_in_bounded_time(dsn: str) -> None
                 assert problem_of(await ask) == problem
             wire.flows.set()
             assert (await repository.append(batch("c", f"3 {problem}")).or_raise()).stored
-
-
-async def test_sessions_that_are_ended_are_replaced(dsn: str, repository: PostgresMessageRepository) -> None:
-    await repository.append(batch("c", "1")).or_raise()
-    await run_on_server(
-        f"SELECT pg_terminate_backend(pid, {int(1_000 * PATIENCE_SECONDS)}) FROM pg_stat_activity WHERE datname = "
-        f"'{name_of(dsn)}' AND pid <> pg_backend_pid()"
-    )
-    assert (await repository.append(batch("c", "2")).or_raise()).stored == ("2",)
 
 
 async def test_a_lock_that_is_not_given_in_time_is_busy_and_who_stands_still_loses_it_in_time(
@@ -220,21 +172,15 @@ async def test_a_store_that_came_along_through_a_fork_leaves_the_sockets_to_the_
     assert isinstance(await repository.append(batch("c", "1")), Success)
 
 
-async def test_an_open_store_tells_trio_that_it_belongs_to_another_loop(
+async def test_trio_is_told_that_the_loop_is_wrong(
     repository: PostgresMessageRepository,
 ) -> None:
-    async def ask() -> object:
-        return await repository.conversation("c")
+    async def ask() -> tuple[str, str]:
+        return (await refusal_of("postgresql:///none")).problem, problem_of(
+            await repository.conversation("c")
+        )
 
-    outcome = await asyncio.to_thread(anyio.run, ask, backend="trio")
-    assert problem_of(outcome) == "wrong_loop"
-
-
-def test_trio_is_told_that_asyncpg_needs_asyncio() -> None:
-    async def open_it() -> str:
-        return await problem_of_opening("postgresql:///none")
-
-    assert anyio.run(open_it, backend="trio") == "wrong_loop"
+    assert await asyncio.to_thread(anyio.run, ask, backend="trio") == ("wrong_loop", "wrong_loop")
 
 
 async def test_a_closed_store_says_so_and_what_had_begun_is_finished_whoever_left(dsn: str) -> None:
@@ -256,8 +202,8 @@ async def test_a_closed_store_says_so_and_what_had_begun_is_finished_whoever_lef
         assert problem_of(await repository.conversation("c")) == "closed"
         await asyncio.gather(*begun)
         assert {problem_of(outcome) for outcome in await asyncio.gather(*in_line)} == {"closed"}
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        assert await stored_ids(PostgresMessageRepository(database), "c") == ["begun"]
+    async with open_messages(dsn) as repository:
+        assert await stored_ids(repository, "c") == ["begun"]
 
 
 async def test_reads_cancelled_twice_leave_clean_connections(
@@ -269,17 +215,19 @@ async def test_reads_cancelled_twice_leave_clean_connections(
         await connection.fetch("SELECT count(*) FROM conversation")
         return (await connection.fetch("SELECT count(*) AS count FROM generate_series(1, 100)"))[0]["count"]
 
-    async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
-        repository = PostgresMessageRepository(database)
+    idle = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+    async with open_messages(dsn, pool_size=1) as repository, connected(dsn) as other:
         for turns in range(60):
-            reading = asyncio.create_task(database.read_snapshot("look", look))
+            reading = asyncio.create_task(repository.database.read_snapshot("look", look))
             await asyncio.sleep(turns % 20 * 0.0002)
             reading.cancel()
             for _ in range(turns // 20 * 2):
                 await asyncio.sleep(0)
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
-            await no_transaction_stays_open(database)
+            async with asyncio.timeout(PATIENCE_SECONDS):  # until the server knows that a connection is gone
+                while await other.fetch(idle):  # noqa: ASYNC110  it tells nobody
+                    await asyncio.sleep(0.01)
             assert isinstance(await repository.append(batch("c", f"{turns}")), Success)
     assert not caplog.records
 
@@ -314,25 +262,12 @@ async def test_a_write_whose_caller_left_lands_before_the_next(dsn: str) -> None
 
 
 async def test_writes_whose_callers_left_hold_one_connection(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database, connected(dsn) as other:
-        repository = PostgresMessageRepository(database)
-        await other.execute(database._begin(C))
+    async with open_messages(dsn, pool_size=2) as repository, connected(dsn) as other:
+        await other.execute(repository.database._begin(C))
         for number in range(2):
             await leave(repository.append(batch("c", f"{number}")))
         async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await repository.append(batch("elsewhere", "1")).or_raise()).stored == ("1",)
-
-
-async def no_transaction_stays_open(database: Database) -> None:
-    """Wait for the server to notice that a dropped connection is gone, which ends its transaction."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while await database.read_primary("look", open_transactions) != Success(0):  # noqa: ASYNC110  the server tells nobody
-            await asyncio.sleep(0.01)
-
-
-async def open_transactions(connection: Any) -> int:
-    query = "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
-    return (await connection.fetch(query))[0]["n"]
 
 
 PROGRAM = """
@@ -361,5 +296,5 @@ async def test_a_program_that_forgets_to_close_ends(dsn: str) -> None:
         )
         _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
         assert errors == said
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        assert await stored_ids(PostgresMessageRepository(database), "c") == ["1"]
+    async with open_messages(dsn) as repository:
+        assert await stored_ids(repository, "c") == ["1"]

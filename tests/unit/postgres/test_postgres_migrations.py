@@ -1,11 +1,10 @@
-"""A store is made and brought up to date by any number of processes at once, killed or not, and never touched by the wrong one."""
+"""A store is made and brought up to date by any number of processes at once, and never touched by the wrong one."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from chatmemory import EffectFailed, RepositoryError
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.edition import edition
 from chatmemory_layers.postgres.engine import migrations
@@ -16,13 +15,10 @@ from chatmemory_layers.postgres.messages.message_repository import PostgresMessa
 from chatmemory_layers.postgres.messages.shared_branches import copy_for_a_branch
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests import shared_branches
-from tests.thorough import rounds
-from tests.unit.postgres.beside import connected, name_of, open_and_be_killed
+from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
 from tests.unit.postgres.said import batch, stored_ids
 
-TABLES_AFTER_STEPS = (6, 11, 13, 14, 16, 17, 18, 19, 20)
 LATER = MIGRATIONS[-1].number + 1
-KILLS = rounds(3, thorough=10)
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"
 
 COLUMNS = """
@@ -32,28 +28,14 @@ FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_nam
 INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname"
 
 
-@pytest.fixture
-def dsn(fresh_dsn: str) -> str:
-    """These tests alter what is in a database beside rows."""
-    return fresh_dsn
-
-
 async def shape_of(dsn: str) -> list[tuple[object, ...]]:
     async with connected(dsn) as connection:
         return [tuple(row) for query in (COLUMNS, INDEXES) for row in await connection.fetch(query)]
 
 
-async def refusal_of(dsn: str) -> RepositoryError:
-    with pytest.raises(EffectFailed) as raised:
-        async with open_database(PostgresSettings(dsn=dsn)):
-            pytest.fail("it opened")
-    assert isinstance(raised.value.error, RepositoryError)
-    return raised.value.error
-
-
-async def test_the_schema_that_is_shown_is_the_one_that_is_made(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)):
-        made = await shape_of(dsn)
+async def test_the_schema_that_is_shown_is_the_one_that_is_made(fresh_dsn: str) -> None:
+    async with open_database(PostgresSettings(dsn=fresh_dsn)):
+        made = await shape_of(fresh_dsn)
     async with fresh_database() as other:
         async with connected(other) as connection:
             await connection.execute(SCHEMA.read_text())
@@ -63,42 +45,32 @@ async def test_the_schema_that_is_shown_is_the_one_that_is_made(dsn: str) -> Non
     assert SCHEMA.read_text() == migrations.schema()
 
 
-async def test_processes_that_open_at_once_wait_for_each_other(dsn: str) -> None:
+async def test_processes_that_open_at_once_wait_for_each_other(fresh_dsn: str) -> None:
     async def open_and_add(number: int) -> None:
-        async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
-            await PostgresMessageRepository(database).append(batch("c", f"{number}")).or_raise()
+        async with open_messages(fresh_dsn, pool_size=1) as repository:
+            await repository.append(batch("c", f"{number}")).or_raise()
+            assert repository.database.vector_indexes is not None
 
     await asyncio.gather(*map(open_and_add, range(8)))
-    async with connected(dsn) as connection:
+    async with connected(fresh_dsn) as connection:
         rows = await connection.fetch("SELECT number, name, checksum FROM chatmemory_migration")
     assert [tuple(row) for row in rows] == [
         (step.number, f"{step.name}, {edition()}", step.checksum) for step in MIGRATIONS
     ]
 
 
-async def test_a_store_that_is_killed_while_it_is_made_is_made_by_the_next() -> None:
-    for _ in range(KILLS):
-        async with fresh_database() as dsn:
-            await open_and_be_killed(dsn, most_seconds=0.08)
-            async with connected(dsn) as connection:
-                tables = await connection.fetchval(
-                    "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
-                )
-            assert tables in {0, *TABLES_AFTER_STEPS}
-            async with open_database(PostgresSettings(dsn=dsn)) as database:
-                await PostgresMessageRepository(database).append(batch("c", "1")).or_raise()
-
-
-async def test_a_new_step_keeps_what_an_old_store_holds(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        await PostgresMessageRepository(database).append(batch("c", "1", "2")).or_raise()
-    step = Migration(LATER, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT;")
+async def test_a_new_step_keeps_what_a_store_holds_and_may_take_long(
+    fresh_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_messages(fresh_dsn) as repository:
+        await repository.append(batch("c", "1", "2")).or_raise()
+    step = Migration(LATER, "a note", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT pg_sleep(2.5);")
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        assert await stored_ids(PostgresMessageRepository(database), "c") == ["1", "2"]
-    assert ("conversation", "note", "text", "YES", None) in await shape_of(dsn)
+    async with open_messages(fresh_dsn, timeout_seconds=2) as repository:
+        assert await stored_ids(repository, "c") == ["1", "2"]
+    assert ("conversation", "note", "text", "YES", None) in await shape_of(fresh_dsn)
     monkeypatch.undo()
-    refusal = await refusal_of(dsn)
+    refusal = await refusal_of(fresh_dsn)
     assert refusal.problem == "newer_schema"
     assert f"step {step.number}" in refusal.detail
 
@@ -132,43 +104,28 @@ async def test_branches_that_showed_their_parents_get_messages_of_their_own_also
         await shared_branches.expect_branches_of_their_own(PostgresMessageRepository(database))
 
 
-async def test_a_step_may_take_longer_than_other_calls(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)):
-        pass
-    slow = Migration(LATER, "much to do", "SELECT pg_sleep(2.5);")
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, slow))
-    async with open_database(PostgresSettings(dsn=dsn, timeout_seconds=2)):
-        pass
-
-
 async def test_a_step_that_fails_leaves_nothing_and_a_store_whose_steps_were_others_is_refused(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
+    fresh_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_database(PostgresSettings(dsn=dsn)):
-        before = await shape_of(dsn)
+    async with open_database(PostgresSettings(dsn=fresh_dsn)):
+        before = await shape_of(fresh_dsn)
     broken = Migration(LATER, "half", "ALTER TABLE conversation ADD COLUMN note TEXT; SELECT 1 / 0;")
     with monkeypatch.context() as patched:
         patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
-        assert (await refusal_of(dsn)).problem == "unexpected"
-    assert await shape_of(dsn) == before
-    async with connected(dsn) as connection:
+        assert (await refusal_of(fresh_dsn)).problem == "unexpected"
+    assert await shape_of(fresh_dsn) == before
+    async with connected(fresh_dsn) as connection:
         await connection.execute("UPDATE chatmemory_migration SET checksum = 'another'")
-    assert (await refusal_of(dsn)).problem == "newer_schema"
+    assert (await refusal_of(fresh_dsn)).problem == "newer_schema"
 
 
-async def test_tables_of_another_program_are_left_untouched(dsn: str) -> None:
-    async with connected(dsn) as connection:
-        await connection.execute("CREATE TABLE chat_message (text TEXT)")
-    before = await shape_of(dsn)
-    assert (await refusal_of(dsn)).problem == "not_a_store"
-    assert await shape_of(dsn) == before
-
-
-async def test_the_search_path_of_the_address_says_where_the_tables_are(dsn: str) -> None:
-    async with connected(dsn) as connection:
-        await connection.execute("CREATE SCHEMA memory; CREATE TABLE conversation (of_others TEXT)")
-    async with open_database(PostgresSettings(dsn=f"{dsn}&search_path=memory")) as database:
-        repository = PostgresMessageRepository(database)
+async def test_tables_of_others_stay_untouched_and_a_search_path_avoids_them(fresh_dsn: str) -> None:
+    async with connected(fresh_dsn) as connection:
+        await connection.execute("CREATE SCHEMA memory; CREATE TABLE chat_message (text TEXT)")
+    before = await shape_of(fresh_dsn)
+    assert (await refusal_of(fresh_dsn)).problem == "not_a_store"
+    assert await shape_of(fresh_dsn) == before
+    async with open_messages(f"{fresh_dsn}&search_path=memory") as repository:
         await repository.append(batch("c", "1")).or_raise()
         assert await stored_ids(repository, "c") == ["1"]
 
@@ -176,8 +133,8 @@ async def test_the_search_path_of_the_address_says_where_the_tables_are(dsn: str
 async def test_a_database_that_cannot_hold_every_text_is_refused() -> None:
     await run_on_server("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     try:
-        async with fresh_database() as dsn:
-            refusal = await refusal_of(dsn.replace(name_of(dsn), "latin"))
+        async with fresh_database() as fresh_dsn:
+            refusal = await refusal_of(fresh_dsn.replace(name_of(fresh_dsn), "latin"))
         assert refusal.problem == "not_a_store"
         assert "UTF8" in refusal.detail
     finally:

@@ -1,8 +1,8 @@
 """What PostgreSQL adds to the contract: its limits, its order, several writers, few round trips, bytes that go."""
 
 import asyncio
-from collections.abc import Generator
-from itertools import chain, count
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from attrs import evolve
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from chatmemory import Effect, MemoryRepository, MessageRepository, Namespace, PageQuery
+from chatmemory import Effect, MemoryRepository, MessageRepository, Namespace, PageQuery, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
@@ -24,10 +24,11 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.empty_store import copied_store
-from tests.unit.postgres.beside import connected, name_of
+from tests.unit.postgres.beside import connected, name_of, open_messages
 from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
 
 WRITERS, BATCHES, SIZE = 8, 25, 4
+StatementsOf = Callable[[Effect[Any, Any]], Awaitable[list[str]]]
 
 
 async def write(repository: MessageRepository, writer: int) -> None:
@@ -56,8 +57,7 @@ async def test_many_writers_of_one_conversation_stand_in_line_under_any_isolatio
 
 
 async def test_a_conversation_that_many_write_to_leaves_connections_for_the_others(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn, pool_size=2)) as database:
-        repository = PostgresMessageRepository(database)
+    async with open_messages(dsn, pool_size=2) as repository:
         blocked, go_on = asyncio.Event(), asyncio.Event()
 
         async def wait(*_: Any) -> Any:
@@ -66,7 +66,9 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
             msg = "nothing was to be written"
             raise AssertionError(msg)
 
-        slow = asyncio.create_task(database.write("wait", Place("hot", row=conversation_row), wait))
+        slow = asyncio.create_task(
+            repository.database.write("wait", Place("hot", row=conversation_row), wait)
+        )
         await blocked.wait()
         waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]
         await repository.append(batch("cold", "1")).or_raise()
@@ -77,12 +79,17 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
         assert await stored_ids(repository, "hot") == [f"{n}" for n in range(10)]
 
 
-async def test_the_longest_ids_are_kept_and_found(repository: PostgresMessageRepository) -> None:
+async def test_the_longest_ids_are_found_and_metadata_comes_back_to_the_letter(
+    repository: PostgresMessageRepository,
+) -> None:
     """Neither fits an index row together with the other: no two of these characters are alike, so nothing is packed."""
     conversation_id, message_id = (
         "".join(chr(0x20000 + offset + k) for k in range(512)) for offset in (0, 600)
     )
-    await repository.append(batch(conversation_id, message_id, "2", is_due=True)).or_raise()
+    metadata = {"z": 1, "a": 1.0, "é": [True, None, 10**300, 1e-7], "": {"\\u0000": '"', "中": "\\"}}
+    said = batch(conversation_id, message_id, draft("2", metadata=metadata), is_due=True)
+    await repository.append(said).or_raise()
+    assert repr((await stored(repository, conversation_id))[1].metadata) == repr(metadata)
     again = await repository.append(batch(conversation_id, message_id)).or_raise()
     assert again.duplicates == (message_id,)
     done = await repository.summarize(summary(conversation_id, "s", message_id, "2", at_version=1)).or_raise()
@@ -90,53 +97,33 @@ async def test_the_longest_ids_are_kept_and_found(repository: PostgresMessageRep
     assert len(await repository.summarizations_of(conversation_id, message_id).or_raise()) == 1
 
 
-async def test_metadata_comes_back_to_the_letter(repository: PostgresMessageRepository) -> None:
-    metadata = {"z": 1, "a": 1.0, "é": [True, None, 10**300, 1e-7], "": {"\\u0000": '"', "中": "\\"}}
-    await repository.append(batch("c", draft("1", metadata=metadata))).or_raise()
-    (message,) = await stored(repository, "c")
-    assert repr(message.metadata) == repr(metadata)
-
-
-async def test_an_append_takes_two_round_trips_those_that_wait_together_one_and_a_page_one(dsn: str) -> None:
+@pytest.fixture
+async def one_connection(dsn: str) -> AsyncGenerator[tuple[Database, StatementsOf]]:
+    """A database with one connection, and what tells by their first words which statements a call takes."""
     async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
-        repository = PostgresMessageRepository(database)
         statements: list[str] = []
         async with database._lend(database._primary) as connection:
             connection.add_query_logger(lambda logged: statements.append(logged.query.split()[0]))
-        await repository.append(batch("c", "1", "2", "3")).or_raise()
-        assert statements == ["SELECT", "WITH"]
-        statements.clear()
-        await repository.append(batch("c", "4")).or_raise()  # its state is kept
-        assert statements == ["WITH"]
-        statements.clear()
-        waiting = [batch("c" if n % 2 else f"c{n}", f"of {n}") for n in range(64)]
-        await asyncio.gather(*(repository.append(each).or_raise() for each in waiting))
-        assert statements == ["SELECT", "WITH"]
-        statements.clear()
-        await repository.page(PageQuery("c", "model", limit=20)).or_raise()
-        assert statements == ["SELECT"]
-        assert await stored_ids(repository, "c") == [*"1234", *(f"of {n}" for n in range(1, 64, 2))]
+
+        async def taken_by(work: Effect[object, object]) -> list[str]:
+            statements.clear()
+            await work.or_raise()
+            return [*statements]
+
+        yield database, taken_by
 
 
-async def test_two_workers_never_hold_the_same_work(dsn: str) -> None:
-    settings = PostgresSettings(dsn=dsn)
-    async with open_database(settings) as one, open_database(settings) as other:
-        stores = [PostgresMessageRepository(database) for database in (one, other)]
-        for number in range(40):
-            await stores[0].append(batch(f"c{number}", "1", is_due=True)).or_raise()
-
-        async def work(worker: int) -> list[str]:
-            held: list[str] = []
-            while (
-                claimed := await stores[worker % 2]
-                .claim_work(now=NOW, lease_id=f"worker {worker}", lease_until=NOW.replace(hour=1))
-                .or_raise()
-            ):
-                held.append(claimed.conversation_id)
-            return held
-
-        held = await asyncio.gather(*map(work, range(6)))
-    assert sorted(chain.from_iterable(held)) == sorted(f"c{number}" for number in range(40))
+async def test_few_round_trips_are_taken_for_messages(
+    one_connection: tuple[Database, StatementsOf],
+) -> None:
+    database, taken_by = one_connection
+    repository = PostgresMessageRepository(database)
+    assert await taken_by(repository.append(batch("c", "1", "2", "3"))) == ["SELECT", "WITH"]
+    assert await taken_by(repository.append(batch("c", "4"))) == ["WITH"]  # its state is kept
+    waiting = [repository.append(batch("c" if n % 2 else f"c{n}", f"of {n}")) for n in range(64)]
+    assert await taken_by(Effect.all(waiting, concurrency=64)) == ["SELECT", "WITH"]
+    assert await taken_by(repository.page(PageQuery("c", "model", limit=20))) == ["SELECT"]
+    assert await stored_ids(repository, "c") == [*"1234", *(f"of {n}" for n in range(1, 64, 2))]
 
 
 async def test_reads_go_to_the_reader_and_work_is_sought_where_it_is_written(dsn: str) -> None:
@@ -205,64 +192,39 @@ async def test_vectors_of_any_length_are_compared(memories: PostgresMemoryReposi
         assert found.coverage == Coverage(embedded=2, memories=2)
 
 
-async def test_few_round_trips_are_taken(dsn: str) -> None:
-    async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
-        memories = PostgresMemoryRepository(database)
-        statements: list[str] = []
-        async with database._lend(database._primary) as connection:
-            connection.add_query_logger(lambda logged: statements.append(logged.query))
-
-        async def taken_by(work: object) -> list[str]:
-            statements.clear()
-            await work.or_raise()
-            return [statement.split()[0] for statement in statements]
-
-        drafts = [
-            remembered(f"{k}", namespace=MING, space=SPACE, vector=unit(1, k, 0), dedup_key=dedup_key(f"{k}"))
-            for k in range(100)
-        ]
-        await memories.store(tuple(drafts[:1])).or_raise()
-        # What is known of users, ids, spaces and what is true; then all the rows.
-        store = memories.store(tuple(drafts))
-        assert await taken_by(store) == ["SELECT", "WITH"]
-        each = [(evolve(draft, id=f"again {draft.id}", dedup_key=None),) for draft in drafts]
-        both = Effect.all([memories.store(one) for one in each], concurrency=len(each))
-        assert await taken_by(both) == ["SELECT", "WITH"]
-        query = MemorySearch(MING, "绿茶", ("绿茶",), SPACE, unit(1, 0, 0))
-        assert await taken_by(memories.search(query)) == ["BEGIN", "SELECT", "WITH", "ROLLBACK"]
-        assert await taken_by(memories.get(MING, "1")) == ["SELECT"]
-        assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["BEGIN", "SELECT", "ROLLBACK"]
+async def test_few_round_trips_are_taken_for_memories(one_connection: tuple[Database, StatementsOf]) -> None:
+    database, taken_by = one_connection
+    memories = PostgresMemoryRepository(database)
+    drafts = [
+        remembered(f"{k}", namespace=MING, space=SPACE, vector=unit(1, k, 0), dedup_key=dedup_key(f"{k}"))
+        for k in range(100)
+    ]
+    await memories.store(tuple(drafts[:1])).or_raise()
+    # What is known of users, ids, spaces and what is true; then all the rows.
+    assert await taken_by(memories.store(tuple(drafts))) == ["SELECT", "WITH"]
+    each = [(evolve(draft, id=f"again {draft.id}", dedup_key=None),) for draft in drafts]
+    both = Effect.all([memories.store(one) for one in each], concurrency=len(each))
+    assert await taken_by(both) == ["SELECT", "WITH"]
+    query = MemorySearch(MING, "绿茶", ("绿茶",), SPACE, unit(1, 0, 0))
+    assert await taken_by(memories.search(query)) == ["BEGIN", "SELECT", "WITH", "ROLLBACK"]
+    assert await taken_by(memories.get(MING, "1")) == ["SELECT"]
+    assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["BEGIN", "SELECT", "ROLLBACK"]
 
 
-async def test_a_search_sees_one_state_while_others_write(dsn: str) -> None:
-    """The numbers of the coverage and the candidates come from two statements."""
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
-        memories, is_over = PostgresMemoryRepository(database), False
+async def test_a_search_sees_one_state_while_others_write(
+    database: Database, memories: PostgresMemoryRepository
+) -> None:
+    """The numbers of the coverage and the candidates come from two statements of such a read."""
 
-        async def write() -> None:
-            for number in range(60):
-                drafts = [
-                    remembered(
-                        f"{number} {k}", namespace=MING, terms="绿茶", space=SPACE, vector=unit(1, k, 0)
-                    )
-                    for k in range(2)
-                ]
-                await memories.store(tuple(drafts)).or_raise()
+    async def look(connection: Any) -> list[int]:
+        counts: list[int] = []
+        for number in range(2):
+            counts.append(len(await connection.fetch("SELECT FROM atomic_memory")))
+            await memories.store((remembered(f"{number}", namespace=MING),)).or_raise()
+        return counts
 
-        async def read() -> int:
-            reads = 0
-            while not is_over:
-                query = MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))
-                found = await memories.search(query).or_raise()
-                assert found.coverage == Coverage(len(found.found), len(found.found))
-                assert len(found.found) % 2 == 0
-                reads += 1
-            return reads
-
-        reader = asyncio.create_task(read())
-        await write()
-        is_over = True
-        assert await reader > 10
+    assert await database.read_snapshot("look", look) == Success([0, 0])
+    assert len(await memories.list(MemoryListing(MING, 9)).or_raise()) == 2
 
 
 async def test_two_stores_that_meet_a_model_at_once_agree_on_its_space(dsn: str) -> None:
@@ -285,10 +247,7 @@ async def test_two_stores_that_meet_a_model_at_once_agree_on_its_space(dsn: str)
 
 async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) -> None:
     """Rows only: what the server's files hold until they are written over is said in memory_removal.py."""
-    memories, messages = PostgresMemoryRepository(database), PostgresMessageRepository(database)
-    await messages.append(batch("会议", "1", "2", "3")).or_raise()
-    await messages.summarize(summary("会议", "s", "1", "2", at_version=1)).or_raise()
-    await messages.summarize(summary("会议", "of s", "s", "3", at_version=2)).or_raise()
+    memories = PostgresMemoryRepository(database)
     secret = "绿茶的秘密"
     draft = remembered(
         "1",
@@ -306,9 +265,7 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
     await memories.record_use(MING, ("1",), use_id=secret, session_id=secret, now=NOW).or_raise()
     await memories.attach(MING, SPACE, (Attachment("1", 2, unit(0, 0, 1)),)).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
-    assert (receipt.memories, receipt.embeddings, receipt.stale_summaries) == (1, 1, ("of s", "s"))
-    found = await messages.summarizations_of("会议", "1").or_raise()
-    assert [(each.summary_message_id, each.is_stale) for each in found] == [("s", True), ("of s", True)]
+    assert (receipt.memories, receipt.embeddings) == (1, 1)
     async with connected(dsn) as connection:
         for table in ("atomic_memory", "memory_version", "memory_embedding", "memory_use", "memory_user"):
             assert await connection.fetch(f"SELECT * FROM {table}") == []
@@ -317,24 +274,20 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
     assert await memories.store((again,)).or_raise() == (Stored("1"),)
 
 
-@pytest.fixture
-def reader(monkeypatch: pytest.MonkeyPatch) -> Generator[InMemoryMetricReader]:
-    reader = InMemoryMetricReader()
-    provider = MeterProvider([reader])
-    monkeypatch.setattr(pool_metrics, "active_meter", lambda: provider.get_meter("chatmemory"))
-    yield reader
-    provider.shutdown()
-
-
 def points(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
     data = reader.get_metrics_data()
     found = [] if data is None else data.resource_metrics[0].scope_metrics[0].metrics
     return {metric.name: list(metric.data.data_points) for metric in found}
 
 
-async def test_connections_waits_and_groups_are_shown(dsn: str, reader: InMemoryMetricReader) -> None:
-    async with open_database(PostgresSettings(dsn=dsn, pool_size=5)) as database:
-        repository = PostgresMessageRepository(database)
+async def test_connections_waits_and_groups_are_counted_where_there_is_a_provider(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pool_metrics.PoolMetrics.at_hand() is None
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    monkeypatch.setattr(pool_metrics, "active_meter", lambda: provider.get_meter("chatmemory"))
+    async with open_messages(dsn, pool_size=5) as repository:
         await asyncio.gather(*(repository.append(batch(f"秘密 {n}", "1")).or_raise() for n in range(20)))
         assert await stored_ids(repository, "秘密 1") == ["1"]
         seen = points(reader)
@@ -354,7 +307,4 @@ async def test_connections_waits_and_groups_are_shown(dsn: str, reader: InMemory
         assert seen["db.client.connection.wait_time"][0].count >= 2
         assert "秘密" not in str(seen)
     assert "db.client.connection.count" not in points(reader)
-
-
-async def test_without_a_provider_nothing_is_counted() -> None:
-    assert pool_metrics.PoolMetrics.at_hand() is None
+    provider.shutdown()

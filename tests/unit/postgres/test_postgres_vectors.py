@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +14,12 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.settings.memory_settings import PostgresSettings
-from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories import memory_search
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
+from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.postgres.beside import connected, name_of
+from tests.unit.postgres.beside import connected, name_of, open_memories
 
 MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
@@ -61,8 +60,7 @@ async def poor(fresh_dsn: str) -> AsyncGenerator[str]:
 async def test_without_pgvector_memories_are_found_by_words_and_by_their_vectors_once_it_is_there(
     fresh_dsn: str, poor: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_database(PostgresSettings(dsn=poor)) as database:
-        memories = PostgresMemoryRepository(database)
+    async with open_memories(poor) as memories:
         drafts = (
             draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),
             draft("2", SPACE, unit(0, 1, 0), terms="咖啡"),
@@ -79,8 +77,7 @@ async def test_without_pgvector_memories_are_found_by_words_and_by_their_vectors
     assert "permission denied" in record.getMessage()
     await run_on_server("CREATE EXTENSION vector", database=name_of(fresh_dsn))
     caplog.clear()
-    async with open_database(PostgresSettings(dsn=poor)) as database:
-        memories = PostgresMemoryRepository(database)
+    async with open_memories(poor) as memories:
         found = await memories.search(MemorySearch(MING, "不在", (), SPACE, unit(1, 0, 0))).or_raise()
     assert similarities(found) == pytest.approx({"1": 1, "2": 0}, abs=1e-6)
     assert found.coverage == Coverage(embedded=2, memories=2)
@@ -91,23 +88,11 @@ async def test_pgvector_beside_the_search_path_is_none(
     fresh_dsn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await run_on_server("CREATE SCHEMA memory; CREATE EXTENSION vector", database=name_of(fresh_dsn))
-    async with open_database(PostgresSettings(dsn=f"{fresh_dsn}&search_path=memory")) as database:
-        memories = PostgresMemoryRepository(database)
+    async with open_memories(f"{fresh_dsn}&search_path=memory") as memories:
         await memories.store((draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),)).or_raise()
         found = await memories.search(MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
     assert similarities(found) == {"1": None}
     assert "already exists" in caplog.text
-
-
-async def test_processes_that_make_the_extension_at_once_all_have_it() -> None:
-    async with fresh_database() as dsn:
-        settings = PostgresSettings(dsn=dsn, pool_size=1)
-
-        async def opens() -> bool:
-            async with open_database(settings) as database:
-                return database.vector_indexes is not None
-
-        assert await asyncio.gather(*(opens() for _ in range(8))) == [True] * 8
 
 
 def directions(count: int) -> Sequence[Vector]:
@@ -149,8 +134,21 @@ async def crowded(database: Database, monkeypatch: pytest.MonkeyPatch) -> Postgr
     return memories
 
 
-async def test_the_first_search_among_many_vectors_makes_their_index_and_all_find_the_nearest(
-    dsn: str, crowded: PostgresMemoryRepository
+async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Namespace) -> str:
+    """Return the plan of the last statement of a search."""
+    await run_on_server("ANALYZE", database=name_of(dsn))
+    query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
+    asked: list[Any] = []
+    async with connected(dsn) as connection:
+        connection.add_query_logger(asked.append)
+        await memory_search.search(connection, query, memories.database.vector_indexes)
+        await asyncio.sleep(0)  # it is logged in the next turn of the event loop
+        last = asked[-1]
+        return "\n".join(row[0] for row in await connection.fetch(f"EXPLAIN {last.query}", *last.args))
+
+
+async def test_the_first_search_among_many_makes_an_index_that_finds_the_nearest(
+    dsn: str, crowded: PostgresMemoryRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = directions(MANY)
     recallable = np.array(rows)[1::2]
@@ -166,43 +164,10 @@ async def test_the_first_search_among_many_vectors_makes_their_index_and_all_fin
     found = [await nearest(crowded, MING, query) for query in queries]
     hits = sum(len(set(ids) & set(best)) for ids, best in zip(found, right, strict=True))
     assert hits >= 0.95 * NEAREST * len(queries)
-
-
-class Explaining:
-    """A connection that keeps the plan of the last rows that it fetched."""
-
-    def __init__(self, connection: Any) -> None:
-        self.execute = connection.execute
-        self.connection = connection
-        self.plan = ""
-
-    async def fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
-        rows = await self.connection.fetch(f"EXPLAIN {statement}", *arguments)
-        self.plan = "\n".join(row[0] for row in rows)
-        return cast("Sequence[Row]", await self.connection.fetch(statement, *arguments))
-
-
-async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Namespace) -> str:
-    await run_on_server("ANALYZE", database=name_of(dsn))
-    query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
-    async with connected(dsn) as connection:
-        explaining = Explaining(connection)
-        indexes = memories.database.vector_indexes
-        await memory_search.search(cast("Connection", explaining), query, indexes)
-    return explaining.plan
-
-
-async def test_many_vectors_are_looked_up_and_those_of_who_owns_few_among_them_are_compared_one_by_one(
-    dsn: str, crowded: PostgresMemoryRepository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A scan of the index would give up before it has met enough of the few."""
+    # Vectors of somebody who owns few are compared one by one: a scan would give up before it has met enough of them.
     other = Namespace("小红")
-    rows = directions(MANY)[:NEAREST]
-    await crowded.store(
-        tuple(draft(f"of other {k}", INDEXED, row, namespace=other) for k, row in enumerate(rows))
-    ).or_raise()
-    await nearest(crowded, MING, rows[0])
-    await until_indexed(dsn)
+    few = [draft(f"{k}", INDEXED, row, namespace=other) for k, row in enumerate(rows[:NEAREST])]
+    await crowded.store(tuple(few)).or_raise()
     monkeypatch.setattr(memory_search, "EXACT_VECTORS", NEAREST - 1)
     monkeypatch.setattr(memory_search, "MAX_SCANNED", MANY // 2)
     assert "Index Scan using memory_embedding_hnsw_" in await plan_of(dsn, crowded, MING)

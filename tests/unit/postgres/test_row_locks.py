@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from chatmemory import Failure, Fork, MemorySearch, Namespace, RepositoryError, Success
+from chatmemory import Fork, MemorySearch, Namespace, Success
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -77,50 +77,29 @@ async def test_a_fork_waits_for_no_writer_of_its_parent(two: tuple[Database, Dat
     assert isinstance(forked, Success)
 
 
-async def test_memories_of_a_new_user_are_decided_by_one_at_a_time(two: tuple[Database, Database]) -> None:
-    repositories = [PostgresMemoryRepository(database) for database in two]
-
-    async def remember(number: int) -> None:
-        one = remembered(f"{number}", namespace=Namespace("新"), content="likes tea", terms="tea")
-        await repositories[number % 2].store((one,)).or_raise()
-
-    await asyncio.gather(*map(remember, range(WRITERS)))
-    found = await repositories[0].search(MemorySearch(Namespace("新"), "", ("tea",), None, None)).or_raise()
-    assert sorted(each.memory.id for each in found.found) == [f"{number}" for number in range(WRITERS)]
-
-
-async def test_items_are_changed_by_one_at_a_time(two: tuple[Database, Database]) -> None:
-    repositories = [PostgresItemRepository(database) for database in two]
-    name = ItemName(("a",), "counter")
+async def test_memories_and_items_are_changed_by_one_at_a_time(
+    two: tuple[Database, Database],
+) -> None:
+    new, name = Namespace("新"), ItemName(("a",), "counter")
 
     def count() -> ItemChange[None]:
         (item,) = yield (name,)
         return (ItemPut(name, str(1 + int(item.value if item else "0"))),), None
 
     async def write(number: int) -> None:
+        memories, items = PostgresMemoryRepository(two[number % 2]), PostgresItemRepository(two[number % 2])
+        one = remembered(f"{number}", namespace=new, content="likes tea", terms="tea")
+        await memories.store((one,)).or_raise()
         for _ in range(TIMES):
-            await repositories[number % 2].change(count, now=NOW).or_raise()
+            await items.change(count, now=NOW).or_raise()
 
-    await asyncio.gather(*map(write, range(4)))
-    (item,) = await repositories[0].read((name,), now=NOW).or_raise()
+    await asyncio.gather(*map(write, range(WRITERS)))
+    query = MemorySearch(new, "", ("tea",), None, None)
+    found = await PostgresMemoryRepository(two[0]).search(query).or_raise()
+    assert sorted(each.memory.id for each in found.found) == [f"{number}" for number in range(WRITERS)]
+    (item,) = await PostgresItemRepository(two[1]).read((name,), now=NOW).or_raise()
     assert item is not None
-    assert item.value == str(4 * TIMES)
-
-
-async def test_a_row_that_is_held_too_long_is_a_typed_error(dsn: str) -> None:
-    async with (
-        open_database(PostgresSettings(dsn=dsn)) as one,
-        open_database(PostgresSettings(dsn=dsn, timeout_seconds=0.3)) as other,
-    ):
-        await PostgresMessageRepository(one).append(batch("c", "1")).or_raise()
-
-        async def hold(_: object) -> Success[object]:
-            return Success(await PostgresMessageRepository(other).append(batch("c", "2")))
-
-        held = (await one.write("hold", Place("c", row=conversation_row), hold)).unwrap()
-        assert isinstance(held, Failure)
-        assert isinstance(error := held.failure(), RepositoryError)
-        assert error.problem == "busy"
+    assert item.value == str(WRITERS * TIMES)
 
 
 async def test_a_name_is_a_literal_whatever_it_holds(dsn: str) -> None:

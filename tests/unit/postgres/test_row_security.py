@@ -4,19 +4,19 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import Any, Final, final
+from typing import Any, Final
 
 import asyncpg
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 
 from chatmemory import ConversationListing, Fork, ItemName, ItemPut, Namespace, Provenance
 from chatmemory.access.principal import Granted, Principal, Right, acting_as
-from chatmemory.effect import Effect, EffectFailed, Failure, Success
+from chatmemory.effect import Effect, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import AccessDeniedError, RepositoryError
+from chatmemory.errors import AccessDeniedError
 from chatmemory.laws.memories.memory_samples import remembered, unit
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_security import GUARDED, UNGUARDED, acting
@@ -26,42 +26,16 @@ from chatmemory_layers.postgres.messages import message_reads
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.guarded_store import GuardedStore, empty_guarded_store, guarded_store
-from tests.unit.postgres.beside import connected
-from tests.unit.postgres.said import NOW, batch, draft, stored, summary
+from tests.unit.postgres.beside import connected, refusal_of
+from tests.unit.postgres.said import NOW, batch, stored, summary
 
 ADA, BOB = Namespace("ada"), Namespace("bob")
 TALK: Final = "ada's talk"
 SPACE = EmbeddingSpace("模型", 3)
-NAME = ItemName(("a", "b"), "k")
 
 
 def owner_of(namespace: Namespace, *granted: Granted) -> Principal:
     return Principal(name=namespace.user, namespace=namespace, granted=(Granted(namespace), *granted))
-
-
-@final
-@frozen
-class Kept:
-    """A store in which Ada has said and remembered something, and the service keeps an item."""
-
-    messages: PostgresMessageRepository
-    memories: PostgresMemoryRepository
-    items: PostgresItemRepository
-
-    async def everything(self) -> tuple[object, ...]:
-        """Return what Ada has, and the service."""
-        with acting_as(owner_of(ADA)):
-            return (
-                await stored(self.messages, TALK),
-                await self.messages.conversation(TALK).or_raise(),
-                await self.messages.summarization(TALK, "s").or_raise(),
-                await self.memories.list(MemoryListing(ADA, 9)).or_raise(),
-                await self.memories.search(search_of(ADA)).or_raise(),
-            )
-
-
-def search_of(namespace: Namespace) -> MemorySearch:
-    return MemorySearch(namespace, "", ("绿茶",), SPACE, unit(1, 0, 0))
 
 
 @pytest.fixture
@@ -84,27 +58,25 @@ async def database(store: GuardedStore) -> AsyncGenerator[Database]:
 
 
 @pytest.fixture
-async def kept(database: Database) -> Kept:
-    kept = Kept(
-        PostgresMessageRepository(database),
-        PostgresMemoryRepository(database),
-        PostgresItemRepository(database),
-    )
+async def kept(
+    database: Database, repository: PostgresMessageRepository, memories: PostgresMemoryRepository
+) -> PostgresMessageRepository:
+    """The messages of a store in which Ada has said and remembered something, and the service keeps an item."""
     with acting_as(owner_of(ADA)):
-        await kept.messages.append(batch(TALK, "1", "2", "3")).or_raise()
+        await repository.append(batch(TALK, "1", "2", "3")).or_raise()
         tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
-        await kept.memories.store((tea,)).or_raise()
-        await kept.memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
-        await kept.memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
-    await kept.messages.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
-    await kept.messages.append(batch(TALK, "4", is_due=True)).or_raise()
+        await memories.store((tea,)).or_raise()
+        await memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
+        await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
+    await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
+    await repository.append(batch(TALK, "4", is_due=True)).or_raise()
     with acting_as(owner_of(ADA)):
-        await kept.messages.fork(Fork(TALK, "branch", None, NOW)).or_raise()
-    await kept.items.write((ItemPut(NAME, '"u"'),), now=NOW - timedelta(1)).or_raise()
-    await kept.items.write(
-        (ItemPut(NAME, '"v"', keeps_past=True, terms="v", vectors=(unit(1, 0),), model="m"),), now=NOW
-    ).or_raise()
-    return kept
+        await repository.fork(Fork(TALK, "branch", None, NOW)).or_raise()
+    items, name = PostgresItemRepository(database), ItemName(("a", "b"), "k")
+    await items.write((ItemPut(name, '"u"'),), now=NOW - timedelta(1)).or_raise()
+    newer = ItemPut(name, '"v"', keeps_past=True, terms="v", vectors=(unit(1, 0),), model="m")
+    await items.write((newer,), now=NOW).or_raise()
+    return repository
 
 
 @pytest.fixture
@@ -112,26 +84,6 @@ def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the service believe that everybody may do everything."""
     monkeypatch.setattr(Principal, "may", lambda *_: True)
     monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
-
-
-@pytest.mark.usefixtures("first_wall_is_down")
-async def test_a_second_user_changes_no_conversation_of_the_first(kept: Kept) -> None:
-    before = await kept.everything()
-    for attempt in (
-        lambda: kept.messages.append(batch(TALK, "5")),
-        lambda: kept.messages.append(batch(TALK, draft("1", "other words"))),
-        lambda: kept.messages.clear(TALK, now=NOW),
-        lambda: kept.messages.remove_newest(TALK, now=NOW, threshold=None),
-        lambda: kept.messages.append(batch("branch", "5")),
-        lambda: kept.messages.clear("branch", now=NOW),
-        lambda: kept.messages.remove_newest("branch", now=NOW, threshold=None),
-        lambda: kept.messages.summarize(summary("branch", "t", "s", "3", at_version=9)),
-        lambda: kept.messages.fork(Fork(TALK, "bob's", None, NOW)),
-        lambda: kept.messages.summarize(summary(TALK, "t", "s", "3", at_version=9)),
-    ):
-        with acting_as(owner_of(BOB)):
-            assert not await succeeds(attempt())
-        assert await kept.everything() == before
 
 
 EVERY_RIGHTS: Final[tuple[frozenset[Right], ...]] = (
@@ -144,25 +96,25 @@ EVERY_RIGHTS: Final[tuple[frozenset[Right], ...]] = (
 
 
 @pytest.mark.usefixtures("first_wall_is_down")
-async def test_a_grant_allows_what_it_says_and_no_more(kept: Kept) -> None:
+async def test_a_grant_allows_what_it_says_and_no_more(kept: PostgresMessageRepository) -> None:
     for number, rights in enumerate(EVERY_RIGHTS):
         talk = f"ada's {number}"
         with acting_as(owner_of(ADA)):
-            await kept.messages.append(batch(talk, "1", "2")).or_raise()
+            await kept.append(batch(talk, "1", "2")).or_raise()
         with acting_as(owner_of(BOB, Granted(ADA, talk, rights))):
-            assert bool(await stored(kept.messages, talk)) == ("read" in rights)
-            assert await succeeds(kept.messages.append(batch(talk, "5"))) == ("write" in rights)
+            assert bool(await stored(kept, talk)) == ("read" in rights)
+            assert await succeeds(kept.append(batch(talk, "5"))) == ("write" in rights)
             for removal in (
-                kept.messages.remove_newest(talk, now=NOW, threshold=None),
-                kept.messages.clear(talk, now=NOW),
+                kept.remove_newest(talk, now=NOW, threshold=None),
+                kept.clear(talk, now=NOW),
             ):
                 assert await succeeds(removal) == ("delete" in rights)
 
 
 @pytest.mark.usefixtures("first_wall_is_down")
-async def test_a_grant_is_for_its_owner_app_and_prefix(kept: Kept) -> None:
+async def test_a_grant_is_for_its_owner_app_and_prefix(kept: PostgresMessageRepository) -> None:
     with acting_as(owner_of(Namespace("ada", "mail"))):
-        await kept.messages.append(batch("a mail", "1")).or_raise()
+        await kept.append(batch("a mail", "1")).or_raise()
     for granted, seen in (
         (Granted(ADA), [TALK, "a mail"]),
         (Granted(ADA, "ada"), [TALK]),
@@ -173,19 +125,8 @@ async def test_a_grant_is_for_its_owner_app_and_prefix(kept: Kept) -> None:
         (Granted(Namespace("")), []),
     ):
         with acting_as(owner_of(BOB, granted)):
-            listed = await kept.messages.conversations(ConversationListing(9, order="id")).or_raise()
+            listed = await kept.conversations(ConversationListing(9, order="id")).or_raise()
             assert {one.conversation_id for one in listed} - {"branch"} == {*seen}, granted
-
-
-async def test_items_are_the_services(kept: Kept) -> None:
-    with acting_as(owner_of(ADA)):
-        assert await kept.items.read((NAME,), now=NOW).or_raise() == (None,)
-        assert await kept.items.namespaces((), now=NOW).or_raise() == ()
-        assert not await succeeds(kept.items.write((ItemPut(NAME, '"w"'),), now=NOW))
-        await kept.items.write((ItemPut(NAME, None),), now=NOW).or_raise()
-    (item,) = await kept.items.read((NAME,), now=NOW).or_raise()
-    assert item is not None
-    assert item.value == '"v"'
 
 
 GIVEN_COLUMNS = """
@@ -234,42 +175,38 @@ async def expect_walled(connection: Any, above: Any, table: str, rows: str) -> N
                 await connection.execute(insert, hers)
 
 
-async def test_who_writes_to_a_conversation_learns_whose_it_is_and_no_word(
-    kept: Kept, store: GuardedStore
+async def test_a_writer_learns_whose_a_conversation_is_and_no_more(
+    kept: PostgresMessageRepository, store: GuardedStore
 ) -> None:
     with acting_as(owner_of(BOB)):
-        denied = await kept.messages.append(batch(TALK, "5"))
+        denied = await kept.append(batch(TALK, "5"))
         assert isinstance(denied, Failure)
         assert isinstance(denied.failure(), AccessDeniedError)
         begin = acting(TALK)
-    async with connected(store.serving) as serving, serving.transaction():
-        await serving.execute(begin)
-        assert await serving.fetchval("SELECT owner_user FROM conversation") == "ada"
-        assert await serving.fetch("SELECT FROM chat_message") == []
-
-
-@pytest.mark.usefixtures("kept")
-async def test_what_one_transaction_tells_is_gone_in_the_next(store: GuardedStore) -> None:
-    with acting_as(owner_of(ADA)):
-        begin = acting()
     async with connected(store.serving) as serving:
         async with serving.transaction():
             await serving.execute(begin)
-            assert await serving.fetch("SELECT FROM chat_message")
-        assert await serving.fetch("SELECT FROM chat_message") == []
+            assert await serving.fetchval("SELECT owner_user FROM conversation") == "ada"
+            assert await serving.fetch("SELECT FROM chat_message") == []
+            assert await serving.execute("UPDATE conversation SET version = 9") == "UPDATE 0"
+            assert await serving.execute("DELETE FROM conversation") == "DELETE 0"
+        assert await serving.fetch("SELECT FROM conversation") == []
 
 
 @pytest.mark.parametrize(("rights", "stale_summaries"), [(frozenset(), ()), (frozenset({"read"}), ("s",))])
 async def test_forgetting_marks_summaries_of_conversations_that_may_be_read(
-    kept: Kept, rights: frozenset[Right], stale_summaries: tuple[str, ...]
+    kept: PostgresMessageRepository,
+    memories: PostgresMemoryRepository,
+    rights: frozenset[Right],
+    stale_summaries: tuple[str, ...],
 ) -> None:
     said = remembered("said", namespace=BOB, session_id=TALK, provenance=Provenance(("1",)))
     with acting_as(owner_of(BOB, *([Granted(ADA, rights=rights)] if rights else []))):
-        await kept.memories.store((said,)).or_raise()
-        receipt = await kept.memories.forget(Forgetting(BOB)).or_raise()
+        await memories.store((said,)).or_raise()
+        receipt = await memories.forget(Forgetting(BOB)).or_raise()
     assert receipt.stale_summaries == stale_summaries
     with acting_as(owner_of(ADA)):
-        marked = await kept.messages.summarization(TALK, "s").or_raise()
+        marked = await kept.summarization(TALK, "s").or_raise()
     assert marked is not None
     assert marked.is_stale == bool(stale_summaries)
 
@@ -281,32 +218,35 @@ async def test_every_table_is_guarded_or_holds_nothing_that_anybody_said(store: 
     assert {row["tablename"] for row in rows} == {*GUARDED, *UNGUARDED}
 
 
-async def refusal_of(dsn: str, *, row_security: bool, reader_dsn: str = "") -> str:
-    settings = PostgresSettings(dsn=dsn, reader_dsn=reader_dsn, row_security=row_security)
-    with pytest.raises(EffectFailed) as refused:
-        async with open_database(settings):
-            pass
-    error = refused.value.error
-    assert isinstance(error, RepositoryError)
+async def refusal(dsn: str, *, row_security: bool, reader_dsn: str = "") -> str:
+    error = await refusal_of(dsn, row_security=row_security, reader_dsn=reader_dsn)
     assert error.problem == "row_security"
     return str(error)
 
 
 async def test_a_role_whom_no_policy_holds_back_is_refused(own_store: GuardedStore) -> None:
-    assert "superuser or has BYPASSRLS" in await refusal_of(own_store.above, row_security=True)
-    behind = await refusal_of(own_store.serving, row_security=True, reader_dsn=own_store.above)
+    assert "superuser or has BYPASSRLS" in await refusal(own_store.above, row_security=True)
+    behind = await refusal(own_store.serving, row_security=True, reader_dsn=own_store.above)
     assert "superuser or has BYPASSRLS" in behind
     role = own_store.serving.split("//")[1].split(":")[0]
     await run_on_server(f"ALTER ROLE {role} BYPASSRLS")
-    assert "superuser or has BYPASSRLS" in await refusal_of(own_store.serving, row_security=True)
+    assert "superuser or has BYPASSRLS" in await refusal(own_store.serving, row_security=True)
 
 
 async def test_a_guarded_store_does_not_look_empty_where_the_setting_is_false(store: GuardedStore) -> None:
     for dsn in (store.above, store.owner, store.serving):
-        assert "its rows are guarded, and the setting is false" in await refusal_of(dsn, row_security=False)
+        assert "its rows are guarded, and the setting is false" in await refusal(dsn, row_security=False)
 
 
-async def test_policies_that_are_gone_or_others_are_put_up_by_the_owner(own_store: GuardedStore) -> None:
+async def test_missing_or_other_policies_are_put_up_by_owners_at_once(
+    own_store: GuardedStore,
+) -> None:
+    settings = PostgresSettings(dsn=own_store.owner, row_security=True)
+
+    async def start() -> None:
+        async with open_database(settings):
+            pass
+
     for damage in (
         "ALTER TABLE memory_use NO FORCE ROW LEVEL SECURITY",
         "ALTER TABLE chat_message DISABLE ROW LEVEL SECURITY",
@@ -314,32 +254,12 @@ async def test_policies_that_are_gone_or_others_are_put_up_by_the_owner(own_stor
     ):
         async with connected(own_store.owner) as owner:
             await owner.execute(damage)
-        assert "let the owner of the tables open it once" in await refusal_of(
+        assert "let the owner of the tables open it once" in await refusal(
             own_store.serving, row_security=True
         )
-        settings = PostgresSettings(dsn=own_store.owner, row_security=True)
-        async with open_database(settings):
-            pass
+        await asyncio.gather(*[start() for _ in range(8)])
         async with open_database(evolve(settings, dsn=own_store.serving)):
             pass
-
-
-async def test_a_store_is_guarded_by_any_number_of_processes_at_once(own_store: GuardedStore) -> None:
-    async with connected(own_store.owner) as owner:
-        await owner.execute("COMMENT ON POLICY chatmemory_see ON conversation IS NULL")
-
-    async def start() -> None:
-        async with open_database(PostgresSettings(dsn=own_store.owner, row_security=True)):
-            pass
-
-    await asyncio.gather(*[start() for _ in range(8)])
-
-
-async def test_a_read_leaves_no_transaction_behind(kept: Kept, store: GuardedStore) -> None:
-    await stored(kept.messages, TALK)
-    async with connected(store.above) as above:
-        idle = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
-        assert await above.fetch(idle) == []
 
 
 async def succeeds(attempt: Effect[Any, Any]) -> bool:

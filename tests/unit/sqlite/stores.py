@@ -1,5 +1,6 @@
-"""What the tests of the SQLite engine share: a draft, a batch, open repositories."""
+"""What the tests of the SQLite engine share: a batch, open repositories, the text of a schema."""
 
+import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,12 @@ from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRe
 from tests.patience import PATIENCE_SECONDS
 
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
+# Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
+SELECT_SCHEMA = """
+SELECT sql FROM sqlite_schema
+WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '*_fts_*')
+ORDER BY tbl_name, type <> 'table', type DESC, name
+"""
 
 
 def batch(*ids: str, to: str = "c", content: str = "你好") -> Append:
@@ -22,23 +29,25 @@ def batch(*ids: str, to: str = "c", content: str = "你好") -> Append:
     return Append(to, drafts, NOON)
 
 
+def schema_text(connection: sqlite3.Connection) -> str:
+    """Return the statements that make the tables of a file."""
+    statements = [sql for (sql,) in connection.execute(SELECT_SCHEMA).fetchall()]
+    return "".join(f"{statement};\n\n" for statement in statements).rstrip() + "\n"
+
+
 def file_settings(path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS) -> SqliteSettings:
     return SqliteSettings(path=str(path), busy_timeout_seconds=busy_timeout_seconds)
 
 
 @asynccontextmanager
-async def open_repository(
-    path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS
-) -> AsyncGenerator[SqliteMessageRepository]:
-    async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
+async def open_repository(path: Path, **settings: float) -> AsyncGenerator[SqliteMessageRepository]:
+    async with open_database(file_settings(path, **settings)) as database:
         yield SqliteMessageRepository(database)
 
 
 @asynccontextmanager
-async def open_memories(
-    path: Path, *, busy_timeout_seconds: float = PATIENCE_SECONDS
-) -> AsyncGenerator[SqliteMemoryRepository]:
-    async with open_database(file_settings(path, busy_timeout_seconds=busy_timeout_seconds)) as database:
+async def open_memories(path: Path, **settings: float) -> AsyncGenerator[SqliteMemoryRepository]:
+    async with open_database(file_settings(path, **settings)) as database:
         yield SqliteMemoryRepository(database)
 
 

@@ -1,7 +1,6 @@
 """Codes in the file are those of the vectors that are there: all that were stored, and none that is gone."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -54,7 +53,11 @@ def check(path: Path) -> int:
                 "SELECT memory_key, vector FROM memory_embedding WHERE space_key = ? AND seq < ? ORDER BY seq",
                 (space_key, coded_seq),
             ).fetchall()
-            stored = dict(_stored(connection, space_key))
+            stored = {
+                key: code
+                for keys, codes in stored_codes(connection, space_key)
+                for key, code in zip(keys.tolist(), codes.tolist(), strict=True)
+            }
             assert [*stored] == [key for key, _ in rows]
             if mean is not None and rows:
                 codes = VectorCodes(np.frombuffer(mean, "<f4")).encode(
@@ -63,11 +66,6 @@ def check(path: Path) -> int:
                 assert [*stored.values()] == codes.tolist()
             count += len(stored)
     return count
-
-
-def _stored(connection: sqlite3.Connection, space_key: int) -> Iterator[tuple[int, Sequence[int]]]:
-    for keys, codes in stored_codes(connection, space_key):
-        yield from zip(keys.tolist(), codes.tolist(), strict=True)
 
 
 async def test_a_full_block_is_made_by_the_write_that_fills_it(tmp_path: Path) -> None:

@@ -45,9 +45,8 @@ def filled(count: int) -> sqlite3.Connection:
     connection.execute("INSERT INTO memory_user (user_name) VALUES ('小明')")
     connection.execute(FILL_MEMORIES, {"count": count})
     connection.execute(FILL_CONVERSATIONS, {"count": count})
-    connection.execute(
-        "INSERT INTO memory_fts (memory_fts) VALUES ('optimize')"
-    )  # the same number of segments
+    optimize = "INSERT INTO memory_fts (memory_fts) VALUES ('optimize')"  # to the same number of segments
+    connection.execute(optimize)
     connection.execute("COMMIT")
     return connection
 

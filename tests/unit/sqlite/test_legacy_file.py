@@ -4,10 +4,8 @@
 
 import logging
 import re
-import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -62,17 +60,6 @@ def schema_of(path: Path) -> dict[tuple[str, str], str]:
         }
 
 
-async def test_all_that_the_file_holds_survives_once_and_again(file: Path) -> None:
-    rows, others = rows_of(file), beside(file)
-    assert {"conversation", "memory", "user_profile", "latest", "stamp"} <= others.keys()
-    await open_once(file)
-    assert (rows_of(file), beside(file)) == (with_app(rows), others)
-    assert {*rows_of(file, "memory_type")} == {("short_term",)}
-    migrated = dump_of(file)
-    await open_once(file)
-    assert dump_of(file) == migrated
-
-
 async def test_a_migrated_file_has_the_schema_of_a_fresh_one(tmp_path: Path) -> None:
     fresh = tmp_path / "fresh.db"
     await open_once(fresh)
@@ -106,17 +93,6 @@ async def test_the_application_goes_on_writing_also_in_its_later_versions(file: 
     assert version_of(file) == 10
 
 
-async def test_other_versions_are_refused_untouched(tmp_path: Path) -> None:
-    for version in (7, 8, 9, 10):
-        file = desktop_file(tmp_path / f"{version}.db", version=version)
-        before = file.read_bytes()
-        error = await refusal(file)
-        assert (error.problem, error.retry_is_safe) == ("foreign_store", False)
-        assert f"schema version {version}" in error.detail
-        assert file.read_bytes() == before
-        assert [*tmp_path.glob(f"{version}.db*")] == [file]
-
-
 REFUSED: Final = {
     "CREATE TABLE Chat_Message (id)": ("foreign_store", "chat_message"),
     "CREATE TABLE memory_fts_data (id)": ("foreign_store", "memory_fts_data"),
@@ -124,6 +100,7 @@ REFUSED: Final = {
     "ALTER TABLE atomic_memory ADD COLUMN role TEXT": ("foreign_store", "atomic_memory.role"),
     "ALTER TABLE atomic_memory DROP COLUMN embedding": ("foreign_store", "atomic_memory.embedding"),
     "UPDATE schema_version SET version = 4": ("foreign_store", "schema version 4"),
+    "UPDATE schema_version SET version = 7": ("foreign_store", "schema version 7"),
     "DELETE FROM schema_version": ("foreign_store", "schema version None"),
     "UPDATE schema_version SET version = 'five'": ("foreign_store", "schema version five"),
     "INSERT INTO schema_version VALUES (4)": ("foreign_store", "schema version 5"),
@@ -140,19 +117,25 @@ async def test_a_file_that_we_would_not_fit_into_is_refused_untouched(tmp_path: 
         error = await refusal(file)
         assert (error.problem, named in error.detail) == (problem, True), statement
         assert file.read_bytes() == before
+        assert [*tmp_path.glob(f"{number}.db*")] == [file]
 
 
 def backups(file: Path) -> list[Path]:
     return sorted(path for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.v"))
 
 
-async def test_the_file_is_copied_before_its_first_change_and_the_copy_can_be_opened_as_it_could(
+async def test_all_that_the_file_holds_survives_there_and_in_a_copy(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = dump_of(file)
+    before, rows, others = dump_of(file), rows_of(file), beside(file)
+    assert {"conversation", "memory", "user_profile", "latest", "stamp"} <= others.keys()
     with caplog.at_level(logging.WARNING):
         await open_once(file)
+        assert (rows_of(file), beside(file)) == (with_app(rows), others)
+        assert {*rows_of(file, "memory_type")} == {("short_term",)}
+        migrated = dump_of(file)
         await open_once(file)
+        assert dump_of(file) == migrated
     (backup,) = backups(file)
     assert backup.name == file.name + ".v5.backup"
     assert (dump_of(backup), version_of(backup)) == (before, 5)
@@ -195,35 +178,22 @@ async def test_the_log_of_a_running_application_is_copied_too(file: Path) -> Non
     assert rows_of(backup, "content")[-1] == rows_of(file, "content")[-1] == ("还在日志里",)
 
 
-class Interrupted(Exception):  # noqa: N818  it is no error
-    """The moment has come."""
-
-
-def interrupted_at(path: Path, statement: int) -> sqlite3.Connection:
-    """Connect so that this statement, counted from 1, and every one after it are not executed."""
+def interrupted_at(statement: int) -> type[sqlite3.Connection]:
+    """Return connections that do not execute this statement, counted from 1, and none after it."""
     executed = count(1)
 
     class Connection(sqlite3.Connection):
         def execute(self, *arguments: object) -> sqlite3.Cursor:
             if next(executed) >= statement:
-                raise Interrupted
+                raise LookupError
             return super().execute(*arguments)
 
-    return sqlite3.connect(path, isolation_level=None, factory=Connection)
+    return Connection
 
 
-def interruptions(folder: Path) -> Iterator[Path]:
-    """Interrupt the migration at its first statement, at a later one, ... until it gets through."""
-    file = desktop_file(folder / "desktop.db")
-    for statement in count(1, STATEMENTS_APART):
-        path = Path(shutil.copy(file, folder / f"desktop{statement}.db"))
-        try:
-            with closing(interrupted_at(path, statement)) as connection:
-                prepare(connection, SqliteSettings(path=str(path), durability="process"))
-        except Interrupted:
-            yield path
-        else:
-            return
+def migrate(path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None, factory=factory)) as connection:
+        prepare(connection, SqliteSettings(path=str(path), durability="process"))
 
 
 async def test_interrupted_at_any_statement_it_goes_on_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -231,14 +201,18 @@ async def test_interrupted_at_any_statement_it_goes_on_and_nothing_is_lost(tmp_p
     rows, others = rows_of(whole), beside(whole)
     await open_once(whole)
     versions: list[int] = []
-    for path in interruptions(tmp_path):
-        versions.append(version_of(path))
+    for statement in count(1, STATEMENTS_APART):
+        path = desktop_file(tmp_path / f"{statement}.db")
+        try:
+            migrate(path, interrupted_at(statement))
+        except LookupError:
+            versions.append(version_of(path))
+        else:
+            break
         assert with_app(rows_of(path)) == with_app(rows)
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            prepare(connection, SqliteSettings(path=str(path), durability="process"))
+        migrate(path)
         assert (rows_of(path, "*"), beside(path)) == (rows_of(whole, "*"), others)
         assert schema_of(path) == schema_of(whole)
-        (backup,) = backups(path)
-        assert rows_of(backup) == rows
+        assert [rows_of(backup) for backup in backups(path)] == [rows]
     assert versions == sorted(versions)
     assert {5, 6} == set(versions)

@@ -16,9 +16,8 @@ from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.legacy import legacy_rows
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
-from tests.unit.sqlite.desktop_files import FIRST_SECOND, add_rows, desktop_file, rows_of
+from tests.unit.sqlite.desktop_files import FIRST_SECOND, desktop_file, rows_of
 
-NAMESPACE = Namespace("default")
 UNADOPTED = "memory_id IS NULL"
 
 
@@ -67,7 +66,7 @@ async def test_long_term_rows_are_found_by_their_words(tmp_path: Path) -> None:
     insert(file, content="咖啡是短期的")
     await memories_of(file)
     async with open_database(SqliteSettings(path=str(file))) as database:
-        search = MemorySearch(NAMESPACE, "咖啡", query_terms("咖啡"))
+        search = MemorySearch(Namespace("default"), "咖啡", query_terms("咖啡"))
         found = (await SqliteMemoryRepository(database).search(search).or_raise()).found
     assert [candidate.memory.content for candidate in found] == ["用户的咖啡不加糖"]
 
@@ -81,11 +80,7 @@ TIMES: Final = [
     ("早上", "", BEGINNING),
     (1.5e300, "0001-01-01T00:00:00+14:00", BEGINNING),
     (1_700_000_000.5, "", datetime.fromtimestamp(1_700_000_000.5, UTC)),
-    (
-        0,
-        "2025-03-14 12:00:00",
-        datetime(2025, 3, 14, 12).astimezone(UTC),
-    ),  # local time, where there is no other
+    (0, "2025-03-14 12:00:00", datetime(2025, 3, 14, 12).astimezone(UTC)),  # local, where there is no other
 ]
 
 
@@ -143,22 +138,6 @@ async def test_a_row_without_readable_text_stays(file: Path, caplog: pytest.LogC
     told = [record.args for record in caplog.records if record.name == legacy_rows.__name__]
     assert told == [(1, 0), (len(NO_TEXT),), (len(NO_TEXT),)]
     assert rows_of(file, UNADOPTED) == [(1,)] * len(NO_TEXT) + [(0,)]
-
-
-async def test_an_interrupted_adoption_goes_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        add_rows(connection, range(10))
-    await memories_of(file)
-    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        add_rows(connection, range(500))
-        statements: list[str] = []
-        connection.set_trace_callback(statements.append)
-        connection.set_progress_handler(lambda: statements.count("BEGIN IMMEDIATE") > 2, 100)
-        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-            legacy_rows.adopt_rows(connection, "default")
-    waiting = sum(unadopted for (unadopted,) in rows_of(file, UNADOPTED))
-    assert waiting == 500 - 2 * legacy_rows.ROWS_AT_ONCE
-    assert len(await memories_of(file)) == 510
 
 
 def test_a_text_of_a_broken_row_is_read_as_usual_afterwards(tmp_path: Path) -> None:

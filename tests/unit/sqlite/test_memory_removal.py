@@ -50,26 +50,19 @@ async def tell_a_secret(memories: SqliteMemoryRepository) -> None:
     await memories.store((*others[:150], secret, *others[150:])).or_raise()
 
 
-async def test_no_byte_of_the_files_shows_what_was_forgotten(tmp_path: Path) -> None:
+async def test_no_byte_shows_what_was_forgotten_or_said_before_it_was_corrected(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await tell_a_secret(memories)
         assert {trace for _, trace in traces(tmp_path)} == {*TRACES}
-        await memories.forget(Forgetting(MING, memory_id="secret")).or_raise()
-        assert traces(tmp_path) == []
-        left = await memories.search(MemorySearch(MING, SECRET, (WORD, "tea7"))).or_raise()
-        assert [candidate.memory.id for candidate in left.found] == ["7"]
-    assert traces(tmp_path) == []
-
-
-async def test_no_byte_shows_what_was_said_before_a_correction_that_was_forgotten(tmp_path: Path) -> None:
-    async with open_memories(tmp_path / "m.db") as memories:
-        await tell_a_secret(memories)
         await memories.rewrite(remembered("secret", "无", namespace=MING), expected_version=1).or_raise()
         newer = remembered("newer", "无", namespace=MING, replaces="secret")
         await memories.store((newer,)).or_raise()
         receipt = await memories.forget(Forgetting(MING, memory_id="newer")).or_raise()
         assert (receipt.memories, receipt.embeddings) == (2, 0)
         assert traces(tmp_path) == []
+        left = await memories.search(MemorySearch(MING, SECRET, (WORD, "tea7"))).or_raise()
+        assert [candidate.memory.id for candidate in left.found] == ["7"]
+    assert traces(tmp_path) == []
 
 
 async def test_somebody_who_reads_for_long_keeps_the_log_and_forgetting_says_so(
@@ -175,9 +168,8 @@ def test_nothing_of_what_was_deleted_stays(index: sqlite3.Connection, before: in
 
 def test_an_index_that_was_merged_too_often_before_is_mended(index: sqlite3.Connection) -> None:
     add(index, 1, "绿茶 stays")
-    index.execute(
-        "UPDATE word_data SET block = x'000000008F52000000' WHERE id = 10"
-    )  # 2,002 levels, all empty
+    # 2,002 levels, all empty
+    index.execute("UPDATE word_data SET block = x'000000008F52000000' WHERE id = 10")
     assert levels(index.execute, "word") == 2002
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
         remove(index, 1, "绿茶 stays")

@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -22,17 +21,10 @@ from chatmemory_layers.sqlite.engine.migrations import (
 from chatmemory_layers.sqlite.messages.message_reads import page
 from chatmemory_layers.sqlite.messages.shared_branches import copy_for_a_branch
 from tests import shared_branches
-from tests.patience import PATIENCE_SECONDS
-from tests.unit.sqlite.stores import open_repository
+from tests.unit.sqlite.stores import open_repository, schema_text
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "sqlite.sql"
 
-# Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
-SELECT_SCHEMA = """
-SELECT sql FROM sqlite_schema
-WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB 'memory_fts_*')
-ORDER BY tbl_name, type <> 'table', type DESC, name
-"""
 SELECT_CREATED = "SELECT name, type, tbl_name, sql FROM sqlite_schema ORDER BY name, type"
 LATER = MIGRATIONS[-1].number + 1
 
@@ -57,8 +49,7 @@ def problem_of(connection: sqlite3.Connection) -> str:
 
 def test_the_published_schema_is_that_of_a_fresh_file(connection: sqlite3.Connection) -> None:
     migrate(connection)
-    statements = [sql for (sql,) in connection.execute(SELECT_SCHEMA).fetchall()]
-    fresh = "".join(f"{statement};\n\n" for statement in statements).rstrip() + "\n"
+    fresh = schema_text(connection)
     assert SCHEMA.read_text() == fresh, f"write this to {SCHEMA.name}:\n{fresh}"
     assert not re.findall(r"\b\w+_at INTEGER", fresh), "columns carry their unit"
 
@@ -94,43 +85,9 @@ def test_a_later_step_is_taken_on_top_and_another_one_is_refused(connection: sql
     assert problem_of(connection) == "newer_schema"
 
 
-def test_those_who_migrate_at_once_wait_for_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "chat.db"
-    sqlite3.connect(path).execute("PRAGMA journal_mode = WAL").connection.close()
-    waiting = threading.Semaphore(0)
-    failures: list[sqlite3.Error] = []
-
-    def tell(statement: str) -> None:
-        if statement == "BEGIN IMMEDIATE":  # it has seen that the step is missing, and asks for the lock
-            waiting.release()
-
-    def open_and_migrate() -> None:
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_SECONDS)) as connection:
-            connection.set_trace_callback(tell)
-            try:
-                migrate(connection)
-            except sqlite3.Error as error:
-                failures.append(error)
-
-    threads = [threading.Thread(target=open_and_migrate) for _ in range(8)]
-    with closing(sqlite3.connect(path, isolation_level=None)) as blocker:
-        blocker.execute("BEGIN IMMEDIATE")
-        for thread in threads:
-            thread.start()
-        assert all(waiting.acquire(timeout=PATIENCE_SECONDS) for _ in threads)
-        blocker.execute("ROLLBACK")
-    for thread in threads:
-        thread.join()
-    assert failures == []
-
-
 def test_released_steps_never_change() -> None:
-    assert [(step.number, step.checksum) for step in MIGRATIONS] == [
-        (1, "1d4ffb53ab5356d9acbb80d3f89b882047e05bea16bb5eea59b81f9e5cfc6b98"),
-        (2, "4a3be05f38e24f65bbe8f4b4b27590c6aebc373058531bf6442d068a2b243f7d"),
-        (3, "b8d5275a034836e884906c89c7955c60b412f94b0b7553d7bc8f617c880df8b7"),
-        (4, "4daff654a8e239c86ccd09eba93b454f4b83c4fcfa14ac4397ea79cffaae0ad0"),
-        (5, "34fe37afdb958974a8f64746e8edfa4ac4f56bdb2f90bbb926bf1115fcd1cf1b"),
+    """The first five are those of the stores in ``tests/released``, which are refused if their steps change."""
+    assert [(step.number, step.checksum) for step in MIGRATIONS[5:]] == [
         (6, "fad581d830dedd82b4f10f80d86c1b356c29c5820421407c95561e6be39cd574"),
         (7, "5bc777e3befd77d97629f02a14f695d41d335689c58a0f9575ffb1a53e5ab157"),
         (8, "cb620d27531054bd4ed9446a0542f40f86c65a0d3d77e8841301adf540d97796"),
@@ -149,8 +106,9 @@ def test_released_steps_never_change() -> None:
     ]
 
 
-def first_store(connection: sqlite3.Connection) -> None:
-    """Make a store as the first release did, with a conversation in it."""
+def test_a_first_store_comes_to_the_same_schema_with_whole_messages(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
     (step,) = [step for step in MIGRATIONS if step.number == 1]
     former = [statement.replace('"chat_conversation"', "conversation") for statement in step.statements]
     first = Migration(1, "conversations", tuple(former))
@@ -159,30 +117,19 @@ def first_store(connection: sqlite3.Connection) -> None:
     connection.execute(
         "INSERT INTO conversation VALUES (7, '早', 3, 4, 0, 0, 3, 3, 30, 3, 0, 1700000000000000, 1700000000000001)"
     )
-
-
-def test_a_first_store_comes_to_the_same_schema(connection: sqlite3.Connection, tmp_path: Path) -> None:
-    first_store(connection)
+    for seq in (1, 2, 3):
+        connection.execute(
+            "INSERT INTO chat_message (conversation_key, seq, id, role, sent_at_us, tokens, content)"
+            " VALUES (7, :seq, :id, 'user', 1700000000000000, 10, '早')",
+            {"seq": seq, "id": f"{seq}"},
+        )
     check_origin(connection)
     migrate(connection)
-    kept = connection.execute("SELECT conversation_key, conversation_id FROM chat_conversation").fetchall()
-    assert kept == [(7, "早")]
     with closing(sqlite3.connect(tmp_path / "fresh.db", isolation_level=None)) as fresh:
         migrate(fresh)
         for question in (SELECT_CREATED, "SELECT number, name, checksum FROM chatmemory_migration"):
             assert connection.execute(question).fetchall() == fresh.execute(question).fetchall()
-
-
-def test_messages_of_the_first_release_count_as_there_from_the_start(connection: sqlite3.Connection) -> None:
-    first_store(connection)
-    for seq in (1, 2, 3):
-        row = (7, seq, f"{seq}", "user", 1700000000000000, 10, "早")
-        connection.execute(
-            "INSERT INTO chat_message (conversation_key, seq, id, role, sent_at_us, tokens, content)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            row,
-        )
-    migrate(connection)
+    # Its messages count as there from the start.
     for as_of, version, is_whole in ((1, 1, False), (3, 3, True), (datetime.now(UTC), 3, True)):
         found = page(connection, PageQuery("早", "model", as_of=as_of))
         assert found is not None

@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,10 @@ from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS, mi
 from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
 from tests.past_turns import MODEL, contents, draft, index, open_past_chats, read_past_chats
 from tests.thorough import rounds
+from tests.unit.sqlite.desktop_files import change
+from tests.unit.sqlite.stores import schema_text
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"
-
-# Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
-SELECT_SCHEMA = """
-SELECT sql FROM sqlite_schema
-WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB 'prompts_fts_*')
-ORDER BY tbl_name, type <> 'table', type DESC, name
-"""
 
 
 @pytest.fixture
@@ -41,9 +36,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "索引.db"
 
 
-def problem_of(open_: Callable[[Path], object], path: Path) -> RepositoryError:
+def problem_of(layer: Layer[Any, RepositoryError, PastChatsSettingsTag], path: Path) -> RepositoryError:
     """Say why *path* cannot be opened, in the terms of whoever runs the layer."""
-    layer = prompt_repository if open_ is open_past_chats else prompt_reader
     settings = PastChatsSettings(path=str(path), busy_timeout_seconds=0.1)
     with (
         pytest.raises(EffectFailed) as failed,
@@ -54,9 +48,9 @@ def problem_of(open_: Callable[[Path], object], path: Path) -> RepositoryError:
     return failed.value.error
 
 
-def make_foreign(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE prompts (id, title)")
+def make_index(path: Path) -> None:
+    with open_past_chats(path):
+        pass
 
 
 def make_conversations(path: Path) -> None:
@@ -65,30 +59,11 @@ def make_conversations(path: Path) -> None:
         store_file.prepare(connection, settings)
 
 
-def make_newer(path: Path) -> None:
-    with open_past_chats(path):
-        pass
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("INSERT INTO chatmemory_migration VALUES (?, 'later', 'x', 1)", (NEWEST + 1,))
-        connection.execute(f"PRAGMA user_version = {NEWEST + 1}")
-
-
-def make_cut_off(path: Path) -> None:
-    with open_past_chats(path):
-        pass
-    os.truncate(path, path.stat().st_size - 4096)
-
-
-def make_text(path: Path) -> None:
-    path.write_text("这不是数据库" * 1000)
-
-
 def test_the_published_schema_is_that_of_a_fresh_file() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrate_prompts(connection)
-        statements = [sql for (sql,) in connection.execute(SELECT_SCHEMA).fetchall()]
+        fresh = schema_text(connection)
         assert connection.execute("PRAGMA user_version").fetchone() == (PROMPT_MIGRATIONS[-1].number,)
-    fresh = "".join(f"{statement};\n\n" for statement in statements).rstrip() + "\n"
     assert SCHEMA.read_text() == fresh, f"write this to {SCHEMA.name}:\n{fresh}"
 
 
@@ -119,36 +94,42 @@ def test_a_reader_makes_no_file_and_says_what_to_do_also_where_a_writer_has_only
     for is_begun in (False, True):
         if is_begun:
             path.touch()
-        error = problem_of(read_past_chats, path)
+        error = problem_of(prompt_reader, path)
         assert (error.problem, "pastchats-memory index" in str(error)) == ("missing", True)
         assert path.exists() is is_begun
 
 
 def test_what_is_no_index_of_ours_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    for number, (make, problem) in enumerate(
-        (
-            (make_foreign, "not_a_store"),
-            (make_conversations, "not_a_store"),
-            (make_newer, "newer_schema"),
-            (make_cut_off, "damaged"),
-            (make_text, "not_a_store"),
-            (Path.mkdir, "unavailable"),
-        )
+    foreign, conversations, newer, cut_off, text = (
+        tmp_path / f"{name}.db" for name in ("foreign", "conversations", "newer", "cut_off", "text")
+    )
+    change(foreign, "CREATE TABLE prompts (id, title)")
+    make_conversations(conversations)
+    make_index(newer)
+    later = f"INSERT INTO chatmemory_migration VALUES ({NEWEST + 1}, 'later', 'x', 1)"
+    change(newer, later, f"PRAGMA user_version = {NEWEST + 1}")
+    make_index(cut_off)
+    os.truncate(cut_off, cut_off.stat().st_size - 4096)
+    text.write_text("这不是数据库" * 1000)
+    for path, problem in (
+        (foreign, "not_a_store"),
+        (conversations, "not_a_store"),
+        (newer, "newer_schema"),
+        (cut_off, "damaged"),
+        (text, "not_a_store"),
     ):
-        path = tmp_path / f"{number}.db"
-        make(path)
-        before = path.read_bytes() if path.is_file() else b""
-        for open_ in (open_past_chats, read_past_chats):
-            assert problem_of(open_, path).problem == problem, make
-            assert (path.read_bytes() if path.is_file() else b"") == before
+        before = path.read_bytes()
+        for layer in (prompt_repository, prompt_reader):
+            assert problem_of(layer, path).problem == problem, path
+            assert path.read_bytes() == before
+    for layer in (prompt_repository, prompt_reader):
+        assert problem_of(layer, tmp_path).problem == "unavailable"
 
 
 def test_a_store_of_conversations_does_not_take_an_index_for_its_own(path: Path) -> None:
-    with open_past_chats(path):
-        pass
-    settings = SqliteSettings(path=str(path))
-    with closing(store_file.connect_writer(settings)) as connection, pytest.raises(EffectFailed):
-        store_file.prepare(connection, settings)
+    make_index(path)
+    with pytest.raises(EffectFailed):
+        make_conversations(path)
 
 
 def test_a_file_that_another_process_makes_meanwhile_is_not_taken_for_a_strangers(
@@ -226,16 +207,13 @@ def test_what_an_earlier_version_wrote_is_read_takes_less_room_and_grows(path: P
         index(past, [draft(0, "一")])
     assert embeddings(path)[:TURNS] == former
     question = "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
-    with closing(sqlite3.connect(path)) as connection:
-        assert "superseded_at" in connection.execute(question).fetchone()[0]
-
-
-def test_a_program_that_knew_the_table_deletes_a_row_of_the_view(path: Path) -> None:
-    make_former(path, 2)
-    connect_writer(PastChatsSettings(path=str(path))).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        assert "superseded_at" in connection.execute(question).fetchone()[0]
+        # A program that knew the table deletes a row of the view.
+        count = "SELECT count(*) FROM prompt_vectors WHERE prompt_id = 3"
+        assert connection.execute(count).fetchone() == (1,)
         connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id = 3")
-        assert connection.execute("SELECT count(*) FROM prompt_vectors").fetchone() == (TURNS - 1,)
+        assert connection.execute(count).fetchone() == (0,)
 
 
 class Copying(sqlite3.Connection):
@@ -260,9 +238,7 @@ def test_killed_before_any_statement_a_migration_is_completed(path: Path, tmp_pa
     with closing(sqlite3.connect(path, isolation_level=None, factory=Copying)) as connection:
         connection.folder = folder
         prepare_packing(connection)
-        connection.execute(
-            "PRAGMA cache_size = 4"
-        )  # so that the log holds some of the step before its commit
+        connection.execute("PRAGMA cache_size = 4")  # so the log holds some of the step before its commit
         migrate(connection, PROMPT_MIGRATIONS)
         copies = connection.copies
     assert copies > len(PROMPT_MIGRATIONS[-1].statements)

@@ -1,69 +1,44 @@
 """Statements find their rows through an index, but for one, and what names few of many does not walk through all of the user's."""
 
+import pkgutil
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
 
 from chatmemory import Forgetting, MemoryListing, Namespace
 from chatmemory_layers.sql.columns import EPOCH
+from chatmemory_layers.sqlite import events, memories, messages, prompts
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.engine.transaction import Transaction
-from chatmemory_layers.sqlite.events import event_log
 from chatmemory_layers.sqlite.legacy import legacy_rows
-from chatmemory_layers.sqlite.memories import (
-    memory_reads,
-    memory_removal,
-    memory_row,
-    memory_search,
-    memory_store,
-    memory_writes,
-    vector_search,
-)
-from chatmemory_layers.sqlite.messages import (
-    conversation_lists,
-    history_work,
-    message_reads,
-    message_summaries,
-    message_writes,
-)
-from chatmemory_layers.sqlite.prompts import (
-    prompt_commit,
-    prompt_conversations,
-    prompt_moves,
-    prompt_reads,
-    prompt_removal,
-    prompt_staging,
-    prompt_words,
-    prompt_writes,
-)
+from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_search
+from chatmemory_layers.sqlite.messages import conversation_lists
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
-from chatmemory_layers.sqlite.prompts.vectors import prompt_scans, prompt_vectors
 from tests.unit.sql_statements import sqlite_plan, statements_of
 
 MING = Namespace("小明")
-MODULES = (
-    conversation_lists,
-    event_log,
-    message_summaries,
-    history_work,
-    legacy_rows,
-    memory_reads,
-    memory_removal,
-    memory_row,
-    memory_search,
-    memory_store,
-    memory_writes,
-    message_reads,
-    message_writes,
-    vector_search,
-)
 # What a statement itself makes, the index of words, and JSON that it is given may be read from end to end.
-SCANNED = re.compile(r"SCAN (?!chain$|stale$|from_prefix$|\w+ VIRTUAL TABLE)")
+SCANNED = re.compile(r"SCAN (?!chain$|stale$|below$|from_prefix$|\w+ VIRTUAL TABLE)")
+
+
+def modules_of(*packages: ModuleType) -> list[ModuleType]:
+    """Return the modules of *packages* but those whose statements make tables."""
+    return [
+        import_module(found.name)
+        for package in packages
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not found.name.endswith("_tables")
+    ]
+
+
+STATEMENTS = statements_of(*modules_of(events, memories, messages), legacy_rows)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +53,7 @@ def test_no_statement_reads_a_whole_table(store: sqlite3.Connection) -> None:
         return [step for step in sqlite_plan(store, statement) if SCANNED.search(step)]
 
     assert scans("SELECT * FROM atomic_memory WHERE content = :content")  # so the test can fail
-    assert {name: scans(text) for name, text in statements_of(*MODULES).items() if scans(text)} == {}
+    assert {name: scans(text) for name, text in STATEMENTS.items() if scans(text)} == {}
 
 
 INDEXES: Final = {
@@ -151,20 +126,13 @@ def test_what_names_few_is_looked_for_by_the_statement_that_finds_few(store: sql
 # --- past chats: what is asked for one source, one turn or one search walks through no table of all turns ---
 
 
-PROMPT_STATEMENTS = statements_of(
-    prompt_commit,
-    prompt_conversations,
-    prompt_moves,
-    prompt_reads,
-    prompt_removal,
-    prompt_scans,
-    prompt_staging,
-    prompt_vectors,
-    prompt_words,
-    prompt_writes,
-)
-# Of all turns there are: counts, exports, what a person wants gone, and what no index can know.
+PROMPT_STATEMENTS = statements_of(*modules_of(prompts))
+# Of all turns there are: checks, counts, exports, what a person wants gone, and what no index can know.
 ABOUT_EVERYTHING = {
+    "prompt_checks.COUNT_ABANDONED",
+    "prompt_checks.COUNT_ROWS",
+    "prompt_checks.COUNT_WORDS",
+    "prompt_checks.SELECT_TEXTS",
     "prompt_conversations.SELECT_CONVERSATIONS",
     "prompt_reads.COUNT_PROMPTS",
     "prompt_reads.COUNT_CONVERSATIONS",
@@ -174,6 +142,7 @@ ABOUT_EVERYTHING = {
     "prompt_removal.CHOOSE_MEANT",
     "prompt_removal.CHOOSE_ABANDONED",
     "prompt_removal.DELETE_IDLE_ALIASES",
+    "prompt_search.SELECT_MEANT",
     "prompt_writes.COUNT_PROMPTS",
 }
 NEEDS_SQLITE_VEC = {"prompt_scans.SELECT_NEAREST"}

@@ -1,20 +1,17 @@
-"""Which file is opened or refused untouched, what is let go of, and what becomes of it when the disk fails."""
+"""Which file is opened or refused untouched, what is let go of, and which changes of a log are no damage."""
 
 # ruff: noqa: ASYNC221, ASYNC240  nothing else runs while a test looks at its files
 
 import asyncio
-import json
 import os
-import resource
 import shutil
-import signal
 import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -29,12 +26,10 @@ from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.store_file import store_file
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
+from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.sqlite.desktop_files import add_rows, desktop_file
+from tests.unit.sqlite.desktop_files import change, desktop_file
 from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, refusal
-
-PROJECT = Path(__file__).parents[3]
-NOBODY = 65534
 
 
 async def test_a_new_file_belongs_to_its_owner_only(tmp_path: Path) -> None:
@@ -66,17 +61,6 @@ async def test_a_sqlite_that_is_too_old_is_named(tmp_path: Path, monkeypatch: py
     assert [*tmp_path.iterdir()] == []
 
 
-async def test_a_file_that_was_cut_off_is_damaged_and_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "chat.db"
-    await create_store(path, *(f"m{number}" for number in range(500)))
-    whole = path.read_bytes()
-    for kept in (0.3, 0.7, 0.99):
-        before = whole[: int(len(whole) * kept)]
-        path.write_bytes(before)
-        assert (await refusal(path)).problem == "damaged"
-        assert path.read_bytes() == before
-
-
 READ_AND_CLOSE = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1])
@@ -95,42 +79,8 @@ async def test_opening_a_file_twice_keeps_the_locks_of_the_first(tmp_path: Path)
         assert (tmp_path / "chat.db-wal").exists()
 
 
-READ_AND_WRITE = """
-import asyncio, json, os, sys
-import urllib.parse  # which pathlib imports when it first makes an address
-from pathlib import Path
-from chatmemory.conversation.message_repository import PageQuery
-from chatmemory.effect import Success
-from tests.unit.sqlite.desktop_files import add_rows, desktop_file
-from tests.unit.sqlite.stores import batch, open_repository, refusal
-
-async def main():
-    path = Path(sys.argv[1])
-    if sys.argv[2] == "refusal":
-        return (await refusal(path)).problem
-    if sys.argv[2] == "reason":
-        return (await refusal(path)).detail
-    async with open_repository(path) as repository:
-        page = (await repository.page(PageQuery("c", "full"))).unwrap()
-        added = await repository.append(batch("m2"))
-        return [[message.id for message in page.messages], added.failure().problem]
-
-os.setuid(int(sys.argv[3]))  # after the imports: nobody may not read the interpreter's folder
-print(json.dumps(asyncio.run(main())))
-"""
-
-
-def as_nobody(path: Path, what: str = "use") -> object:
-    """Run the program above as a user whom file modes bind; root may write everywhere."""
-    command = [sys.executable, "-W", "error", "-c", READ_AND_WRITE, str(path), what, str(NOBODY)]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.fixture
-def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
+def open_folder() -> Generator[Path]:
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     folder = Path(f"/tmp/chatmemory-{os.getpid()}")
@@ -139,55 +89,29 @@ def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     shutil.rmtree(folder)
 
 
-async def test_a_store_that_may_not_be_read_is_refused_for_that_reason(open_folder: Path) -> None:
-    path = open_folder / "chat.db"
-    await create_store(path)
-    path.chmod(0o600)
-    assert as_nobody(path, "refusal") == "unavailable"
-    assert as_nobody(path, "reason") == f"{path}: permission denied"
+def as_nobody(path: Path) -> list[str]:
+    """Read and write as a user whom file modes bind, and return what came of it; root may write everywhere."""
+    command = (sys.executable, "-m", "tests.reliability.programs.read_only_store", path)
+    return run_forked(*command).stdout.splitlines()
 
 
-async def test_a_file_of_the_desktop_application_that_cannot_be_written_is_refused(open_folder: Path) -> None:
+async def test_who_may_not_write_a_file_reads_it_or_is_refused(open_folder: Path) -> None:
+    unreadable = open_folder / "chat.db"
+    await create_store(unreadable)
+    unreadable.chmod(0o600)
+    assert as_nobody(unreadable) == ["open unavailable"]
     path = desktop_file(open_folder / "desktop.db")
     before = path.read_bytes()
-    path.chmod(0o444)
-    assert as_nobody(path, "refusal") == "read_only"
-    path.chmod(0o666)
-    assert as_nobody(path, "refusal") == "read_only"  # there is no room for the copy
+    for mode in (0o444, 0o666):  # it cannot be changed; there is no room for the copy
+        path.chmod(mode)
+        assert as_nobody(path) == ["open read_only"]
     assert path.read_bytes() == before
-    assert [*open_folder.iterdir()] == [path]
-
-
-async def test_a_store_with_new_rows_of_the_application_can_be_read_read_only(open_folder: Path) -> None:
-    path = desktop_file(open_folder / "desktop.db")
+    assert {*open_folder.iterdir()} == {unreadable, path}
+    # A store with new rows of the application can be read all the same.
     await create_store(path)
-    with closing(sqlite3.connect(path)) as connection:
-        add_rows(connection, [1])
-        connection.commit()
+    change(path, "INSERT INTO atomic_memory (timestamp, content) VALUES (1, '新的')")
     path.chmod(0o444)
-    assert as_nobody(path) == [["m1"], "read_only"]
-
-
-@contextmanager
-def largest_file(size: int) -> Generator[None]:
-    """Let no file grow beyond *size* bytes, as a full disk does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, handler)
-
-
-async def test_a_file_of_the_application_stays_as_it_is_without_room_for_a_copy(tmp_path: Path) -> None:
-    path = desktop_file(tmp_path / "desktop.db", rows=500)
-    before = path.read_bytes()
-    with largest_file(len(before) // 2):
-        assert (await refusal(path)).problem == "full"
-    assert path.read_bytes() == before
-    assert [*tmp_path.iterdir()] == [path]
+    assert as_nobody(path) == ["read 1", "write read_only"]
 
 
 PLACES: Final = {
@@ -219,34 +143,6 @@ def open_files(folder: Path) -> list[str]:
     return [target for target in targets if target.startswith(str(folder))]
 
 
-async def everything_is_released(folder: Path, threads: int) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while threading.active_count() > threads or open_files(folder):  # noqa: ASYNC110  threads set no event
-            await asyncio.sleep(0.005)
-
-
-async def test_cancelling_while_connecting_closes_what_was_connected(tmp_path: Path) -> None:
-    threads = threading.active_count()
-    loop = asyncio.get_running_loop()
-    is_connected, go_on = asyncio.Event(), threading.Event()
-
-    def connect_slowly() -> sqlite3.Connection:
-        connection = sqlite3.connect(tmp_path / "slow.db")
-        connection.execute("CREATE TABLE t (a)")
-        loop.call_soon_threadsafe(is_connected.set)
-        go_on.wait(PATIENCE_SECONDS)
-        return connection
-
-    opening = asyncio.create_task(WorkerConnection.opened(connect_slowly))
-    await is_connected.wait()
-    opening.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await opening
-    assert open_files(tmp_path)
-    go_on.set()
-    await everything_is_released(tmp_path, threads)
-
-
 async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
     threads = threading.active_count()
 
@@ -260,17 +156,14 @@ async def test_a_preparation_that_fails_leaves_nothing_open(tmp_path: Path) -> N
             broken.setattr(database, step, fail)
             with pytest.raises(LookupError):
                 await open_repository(tmp_path / "chat.db").__aenter__()
-        await everything_is_released(tmp_path, threads)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while threading.active_count() > threads or open_files(tmp_path):  # noqa: ASYNC110  threads set no event
+                await asyncio.sleep(0.005)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "chat.db"
-
-
-@pytest.fixture
-def connection(store: Path) -> Generator[sqlite3.Connection]:
-    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+def connection(tmp_path: Path) -> Generator[sqlite3.Connection]:
+    with closing(sqlite3.connect(tmp_path / "chat.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE messages (content TEXT)")
         write(connection)
@@ -282,9 +175,9 @@ def write(connection: sqlite3.Connection) -> None:
 
 
 def test_a_write_between_the_look_at_a_log_and_the_look_at_its_index_is_no_damage(
-    store: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watch = FileWatch(store, connection)
+    watch = FileWatch(tmp_path / "chat.db", connection)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     read = file_watch._read
 
@@ -297,11 +190,11 @@ def test_a_write_between_the_look_at_a_log_and_the_look_at_its_index_is_no_damag
 
 
 def test_a_log_is_emptied_while_its_length_is_measured(
-    store: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(9):
         write(connection)
-    watch = FileWatch(store, connection)
+    watch = FileWatch(tmp_path / "chat.db", connection)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     write(connection)
     stat = file_watch._stat

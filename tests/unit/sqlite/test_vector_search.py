@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory import Attachment, Candidates, Forgetting, Matrix, MemorySearch, Namespace, Vector
+from chatmemory import Candidates, Forgetting, Matrix, MemorySearch, Namespace, Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import remembered
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
@@ -88,17 +88,6 @@ async def test_what_others_write_is_found_and_what_they_remove_is_not(tmp_path: 
         await there.forget(Forgetting(MING, memory_id="新19")).or_raise()
         await fill(there, rows[29:], prefix="又")
         assert await nearest(here, rows[29], limit=1) == ["又0"]
-
-
-async def test_a_vector_in_the_place_of_another_is_the_one_that_counts(tmp_path: Path) -> None:
-    rows = vectors(3)
-    async with open_memories(tmp_path / "m.db") as memories:
-        await fill(memories, rows[:2])
-        assert await nearest(memories, rows[2], limit=1) == exactly(rows[:2], rows[2], range(2), limit=1)
-        await memories.attach(
-            MING, SPACE, (Attachment("1", 1, rows[2]), Attachment("0", 1, rows[1]))
-        ).or_raise()
-        assert await nearest(memories, rows[2]) == ["1", "0"]
 
 
 async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
@@ -199,21 +188,16 @@ def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connectio
 
 REMEMBER_BY_WORDS = """
 import asyncio, sys
-from datetime import UTC, datetime
-from chatmemory.longterm.repository_values import MemoryDraft, MemorySearch
-from chatmemory.access.namespace import Namespace
-from chatmemory.longterm.memories import Provenance
-from chatmemory.settings.memory_settings import SqliteSettings
-from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
+from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
+from chatmemory_layers import stacks
+from chatmemory_layers.embedding.none import none
 
 async def main():
-    async with open_database(SqliteSettings(path=sys.argv[1])) as database:
-        memories, namespace = SqliteMemoryRepository(database), Namespace("小明")
-        await memories.store((MemoryDraft("1", namespace, "绿茶", None, None, None, (), 1.0, "user_stated", "user", None,
-            "long_term", False, Provenance(), datetime(2025, 3, 14, tzinfo=UTC), "绿茶"),)).or_raise()
-        found = await memories.search(MemorySearch(namespace, "绿茶", ("绿茶",))).or_raise()
-        print(len(found.found), "numpy" in sys.modules)
+    async with ManagedRuntime(stacks.embedded(sys.argv[1], embedder=none)) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        await memory.remember(Namespace("小明"), [NewMemory("绿茶")]).or_raise()
+        found = await memory.recall(Namespace("小明"), "绿茶").or_raise()
+        print(len(found.hits), "numpy" in sys.modules)
 
 asyncio.run(main())
 """
