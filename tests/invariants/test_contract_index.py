@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from tests.for_each import for_each
-from tests.invariants.test_requirements import ROOT, tests_in
+from tests.invariants.test_requirements import ROOT, names_of_tests
 
 CONTRACTS = ROOT / "schemas/contracts"
 FEATURE = Path(__file__).with_name("004_prompt_memory.feature")
@@ -47,7 +47,7 @@ def test_each_invariant_and_journey_has_tests_that_exist(row: dict[str, Any]) ->
     contract = loaded(row["file"])
     promises = contract.get("invariants", [contract])
     assert [promise for promise in promises if not promise["tests"]] == []
-    written = set[str]().union(*map(tests_in, Path(__file__).parent.glob("test_*.py")))
+    written = set[str]().union(*map(names_of_tests, Path(__file__).parent.glob("test_*.py")))
     assert {name for promise in promises for name in promise["tests"]} <= written
 
 

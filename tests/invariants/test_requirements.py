@@ -19,14 +19,14 @@ def name_of_test(title: str) -> str:
     return "test_" + re.sub(r"[\W_]+", "_", title).strip("_").lower()
 
 
-def tests_in(file: Path) -> set[str]:
+def names_of_tests(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     return {function.name for function in functions if function.name.startswith("test_")}
 
 
 def written_for(document: str) -> set[str]:
-    return tests_in(Path(__file__).with_name(f"test_{document}.py"))
+    return names_of_tests(Path(__file__).with_name(f"test_{document}.py"))
 
 
 def named_in_the_table(document: str) -> list[str]:

@@ -8,13 +8,15 @@ import anyio
 import pytest
 from attrs import Factory, define, evolve
 
-from chatmemory import Embedder, EmbedderTag, Matrix
+from chatmemory import Embedder, EmbedderTag, LongTermMemoryService, Matrix, Namespace, NewMemory
 from chatmemory.effect import Context, Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
 from chatmemory.embedding.timed_embedder import TimedEmbedder
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
+from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 
@@ -304,3 +306,21 @@ async def test_an_answer_in_time_counts_and_a_late_one_is_a_timeout(texts: int, 
     assert len((await embedded_after(longest - 1, texts, is_late=False)).unwrap()) == texts
     late = Failure(EmbeddingError("m", "timeout", f"no answer within {longest:g} s"))
     assert await embedded_after(longest, texts, is_late=True) == late
+
+
+async def test_an_embedder_that_hangs_keeps_no_memory_from_being_stored_and_found() -> None:
+    embedder, mei = working(), Namespace("小梅")
+    embedder.gate = anyio.Event()  # it stays closed
+    settings = Settings(
+        memory=MemorySettings(
+            store=StoreSettings(backend="in_memory"), embedding=EmbeddingSettings(timeout_seconds=0.1)
+        )
+    )
+    stack = stacks.configured(settings, embedder=Layer.succeed(EmbedderTag, embedder))
+    async with ManagedRuntime(stack) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        report = await memory.remember(mei, [NewMemory("I like tea")]).or_raise()
+        assert (report.unembedded, "timeout" in str(report.reason)) == (1, True)
+        recalled = await memory.recall(mei, "tea").or_raise()
+        assert [hit.memory.content for hit in recalled.hits] == ["I like tea"]
+        assert (recalled.mode, embedder.asked) == ("lexical", 1)

@@ -76,9 +76,9 @@ async def test_a_new_step_keeps_what_a_store_holds_and_may_take_long(
 
 
 async def test_branches_that_showed_their_parents_get_messages_of_their_own_also_after_a_kill(
-    dsn: str, monkeypatch: pytest.MonkeyPatch
+    fresh_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connected(dsn) as connection:
+    async with connected(fresh_dsn) as connection:
         with monkeypatch.context() as patched:
             patched.setattr(migrations, "MIGRATIONS", MIGRATIONS[:19])
             await migrations.migrate(connection)
@@ -100,7 +100,7 @@ async def test_branches_that_showed_their_parents_get_messages_of_their_own_also
             "INSERT INTO summary_coverage VALUES ('parent', '1', 'm', 0), ('parent', '2', 'm', 1)"
         )
         assert await copy_for_a_branch(connection)  # a process that was killed then
-    async with open_database(PostgresSettings(dsn=dsn)) as database:
+    async with open_database(PostgresSettings(dsn=fresh_dsn)) as database:
         await shared_branches.expect_branches_of_their_own(PostgresMessageRepository(database))
 
 

@@ -29,12 +29,12 @@ SCANNED = re.compile(r"SCAN (?!chain$|stale$|below$|from_prefix$|\w+ VIRTUAL TAB
 
 
 def modules_of(*packages: ModuleType) -> list[ModuleType]:
-    """Return the modules of *packages* but those whose statements make tables."""
+    """Return the modules of *packages* but those whose statements make tables, or fit former ones."""
     return [
         import_module(found.name)
         for package in packages
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if not found.name.endswith("_tables")
+        if not found.name.endswith(("_tables", "shared_branches"))
     ]
 
 

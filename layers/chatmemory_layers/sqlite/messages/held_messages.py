@@ -27,10 +27,8 @@ WHERE branch_key <> :conversation_key
 """
 
 SELECT_HOLDS_ANY = """
-SELECT EXISTS (
-    SELECT 1 FROM chat_message
-    WHERE conversation_key = :conversation_key AND seq <= :last_seq AND (version IS NULL OR version <= :version)
-)
+SELECT 1 FROM chat_message
+WHERE conversation_key = :conversation_key AND seq <= :last_seq AND (version IS NULL OR version <= :version) LIMIT 1
 """
 SELECT_KIN = """
 SELECT parent.conversation_key, branch.forked_at_seq
@@ -85,7 +83,7 @@ def branches_holding(transaction: Transaction, key: int) -> list[Held]:
     for held in map(Held._make, below):
         row = conversation_row(transaction, held.branch_id)
         asked = Part(row.key, held.seq, held.version).parameters()
-        if row.state.is_seen_by(who) and transaction.execute(SELECT_HOLDS_ANY, asked).fetchone()[0]:
+        if row.state.is_seen_by(who) and transaction.execute(SELECT_HOLDS_ANY, asked).fetchone() is not None:
             holding.append(held)
     return holding
 
