@@ -8,7 +8,13 @@ from typing import Final
 
 from chatmemory_layers.postgres.engine.connection import Connection
 
-SELECT_BRANCH: Final = "SELECT conversation_id FROM conversation WHERE parent_id IS NOT NULL LIMIT 1"
+# The order makes the planner use the index.  When the column goes, its index goes, too.
+FIND_BRANCHES: Final = """
+CREATE INDEX IF NOT EXISTS conversation_shared ON conversation (conversation_id) WHERE parent_id IS NOT NULL
+"""
+SELECT_BRANCH: Final = """
+SELECT conversation_id FROM conversation WHERE parent_id IS NOT NULL ORDER BY conversation_id LIMIT 1
+"""
 SELECT_PARENT: Final = """
 SELECT parent_id, shared_seq, shared_version FROM conversation WHERE conversation_id = $1 AND parent_id IS NOT NULL
 """
@@ -66,6 +72,7 @@ async def copy_for_a_branch(connection: Connection) -> bool:
     Args:
         connection: in a transaction that acts as the service.
     """
+    await connection.execute(FIND_BRANCHES)
     found = await connection.fetch(SELECT_BRANCH)
     if not found:
         return False
