@@ -237,8 +237,8 @@ class ChatMemory(Protocol):
 
         Undoing an add deletes its messages permanently.  Undoing a summary deletes the summary, and the messages that it
         covers return to the view.  Undoing a fork clears the branch, which has not been changed since.  Undoing a clear
-        brings back the messages that a branch still holds, by copying them.  A removal
-        from the end cannot be undone, and neither can another undo.
+        copies the messages back that a branch still holds.  A removal from the end cannot be undone, and neither can
+        another undo.
 
         Args:
             conversation_id: 1 to 512 characters.

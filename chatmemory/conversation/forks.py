@@ -52,8 +52,10 @@ def decide_fork(
         refuses the fork.
     """
     is_there = existing.conversation.version > 0
-    is_found = parent.conversation.message_count > 0 or is_there
-    if not is_found or not parent.is_seen_by(principal):
+    is_gone = (
+        parent.conversation.message_count == 0 and not is_there
+    )  # a repeated fork is answered all the same
+    if is_gone or not parent.is_seen_by(principal):
         return ConversationNotFoundError(fork.conversation_id)
     owner = existing.owner if is_there else principal.namespace
     if (refusal := principal.refusal("write", owner, fork.new_id)) is not None:

@@ -10,7 +10,18 @@ from attrs import evolve
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from chatmemory import Effect, MemoryRepository, MessageRepository, Namespace, PageQuery, Success
+from chatmemory import (
+    Effect,
+    Failure,
+    Fork,
+    MemoryRepository,
+    MessageRepository,
+    Namespace,
+    PageQuery,
+    RepositoryError,
+    Success,
+)
+from chatmemory.conversation.message_repository import Undo
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
@@ -21,6 +32,7 @@ from chatmemory_layers.postgres import pool_metrics
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.messages import message_forks
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.empty_store import copied_store
@@ -54,6 +66,46 @@ async def test_many_writers_of_one_conversation_stand_in_line_under_any_isolatio
         writer = ids[first].partition("-")[0]
         number = next(next_of[writer])
         assert ids[first : first + SIZE] == [f"{writer}-{number}-{k}" for k in range(SIZE)]
+
+
+async def test_conversations_that_hold_messages_of_each_other_change_at_once_without_a_deadlock(
+    dsn: str,
+) -> None:
+    async with open_messages(dsn, pool_size=8) as repository:
+        for number in range(8):
+            one, other = f"{number} one", f"{number} other"
+            await repository.append(batch(one, "1", "2")).or_raise()
+            await repository.fork(Fork(one, other, None, NOW)).or_raise()
+            await repository.clear(one, now=NOW).or_raise()
+            await repository.undo(Undo(one, NOW)).or_raise()  # which makes it a branch of its branch
+            ends = await asyncio.gather(
+                repository.clear(one, now=NOW, with_branches=True),
+                repository.clear(other, now=NOW, with_branches=True),
+                repository.fork(Fork(one, other, None, NOW)),
+                repository.fork(Fork(other, one, None, NOW)),
+                repository.remove_newest(one, now=NOW, threshold=None),
+                repository.append(batch(other, "3")),
+            )
+            failures = [end.failure() for end in ends if isinstance(end, Failure)]
+            assert not [each for each in failures if isinstance(each, RepositoryError)]
+
+
+async def test_a_fork_whose_parent_loses_a_message_meanwhile_is_made_again(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_messages(dsn) as repository:
+        await repository.append(batch("parent", "1", "2")).or_raise()
+        store = message_forks.store_messages
+
+        async def store_late(*args: Any) -> None:
+            monkeypatch.undo()
+            await repository.remove_newest("parent", now=NOW, threshold=None).or_raise()
+            await store(*args)
+
+        monkeypatch.setattr(message_forks, "store_messages", store_late)
+        forked = await repository.fork(Fork("parent", "branch", None, NOW)).or_raise()
+        assert await stored_ids(repository, "branch") == ["1"]
+        assert forked.conversation.message_count == 1
 
 
 async def test_a_conversation_that_many_write_to_leaves_connections_for_the_others(dsn: str) -> None:

@@ -20,10 +20,8 @@ ON CONFLICT (conversation_id, branch_key) DO UPDATE SET seq = excluded.seq, vers
 SELECT_BRANCHES_OF: Final = """
 SELECT branch_id, seq, version FROM conversation_tree WHERE conversation_id = $1
 """
-SELECT_HOLDS_ANY: Final = """
-SELECT EXISTS (
-    SELECT FROM chat_message WHERE conversation_id = $1 AND seq <= $2 AND (version IS NULL OR version <= $3)
-) AS holds_any
+SELECT_ANY_HELD: Final = """
+SELECT id FROM chat_message WHERE conversation_id = $1 AND seq <= $2 AND (version IS NULL OR version <= $3) LIMIT 1
 """
 SELECT_KIN: Final = """
 SELECT forked_from AS kin, forked_at_seq AS seq FROM conversation WHERE conversation_id = $1 AND forked_from IS NOT NULL
@@ -69,8 +67,7 @@ async def branches_holding(connection: Connection, conversation_id: str) -> list
                 waiting.append(held)
                 state = await load_conversation(connection, held.branch_id)
                 is_other = held.branch_id != conversation_id and state.is_seen_by(who)
-                (any_,) = await connection.fetch(SELECT_HOLDS_ANY, *held)
-                if is_other and any_["holds_any"]:
+                if is_other and await connection.fetch(SELECT_ANY_HELD, *held):
                     holding.append(held)
     return holding
 

@@ -35,11 +35,8 @@ WHERE conversation_id = $1 AND (version IS NULL OR version <= $2)
 SET_ORIGIN: Final = """
 UPDATE conversation SET forked_from = $2, forked_at_version = $3, forked_at_seq = $4 WHERE conversation_id = $1
 """
-DELETE_COPY: Final = (
-    "DELETE FROM chat_message WHERE conversation_id = $1",
-    "DELETE FROM summarization_metadata WHERE conversation_id = $1",
-    "DELETE FROM summary_coverage WHERE conversation_id = $1",
-)
+BEGIN_COPY: Final = "SAVEPOINT copy"
+UNDO_COPY: Final = "ROLLBACK TO SAVEPOINT copy"
 
 
 async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
@@ -54,17 +51,20 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
         if not isinstance(decision, ConversationState):
             return Failure(decision)
         held = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
-        if await copied(connection, parent, held):
+        await connection.execute(BEGIN_COPY)
+        # First, because here row-level security refuses an id that somebody else has taken.
+        await store_messages(connection, existing, decision, decision.made_by_fork(fork))
+        if await is_copied(connection, parent, held):
             break
-    await store_messages(connection, existing, decision, decision.made_by_fork(fork))
+        await connection.execute(UNDO_COPY)
     async with for_the_service(connection):
         await connection.execute(SET_ORIGIN, fork.new_id, fork.conversation_id, held.version, held.seq)
         await note_branch(connection, fork.conversation_id, held)
     return Success(Forked(decision.conversation, is_new=True))
 
 
-async def copied(connection: Connection, source: ConversationState, held: Held) -> bool:
-    """Copy a part of a conversation into one that has no messages.
+async def is_copied(connection: Connection, source: ConversationState, held: Held) -> bool:
+    """Copy a part of a conversation into one that has no messages, and return whether the copy is right.
 
     Args:
         connection: the connection of the write.
@@ -72,7 +72,7 @@ async def copied(connection: Connection, source: ConversationState, held: Held) 
         held: the part, and the id of the conversation that gets the copies.
 
     Returns:
-        False when content of the source was deleted meanwhile; then nothing is copied.
+        False when content of the source was deleted meanwhile; then the caller undoes the copy, and tries again.
     """
     key = source.conversation.conversation_id
     async with for_the_service(connection):
@@ -80,11 +80,7 @@ async def copied(connection: Connection, source: ConversationState, held: Held) 
         await connection.execute(COPY_SUMMARIZATIONS, key, held.version, held.branch_id)
         await connection.execute(COPY_COVERAGE, key, held.version, held.branch_id)
         now = await load_conversation(connection, key)
-        if now.kept_since_version == source.kept_since_version:
-            return True
-        for statement in DELETE_COPY:
-            await connection.execute(statement, held.branch_id)
-    return False
+    return now.kept_since_version == source.kept_since_version
 
 
 async def _point(connection: Connection, state: ConversationState, at: str | int | None) -> ForkPoint | None:

@@ -25,7 +25,7 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
 from chatmemory_layers.postgres.messages.held_messages import branches_holding, note_branch, point_of
-from chatmemory_layers.postgres.messages.message_forks import copied
+from chatmemory_layers.postgres.messages.message_forks import BEGIN_COPY, UNDO_COPY, is_copied
 from chatmemory_layers.postgres.messages.message_removal import uncover
 from chatmemory_layers.postgres.messages.message_writes import clear_state
 
@@ -111,7 +111,9 @@ async def _restored(
         async with for_the_service(connection):
             branch = await load_conversation(connection, held.branch_id)
             point = await point_of(connection, held)
-            if await copied(connection, branch, held._replace(branch_id=key)):
+            await connection.execute(BEGIN_COPY)
+            if await is_copied(connection, branch, held._replace(branch_id=key)):
                 await note_branch(connection, held.branch_id, held._replace(branch_id=key))
                 return restored_from(state, point, undo, branch.deleted_count), held
+            await connection.execute(UNDO_COPY)
     return None

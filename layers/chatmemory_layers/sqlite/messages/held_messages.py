@@ -26,7 +26,7 @@ FROM below JOIN chat_conversation ON chat_conversation.conversation_key = branch
 WHERE branch_key <> :conversation_key
 """
 
-SELECT_HOLDS_ANY = """
+SELECT_ANY_HELD = """
 SELECT 1 FROM chat_message
 WHERE conversation_key = :conversation_key AND seq <= :last_seq AND (version IS NULL OR version <= :version) LIMIT 1
 """
@@ -83,7 +83,7 @@ def branches_holding(transaction: Transaction, key: int) -> list[Held]:
     for held in map(Held._make, below):
         row = conversation_row(transaction, held.branch_id)
         asked = Part(row.key, held.seq, held.version).parameters()
-        if row.state.is_seen_by(who) and transaction.execute(SELECT_HOLDS_ANY, asked).fetchone() is not None:
+        if row.state.is_seen_by(who) and transaction.execute(SELECT_ANY_HELD, asked).fetchone() is not None:
             holding.append(held)
     return holding
 
