@@ -1,3 +1,5 @@
+"""Each test runs on the event loop that it is named after."""
+
 import pytest
 import sniffio
 
