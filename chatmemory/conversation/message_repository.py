@@ -282,6 +282,8 @@ LONGEST_WAIT: Final = timedelta(hours=1)
 """The longest time that work waits, or is leased when its lease is not longer.  A later time in the store comes from a
 clock that was ahead."""
 
+_CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)  # the clocks of the machines that share a store
+
 
 def latest_end(now: datetime, lease_until: datetime) -> datetime:
     """Return the latest instant at which a wait or a lease can end.
@@ -295,7 +297,7 @@ def latest_end(now: datetime, lease_until: datetime) -> datetime:
     Returns:
         the instant, UTC.
     """
-    return max(now + LONGEST_WAIT, lease_until)
+    return max(now + LONGEST_WAIT + _CLOCKS_DIFFER_BY, lease_until)
 
 
 class MessageRepository(Protocol):

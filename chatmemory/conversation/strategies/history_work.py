@@ -8,7 +8,7 @@ finished is claimed again after its lease has expired.
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Final, Self, TypeAlias, final
 
@@ -29,6 +29,9 @@ LEASE_MARGIN_SECONDS: Final = (
     30.0  # added to the time that the work may take, for its commit on a slow machine
 )
 POLL_SECONDS: Final = 5.0  # the longest time until work of other processes and expired leases are noticed
+LEAD_SECONDS: Final = (
+    1.0  # for so long, work is left to the add that has queued it, if it does its work itself
+)
 WORKERS: Final = 4  # conversations at the same time, so that a slow model does not delay other conversations
 
 IDLE: Final = HistoryReport("idle")
@@ -101,16 +104,14 @@ class HistoryKeeper:
             self._bell.ring()
             return QUEUED
         with acting_as(ANYBODY):
-            report = await self._work_on(appended.conversation.conversation_id)
-        self._bell.ring()
-        return report
+            return await self._work_on(appended.conversation.conversation_id)
 
     async def _work_on(self, conversation_id: str) -> HistoryReport:
         """Do the work of one conversation, for at most the timeout of the skill."""
         summary_ids: tuple[str, ...] = ()
         deadline = self.clock.monotonic() + self.settings.timeout_seconds
         while (seconds := deadline - self.clock.monotonic()) > 0:
-            match await self._claim(seconds, conversation_id=conversation_id):
+            match await self._claim(seconds, self.clock.now(), conversation_id=conversation_id):
                 case Failure(error):
                     return HistoryReport("failed", summary_ids, GenericMemoryError(error))
                 case Success(HistoryWork() as work):
@@ -161,7 +162,7 @@ class HistoryKeeper:
         seconds = self.settings.timeout_seconds
         while True:
             heard = self._bell.strokes
-            match await self._claim(seconds):
+            match await self._claim(seconds, self._due_before()):
                 case Success(HistoryWork() as work):
                     await self._do(work, seconds)
                 case Failure(RepositoryError(problem="read_only")):
@@ -171,14 +172,18 @@ class HistoryKeeper:
                 case _:
                     await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
 
+    def _due_before(self) -> datetime:
+        """Return the time before which work must be due for a worker to claim it."""
+        is_left_to_adds = self.settings.execution == "inline" and not self._bell.is_closed
+        return self.clock.now() - timedelta(seconds=LEAD_SECONDS if is_left_to_adds else 0)
+
     async def _claim(
-        self, seconds: float, *, conversation_id: str | None = None
+        self, seconds: float, due_before: datetime, *, conversation_id: str | None = None
     ) -> Outcome[HistoryWork | None, RepositoryError]:
-        now = self.clock.now()
         claim = await self.repository.claim_work(
-            now=now,
+            now=due_before,
             lease_id=self.ids.next_id(),
-            lease_until=now + timedelta(seconds=seconds + LEASE_MARGIN_SECONDS),
+            lease_until=self.clock.now() + timedelta(seconds=seconds + LEASE_MARGIN_SECONDS),
             conversation_id=conversation_id,
         )
         if isinstance(claim, Failure) and claim.failure().problem != "read_only":

@@ -14,7 +14,12 @@ from chatmemory import ChatMemory, Effect, Namespace, NewMessage, Outcome, Strat
 from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
-from chatmemory.conversation.strategies.history_work import LEASE_MARGIN_SECONDS, POLL_SECONDS, WORKERS
+from chatmemory.conversation.strategies.history_work import (
+    LEAD_SECONDS,
+    LEASE_MARGIN_SECONDS,
+    POLL_SECONDS,
+    WORKERS,
+)
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
@@ -126,8 +131,8 @@ async def test_pauses_between_attempts_grow_and_are_as_long_as_an_endpoint_asks_
         for _ in range(16):
             await desk.clock.advance(POLL_SECONDS)
             attempts.append(len(desk.skills.requests))
-        # with retry_seconds=5: after 5, 15, 35 and 75 seconds
-        assert attempts == [2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5]
+        # with retry_seconds=5: due 5, 10, 20 and 40 seconds after the last attempt, and seen by the next look in 5
+        assert attempts == [1, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4]
     patient = Desk()
     patient.skills.answers = [SkillExecutionError("s", "rate_limited", retry_after_seconds=600)]
     async with patient.open(EVERY_4) as memory:
@@ -230,8 +235,9 @@ async def leave_work_behind(desk: Desk, conversation_id: str) -> None:
     await desk.repository.append(Append(conversation_id, drafts, now, WorkThreshold())).or_raise()
 
 
-async def test_work_of_a_process_that_died_is_resumed_at_once_or_after_its_lease(desk: Desk) -> None:
+async def test_work_of_a_process_that_died_is_resumed_soon_or_after_its_lease(desk: Desk) -> None:
     await leave_work_behind(desk, "c")
+    await desk.clock.advance(LEAD_SECONDS)
     async with desk.open(EVERY_4) as memory:
         await eventually(memory, ["summary of 3", "d"])
     await leave_work_behind(desk, "leased")
@@ -241,7 +247,7 @@ async def test_work_of_a_process_that_died_is_resumed_at_once_or_after_its_lease
     async with desk.open(EVERY_4) as memory:
         await desk.clock.advance(LEASE_MARGIN_SECONDS - 1)
         assert await view(memory, "leased") == ["a", "b", "c", "d"]
-        await desk.clock.advance(POLL_SECONDS + 1)
+        await desk.clock.advance(POLL_SECONDS + LEAD_SECONDS)
         assert await view(memory, "leased") == ["summary of 3", "d"]
 
 
@@ -269,6 +275,24 @@ async def test_two_processes_write_one_summary(desk: Desk) -> None:
         covered = [message.id for message in full if message.covered_by]
         assert len(covered) == len(set(covered))
         assert sum(message.role == "summary" for message in full) == 1
+
+
+async def test_workers_leave_new_work_to_the_add_that_has_queued_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, claim_work, stored = desk.repository.append, desk.repository.claim_work, anyio.Event()
+
+    def look_when_stored(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
+        return Effect.promise(stored.wait).bind(lambda _: claim_work(**wanted))
+
+    monkeypatch.setattr(
+        desk.repository, "append", lambda batch: append(batch).tap(lambda _: Effect.sync(stored.set))
+    )
+    monkeypatch.setattr(desk.repository, "claim_work", look_when_stored)
+    async with desk.open(EVERY_4) as memory:
+        await anyio.wait_all_tasks_blocked()
+        report = await memory.add_messages("c", said(*"abcd")).or_raise()
+        assert report.history.status == "done"
 
 
 async def test_a_strategy_with_nothing_to_do_is_not_asked_for_ever(desk: Desk) -> None:
