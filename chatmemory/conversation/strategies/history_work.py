@@ -29,9 +29,7 @@ LEASE_MARGIN_SECONDS: Final = (
     30.0  # added to the time that the work may take, for its commit on a slow machine
 )
 POLL_SECONDS: Final = 5.0  # the longest time until work of other processes and expired leases are noticed
-LEAD_SECONDS: Final = (
-    1.0  # for so long, work is left to the add that has queued it, if it does its work itself
-)
+LEAD_SECONDS: Final = 1.0  # for so long, a worker leaves new work to the add that queued it and will do it
 WORKERS: Final = 4  # conversations at the same time, so that a slow model does not delay other conversations
 
 IDLE: Final = HistoryReport("idle")
@@ -173,7 +171,7 @@ class HistoryKeeper:
                     await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
 
     def _due_before(self) -> datetime:
-        """Return the time before which work must be due for a worker to claim it."""
+        """Return the latest time at which work may have become due that a worker claims now."""
         is_left_to_adds = self.settings.execution == "inline" and not self._bell.is_closed
         return self.clock.now() - timedelta(seconds=LEAD_SECONDS if is_left_to_adds else 0)
 

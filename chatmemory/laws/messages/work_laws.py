@@ -112,7 +112,9 @@ class WorkLaws(MessageRepositoryUnderTest):
             await _held(witness, talk, minutes=A_MONTH // MINUTE)
             work = await _held(witness, talk, minutes=1)
             await witness.get(repository.settle_work(work, threshold=None, retry_at=START + LONGEST_WAIT))
-            expect(await _claim(witness, talk), None, "a claim before the time of a retry that may be")
+            for minutes, whose in ((0, "this clock"), (-1, "a clock that is a minute behind")):
+                early = await _claim(witness, talk, minutes=minutes)
+                expect(early, None, f"a claim by {whose} before the time of a retry that may be")
 
 
 async def _claim(
