@@ -138,7 +138,7 @@ class Fork:
     Attributes:
         conversation_id: the id of the parent.
         new_id: the id of the branch; no conversation has it or ever had it.
-        at: the point: the id of the last shared message, or a version of the parent, 1 or greater; None: its end.
+        at: the point: the id of the last copied message, or a version of the parent, 1 or greater; None: its end.
         now: the time of the write, UTC.
         threshold: history work is queued when the branch reaches it; None: never.
     """

@@ -137,7 +137,7 @@ class _Exporter:
             self.write(f"{line_of(record())}\n")
 
     async def conversations(self) -> None:
-        """Write the conversations, each followed by the branches that share its beginning."""
+        """Write the conversations, each followed by the branches that begin as it does."""
         branches: defaultdict[str, list[Conversation]] = defaultdict(list)
         shared: set[str] = set()
         async for conversation in self._listed():
@@ -164,7 +164,7 @@ class _Exporter:
             after = page[-1].updated_at, page[-1].conversation_id
 
     async def _shares(self, branch: Conversation) -> bool:
-        """Return whether the parent still has every message that it shares with *branch*."""
+        """Return whether the parent still has every message that *branch* has from it."""
         if (origin := branch.forked_from) is None:
             return False
         theirs = self._all(origin.conversation_id, "full", until=origin.seq)
@@ -225,7 +225,7 @@ class _Exporter:
         self.end = evolve(self.end, conversations=self.end.conversations + 1)
 
     async def _places(self, conversation_id: str, shared: int) -> tuple[Places, str | None, int]:
-        """Return the summaries after the shared part, the id of the newest message, and the number of messages."""
+        """Return the summaries after the part that the parent has, too, the id of the newest message, and the number of messages."""
         summaries: dict[str, SummarizationMetadata] = {}
         newest, count = None, 0
         async for message in self._all(conversation_id, "full", newer_than=shared):
@@ -327,7 +327,7 @@ class _Exporter:
 
 
 def _point(branch: Conversation) -> tuple[int, str]:
-    """Return the sort key of a branch: the number of its last shared message, then its id."""
+    """Return the sort key of a branch: the number of the last message from its parent, then its id."""
     origin = branch.forked_from
     return (0 if origin is None else origin.seq), branch.conversation_id
 

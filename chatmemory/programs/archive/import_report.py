@@ -43,7 +43,7 @@ class ImportReport:
         lines: the number of lines read.
         branches: conversations that share the beginning of another one.
         forgotten: ids that were left out because this store has forgotten them: memories, and cleared conversations with
-            the branches that share their messages.
+            the branches that begin with their messages.
         users: the users of the new memories.
         redacted: the number of secrets removed, by kind.
         issues: the first 1000 lines that were not imported unchanged.

@@ -45,7 +45,7 @@ class ConversationRecord:
         created_at: when its first message was stored; null for a branch, and for a conversation of one message, which
             ``updated_at`` dates.
         updated_at: when it last changed.
-        forked_from: the conversation whose beginning it shares; a "fork" line there says up to which message.
+        forked_from: the conversation whose beginning it has; a "fork" line there says up to which message.
     """
 
     type: Literal["conversation"] = "conversation"
@@ -122,7 +122,7 @@ class ForkRecord:
 
     Attributes:
         id: the id of the branch.
-        at: the id of the last shared message.
+        at: the id of the last message that the branch has from the conversation.
         owner: the namespace that the branch belongs to.
         created_at: when the branch was made.
     """

@@ -123,7 +123,7 @@ def show(
 @as_json_option
 @with_host
 def fork(host: Host, conversation_id: str, new_id: str, at: str | None, *, as_json: bool) -> None:
-    """Create a branch NEW_ID of a conversation, which shares its messages up to a point.
+    """Create a branch NEW_ID of a conversation: a copy of its messages up to a point.
 
     A POINT that consists of digits is a version.
 
