@@ -52,10 +52,9 @@ def decide_fork(
         refuses the fork.
     """
     is_there = existing.conversation.version > 0
-    is_gone = (
-        parent.conversation.message_count == 0 and not is_there
-    )  # a repeated fork is answered all the same
-    if is_gone or not parent.is_seen_by(principal):
+    # A repeated fork is answered even if the parent was cleared since.
+    is_parent_there = is_there or parent.conversation.message_count > 0
+    if not is_parent_there or not parent.is_seen_by(principal):
         return ConversationNotFoundError(fork.conversation_id)
     owner = existing.owner if is_there else principal.namespace
     if (refusal := principal.refusal("write", owner, fork.new_id)) is not None:

@@ -1,9 +1,10 @@
 """The migration steps of a store's file, and ``migrate``, which applies the missing ones.
 
 Steps are numbered, each runs in a transaction of its own, and none is ever undone.  Before a step that has much to copy,
-each piece of the copying runs in a transaction of its own, too, so that a killed migration continues.  A step whose text had to change after
-its release says how a file with its former text is brought to the present one.  ``message_tables.py``, ``memory_tables.py``,
-``item_tables.py`` and ``event_tables.py`` describe the tables; ``schemas/sqlite.sql`` shows the final schema.
+each piece of the copying runs in a transaction of its own, too, so that a migration that is killed continues.  A step whose
+text had to change after its release says how a file with its former text is brought to the present one.
+``message_tables.py``, ``memory_tables.py``, ``item_tables.py`` and ``event_tables.py`` describe the tables;
+``schemas/sqlite.sql`` shows the final schema.
 """
 
 import sqlite3
