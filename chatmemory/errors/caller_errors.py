@@ -118,6 +118,8 @@ class VersionConflictError:
         return False
 
     def __str__(self) -> str:
+        if self.actual == self.expected:  # a summary of messages that another one covers
+            return f"{self.conversation_id!r} has changed at version {self.actual}: read it again"
         return (
             f"{self.conversation_id!r} is at version {self.actual}, not {self.expected}: "
             f"read it again and add with expected_version={self.actual}"

@@ -112,7 +112,7 @@ class Event:
         by: the id of the replacement: the newer memory, or the summary; for a branch, the id of the conversation from
             which it was forked.
         reason: the reason, when the action does not say it: ``age``, ``session``, ``use``, ``key``, ``undo``, ``again``, or the
-            attribute with a newer statement.
+            name of the attribute with a newer statement.
         session_id: the conversation of the messages in *evidence*.
         evidence: the ids of the messages from which a memory was made.
         cursor: continues ``EventLog.changes`` after this event.

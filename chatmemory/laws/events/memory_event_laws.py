@@ -45,6 +45,9 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             await witness.get(witness.repository.expire(user, session_id="会"))
             await witness.store(remembered(witness.named("e"), namespace=user, **short))
             await witness.get(witness.repository.expire(user, created_before=LATER))
+            pet = {"namespace": user, "attribute": "pet:geheim"}
+            await witness.store(remembered(witness.named("f"), **pet))
+            await witness.store(remembered(witness.named("g"), created_at=LATER, **pet))
             await log.expect(
                 Told("stored", "a", 1),
                 Told("stored", "b", 1),
@@ -61,6 +64,9 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                 Told("forgotten", "d", reason="session"),
                 Told("stored", "e", 1),
                 Told("expired", "e", reason="age"),
+                Told("stored", "f", 1),
+                Told("superseded", "f", by="g", reason="pet"),
+                Told("stored", "g", 1),
             )
             stored, superseded, forgotten = (log.events[place] for place in (0, 2, 10))
             evidence = (stored.session_id, stored.evidence, stored.said_at)

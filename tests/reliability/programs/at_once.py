@@ -31,7 +31,7 @@ async def append(address: str, writer: str, times: int) -> None:
 
 async def remember(address: str, writer: str, times: int) -> None:
     # While others read, the log cannot always be emptied after a forget; the next one does it.
-    logging.getLogger("chatmemory_layers.sqlite.engine.database").setLevel(logging.ERROR)
+    logging.getLogger("chatmemory_layers.sqlite.engine.jobs").setLevel(logging.ERROR)
     async with open_memories(address, embedder=hashed) as memory:
         for number in range(times):
             for turn in TURNS:

@@ -640,4 +640,12 @@ CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(s
 """,
     ),
     Migration(20, "branches with messages of their own", DROP_SHARING, piece=copy_for_a_branch),
+    # A reason named an attribute with what it is said of, which may be words of a memory that was forgotten.
+    Migration(
+        21,
+        "reasons without words",
+        """\
+UPDATE memory_event SET reason = split_part(reason, ':', 1) WHERE strpos(reason, ':') > 0;
+""",
+    ),
 )

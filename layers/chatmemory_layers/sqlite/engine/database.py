@@ -5,8 +5,6 @@ the tables and statements.
 """
 
 import asyncio
-import logging
-import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -27,25 +25,9 @@ from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, 
 # The answers of a group are delivered together: with a limit, some of 64 tasks continue while the reads of others still run.
 READS_AT_ONCE: Final = 16
 
-log = logging.getLogger(__name__)
-
 
 class DatabaseTag(Tag[Database]):
     """The tag under which layers provide ``Database``."""
-
-
-def empty_log(connection: sqlite3.Connection) -> None:
-    """Move what was committed from the log to the file and truncate the log, if readers release it in time.
-
-    Until then the log holds the text of removed rows.
-    """
-    try:
-        is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.Error as error:
-        log.warning("the log could not be emptied: %s", error)
-    else:
-        if is_kept:
-            log.warning("the log could not be emptied: another connection has been reading for too long")
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ a repository.  ``database.py`` opens the file.
 """
 
 import asyncio
+import logging
 import os
 import sqlite3
 import sys
@@ -27,6 +28,8 @@ from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.transaction import MOST_KEPT, KeptRows, RowTakenError, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, run_on, settle, tell
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
 """How often reads check that the files are still there; writes check each time."""
@@ -267,6 +270,50 @@ def writes(
     @wraps(work)
     def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
         return Effect.from_outcome(lambda: self.database.write(operation, work, *args, **kwargs))
+
+    return make
+
+
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Move what was committed from the log to the file and truncate the log, if readers release it in time.
+
+    Until then the log holds the text of removed rows.
+    """
+    try:
+        is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        log.warning("the log could not be emptied: %s", error)
+    else:
+        if is_kept:
+            log.warning("the log could not be emptied: another connection has been reading for too long")
+
+
+def erases(
+    operation: str,
+    work: Callable[Concatenate[Transaction, P], Outcome[A, E]],
+    *,
+    removed: Callable[[A], object] = bool,
+) -> Callable[Concatenate[Repository, P], Effect[A, E | RepositoryError]]:
+    """Return a method that runs *work* as a write, and empties the write-ahead log, which still holds what was removed.
+
+    Args:
+        operation: the name of the operation, for error messages.
+        work: as for ``writes``.
+        removed: returns, for the answer, whether anything was removed.
+
+    Returns:
+        a method, as for ``writes``.
+    """
+
+    @wraps(work)
+    def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
+        async def erase() -> Outcome[A, E | RepositoryError]:
+            outcome = await self.database.write(operation, work, *args, **kwargs)
+            if isinstance(outcome, Success) and removed(outcome.unwrap()):
+                await self.database.run_on_writer(empty_log)
+            return outcome
+
+        return Effect.from_outcome(erase)
 
     return make
 

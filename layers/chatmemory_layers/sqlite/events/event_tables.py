@@ -53,4 +53,8 @@ SELECT at_us, who, who_user, kind, action, target_id, target_user, target_app FR
 """
 
 FORGOTTEN: Final = (CREATE_FORGOTTEN,)
+# A reason named an attribute with what it is said of, which may be words of a memory that was forgotten.
+REASONS: Final = (
+    "UPDATE event SET reason = substr(reason, 1, instr(reason, ':') - 1) WHERE instr(reason, ':') > 0",
+)
 EVENTS: Final = (CREATE_EVENT, CREATE_TARGET, CARRY_OVER, "DROP TABLE audit_entry")

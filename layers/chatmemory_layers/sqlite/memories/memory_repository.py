@@ -4,17 +4,15 @@ Its methods are implemented in ``memory_store.py``, ``memory_writes.py``, ``memo
 ``memory_search.py``; ``engine/jobs.py`` runs them.
 """
 
+from operator import attrgetter
 from typing import final
 
 from attrs import define
 
-from chatmemory.effect import Effect, Failure, Layer, Outcome
-from chatmemory.errors import RepositoryError
-from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.effect import Effect, Layer
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting
-from chatmemory_layers.sqlite.engine.database import DatabaseTag, empty_log
-from chatmemory_layers.sqlite.engine.jobs import reads, writes
+from chatmemory_layers.sqlite.engine.database import DatabaseTag
+from chatmemory_layers.sqlite.engine.jobs import erases, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.memories import (
     memory_history,
@@ -53,17 +51,7 @@ class SqliteMemoryRepository(MemorySearcher):
     expire = writes("expire memories", memory_removal.expire)
     unembedded = reads("list memories without vector", memory_reads.unembedded)
     attach = writes("attach vectors", memory_writes.attach)
-
-    def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
-        """See ``MemoryRepository.forget``; then empty the write-ahead log, so that no byte of a forgotten memory stays in it."""
-
-        async def forget() -> Outcome[ForgetReceipt, RepositoryError]:
-            outcome = await self.database.write("forget memories", memory_removal.forget, forgetting)
-            if not isinstance(outcome, Failure) and outcome.unwrap().memories:
-                await self.database.run_on_writer(empty_log)
-            return outcome
-
-        return Effect.from_outcome(forget)
+    forget = erases("forget memories", memory_removal.forget, removed=attrgetter("memories"))
 
 
 memory_repository = Layer.effect(

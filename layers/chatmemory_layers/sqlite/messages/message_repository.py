@@ -4,6 +4,7 @@ Its methods are implemented in ``message_writes.py``, ``message_forks.py``, ``me
 ``message_replacing.py``, ``message_reads.py`` and ``history_work.py``; ``engine/jobs.py`` runs them.
 """
 
+from operator import attrgetter
 from typing import final
 
 from attrs import frozen
@@ -11,7 +12,7 @@ from attrs import frozen
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
-from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database, erases, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.messages import (
     conversation_lists,
@@ -41,10 +42,10 @@ class SqliteMessageRepository:
     append = writes("append messages", message_writes.append)
     page = reads("read messages", message_reads.page)
     fork = writes("fork a conversation", message_forks.fork)
-    clear = writes("clear messages", message_writes.clear)
-    remove_newest = writes("remove the newest message", message_removal.remove_newest)
+    clear = erases("clear messages", message_writes.clear)
+    remove_newest = erases("remove the newest message", message_removal.remove_newest)
     replace = writes("replace the newest messages", message_replacing.replace)
-    undo = writes("undo a change of a conversation", message_undoing.undo)
+    undo = erases("undo a change of a conversation", message_undoing.undo, removed=attrgetter("removed"))
     conversation = reads("read conversation", conversation_lists.conversation)
     owner = reads("read the owner of a conversation", conversation_lists.owner)
     conversations = reads("list conversations", conversation_lists.conversations)
