@@ -11,7 +11,6 @@ from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.files.file_reader import FileReader
-from chatmemory_layers.files.sqlite_archive import forget_copies
 from chatmemory_layers.files.zip_archive import BOMB_BYTES
 from tests.for_each import for_each
 from tests.formats.every_home import CODEX, ELSEWHERE, ROLLOUT, STORES, make_home, write
@@ -31,7 +30,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def index(past: Indexed) -> IndexReport:
-    forget_copies()
     return past.try_index(inputs=()).unwrap()
 
 

@@ -1,18 +1,16 @@
 """Reads the SQLite stores of other tools as archives whose members are conversations; a store is never changed.
 
-A store is copied by SQLite's backup, also while its tool writes to it, with the log beside it (``-wal``).  The copy stays
-among the temporary files of this process until the store changes, so that a run without news copies nothing.
+A store is copied by SQLite's backup, also while its tool writes to it, with the log beside it (``-wal``).  The copy is a
+temporary database of SQLite, a file without a name: a process that is killed leaves none behind.
 """
 
-import atexit
 import json
 import os
-import shutil
 import sqlite3
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, TypeAlias, cast, final
 from urllib.parse import quote
@@ -25,12 +23,15 @@ from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.stores.sqlite_stores import KNOWN_TABLES, STORES, SqliteStore
 from chatmemory_layers.files.folder_search import Found
+from chatmemory_layers.files.write_ahead_log import with_log
 
 MARK: Final = b"SQLite format 3\x00"
 BUSY_SECONDS: Final = 5.0
 MOST_SECONDS: Final = 120.0  # for a store that keeps changing
+SETTLED_SECONDS: Final = 0.1  # file systems note the time of a change every 10 ms at most
 STEP_PAGES: Final = 4_096
 BLOCK_CHARACTERS: Final = 1 << 18
+MOST_BYTES_IN_MEMORY: Final = 1 << 30
 
 _WAL_MODE: Final = 2  # the value of bytes 18 and 19 of the file
 _ENDINGS: Final = (".db", ".vscdb", ".sqlite", ".sqlite3")
@@ -40,25 +41,26 @@ _State: TypeAlias = tuple[tuple[int, int, int], ...]
 @final
 @frozen
 class _Copy:
-    """A copy of a store in the state *state*."""
+    """A copy of a store in the state *state*; the connection is closed when nothing reads it any more.
+
+    Attributes:
+        kind: None: the store has a form that cannot be read.
+        tables: the names of its tables.
+        rows: the conversations, by the names of their members.
+    """
 
     state: _State
-    folder: str
+    connection: sqlite3.Connection
+    kind: SqliteStore | None
+    tables: frozenset[str]
+    rows: Mapping[str, sqlite3.Row]
 
-    @property
-    def path(self) -> str:
-        return os.path.join(self.folder, "store.db")
+    def __attrs_post_init__(self) -> None:
+        weakref.finalize(self, self.connection.close)
 
 
-_copies: dict[str, _Copy] = {}
-
-
-@atexit.register
-def forget_copies() -> None:
-    """Delete the copies of this process."""
-    while _copies:
-        _, copy = _copies.popitem()
-        shutil.rmtree(copy.folder, ignore_errors=True)
+_copies: Final[dict[str, _Copy]] = {}
+"""The newest copy of each store, by its path: while the store has no news, this process copies nothing."""
 
 
 def is_store(real_path: str) -> bool:
@@ -78,29 +80,25 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
     A damaged or locked store yields an issue.
     """
     try:
-        if _is_none_of_ours(real_path):
-            yield store
-            return
-        with closing(_opened(real_path)) as connection:
-            kind = _kind(connection)
-            if kind is None:
-                yield _unknown(store, connection)
+        copy = _copies.get(real_path)
+        if copy is None or copy.state != _state(real_path):
+            _copies.pop(real_path, None)
+            if _is_none_of_ours(real_path):
+                yield store
                 return
-            for row in connection.execute(kind.conversations).fetchall():
-                yield _member(store, kind, row)
+            copy = _copied(real_path)
+        if copy.kind is None:
+            yield _unknown(store, copy)
+        for member, row in copy.rows.items():
+            yield _file(store, member, row)
     except (sqlite3.Error, OSError) as reason:
         yield HistoryIssue("unreadable", store.path, _why(reason))
 
 
 def holds(real_path: str, member: str) -> bool:
-    """Return whether *member* is in the store; True for a store that cannot be read."""
-    try:
-        with closing(_opened(real_path)) as connection:
-            kind = _kind(connection)
-            rows = [] if kind is None else connection.execute(kind.conversations).fetchall()
-            return any(_name(kind, row["id"]) == member for row in rows if kind is not None)
-    except (sqlite3.Error, OSError):
-        return True
+    """Return whether *member* was in the store when it was copied; True for a store that cannot be read."""
+    copy = _copies.get(real_path)
+    return not _is_none_of_ours(real_path) if copy is None else member in copy.rows
 
 
 @final
@@ -123,19 +121,17 @@ class StoreReader:
         return self.file.member.rpartition("/")[2]
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the rows as JSON Lines.
+        """Yield the rows as JSON Lines, as they were when the conversation was found.
 
         Raises:
             UnreadableHistoryError: the store cannot be read, or no longer has the conversation.
         """
         try:
-            with closing(_opened(self.real_path)) as connection:
-                kind = _kind(connection)
-                rows = () if kind is None else connection.execute(kind.conversations).fetchall()
-                found = [row["id"] for row in rows if kind and _name(kind, row["id"]) == self.file.member]
-                if kind is None or not found:
-                    raise UnreadableHistoryError("it is no longer in the store")
-                yield from _lines(connection, kind, found[0])
+            copy = _copies.get(self.real_path) or _copied(self.real_path)
+            row = copy.rows.get(self.file.member)
+            if copy.kind is None or row is None:
+                raise UnreadableHistoryError("it is no longer in the store")
+            yield from _lines(copy.connection, copy.kind, row["id"])
         except (sqlite3.Error, OSError) as reason:
             raise UnreadableHistoryError(_why(reason)) from reason
 
@@ -178,10 +174,10 @@ def _value(value: object) -> Json:
     return cast("Json", text)
 
 
-def _member(store: HistoryFile, kind: SqliteStore, row: sqlite3.Row) -> HistoryFile:
+def _file(store: HistoryFile, member: str, row: sqlite3.Row) -> HistoryFile:
     changed = instant_of(cast("Json", row["stamp"]))
     modified_ns = store.modified_ns if changed is None else int(changed.timestamp() * 1e6) * 1_000
-    return evolve(store, member=_name(kind, row["id"]), size=int(row["size"] or 0), modified_ns=modified_ns)
+    return evolve(store, member=member, size=int(row["size"] or 0), modified_ns=modified_ns)
 
 
 def _name(kind: SqliteStore, native_id: object) -> str:
@@ -206,7 +202,7 @@ def _is_none_of_ours(real_path: str) -> bool:
     if os.path.exists(f"{real_path}-wal"):
         return False  # the tables may be in the log
     try:
-        with closing(sqlite3.connect(f"file:{quote(real_path)}?immutable=1", uri=True)) as connection:
+        with closing(_connected(real_path, "immutable=1")) as connection:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row[0] for row in found}
     except sqlite3.Error:
@@ -215,69 +211,94 @@ def _is_none_of_ours(real_path: str) -> bool:
     return not is_ours and not tables & KNOWN_TABLES.keys()
 
 
-def _unknown(store: HistoryFile, connection: sqlite3.Connection) -> Found:
+def _unknown(store: HistoryFile, copy: _Copy) -> Found:
     """Return the file itself, or, if its tool is known, the issue that the store has an unknown form."""
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    tool = next((KNOWN_TABLES[table] for table in sorted(tables & KNOWN_TABLES.keys())), "")
+    tool = next((KNOWN_TABLES[table] for table in sorted(copy.tables & KNOWN_TABLES.keys())), "")
     if not tool:
         return store
-    detail = f"a store of {tool} in a form that is not read yet: its tables are {', '.join(sorted(tables))}"
+    detail = (
+        f"a store of {tool} in a form that is not read yet: its tables are {', '.join(sorted(copy.tables))}"
+    )
     return HistoryIssue("unreadable", store.path, detail[:500])  # reported, never skipped silently
-
-
-def _opened(real_path: str) -> sqlite3.Connection:
-    """Open a copy of the current state of the store."""
-    state = _state(real_path)
-    copy = _copies.get(real_path)
-    if copy is None or copy.state != state:
-        if copy is not None:
-            shutil.rmtree(_copies.pop(real_path).folder, ignore_errors=True)
-        copy = _Copy(state, tempfile.mkdtemp(prefix="chatmemory-"))
-        try:
-            _take(real_path, copy.path)
-        except BaseException:
-            shutil.rmtree(copy.folder, ignore_errors=True)
-            raise
-        _copies[real_path] = copy
-    connection = sqlite3.connect(f"file:{quote(copy.path)}?mode=ro", uri=True)
-    connection.row_factory = sqlite3.Row
-    connection.text_factory = _text
-    return connection
 
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _take(real_path: str, target: str) -> None:
-    """Copy the store at *real_path*.
+def _copied(real_path: str) -> _Copy:
+    """Copy the store in its present state, and keep the copy.
 
-    A store in WAL mode that no process has open has no log, and is opened as immutable: otherwise SQLite would create a
-    log beside it.  A store whose log was left behind without its index is copied with the log, and read in the copy.
+    A copy that was made without a lock is valid if the store has not changed meanwhile; otherwise it is made again.
+    """
+    begun = time.monotonic()
+    while time.monotonic() - begun <= BUSY_SECONDS:
+        looked_ns, state = time.time_ns(), _state(real_path)
+        with ExitStack() as undo:
+            # The next run may take place in another thread.
+            connection = undo.enter_context(closing(sqlite3.connect("", check_same_thread=False)))
+            try:
+                is_locked = _back_up(real_path, connection)
+            except (sqlite3.Error, OSError):
+                if state == _state(real_path):
+                    raise
+            else:
+                if is_locked or (state == _state(real_path) and not _is_fresh(state, looked_ns)):
+                    copy = _copies[real_path] = _listed(state, connection)
+                    undo.pop_all()
+                    return copy
+        time.sleep(SETTLED_SECONDS)
+    raise sqlite3.OperationalError("database is locked")
+
+
+def _listed(state: _State, connection: sqlite3.Connection) -> _Copy:
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = _text
+    kind = _kind(connection)
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    rows = (
+        {_name(kind, row["id"]): row for row in connection.execute(kind.conversations)}
+        if kind is not None
+        else {}
+    )
+    return _Copy(state, connection, kind, frozenset(row[0] for row in tables), rows)
+
+
+def _is_fresh(state: _State, looked_ns: int) -> bool:
+    """Return whether the store changed so recently that another change may have left the same time."""
+    return any(0 <= looked_ns - changed_ns < SETTLED_SECONDS * 1e9 for _, changed_ns, _ in state)
+
+
+def _back_up(real_path: str, copy: sqlite3.Connection) -> bool:
+    """Copy the store at *real_path*, and return whether a lock kept its tool from changing what was copied.
+
+    Beside a store in WAL mode an ordinary connection would create a log and its index, or write to them.
     """
     log, index = f"{real_path}-wal", f"{real_path}-shm"
-    has_log = os.path.exists(log) and os.path.getsize(log) > 0
-    if _is_in_wal_mode(real_path) and has_log and not os.path.exists(index):
-        shutil.copyfile(real_path, target)
-        shutil.copyfile(log, f"{target}-wal")
-        with closing(sqlite3.connect(target)) as copied:
-            copied.execute("PRAGMA journal_mode = DELETE")
-        return
-    is_in_wal_mode = _is_in_wal_mode(real_path)
-    is_idle = is_in_wal_mode and not has_log
-    uri = f"file:{quote(real_path)}?{'immutable=1' if is_idle else 'mode=ro'}"
-    with (
-        closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as source,
-        closing(sqlite3.connect(target)) as made,
-    ):
-        if is_in_wal_mode:
-            source.execute("BEGIN")  # one state from the first page to the last, and no writer waits for it
-            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            source.backup(made)
-        else:
+    if not _is_in_wal_mode(real_path):
+        with closing(_connected(real_path, "mode=ro")) as store:
             # In steps: a writer waits for one of them. A step after a change starts the copy again.
-            source.backup(made, pages=STEP_PAGES, progress=_patience(), sleep=0.02)
-        made.execute("PRAGMA journal_mode = DELETE")
+            store.backup(copy, pages=STEP_PAGES, progress=_patience(), sleep=0.02)
+        return True
+    if not (os.path.exists(log) and os.path.getsize(log)):
+        with closing(_connected(real_path, "immutable=1")) as store:
+            store.backup(copy)
+        return False
+    if os.path.exists(index):
+        with closing(_connected(real_path, "mode=ro&readonly_shm=1")) as store:
+            store.backup(copy)
+        return True
+    if os.path.getsize(real_path) + os.path.getsize(log) > MOST_BYTES_IN_MEMORY:
+        msg = "its log has no index, and is too large to be read without one: open it with its tool"
+        raise sqlite3.OperationalError(msg)
+    with closing(sqlite3.connect(":memory:")) as store:
+        store.deserialize(with_log(Path(real_path).read_bytes(), Path(log).read_bytes()))
+        store.backup(copy)
+    return False
+
+
+def _connected(real_path: str, options: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(real_path)}?{options}", uri=True, timeout=BUSY_SECONDS)
 
 
 def _patience() -> Callable[[int, int, int], None]:
