@@ -293,3 +293,13 @@ def test_a_conversation_that_cursor_kept_whole_and_one_without_an_order_are_read
         tool.commit()
     assert past.index().files == 2
     assert sorted(past.rows()) == sorted([("user", THANKED), ("assistant", CLOSED)])
+
+
+def test_a_conversation_whose_id_is_not_utf_8_is_named_and_the_others_are_read(past: Indexed) -> None:
+    store = make_store("goose", past.folder / "store")
+    with closing(sqlite3.connect(store)) as tool:
+        columns = "CAST(x'ff' AS TEXT), name, description, working_dir, created_at, updated_at"
+        tool.execute(f"INSERT INTO sessions SELECT {columns} FROM sessions")
+        tool.commit()
+    report = past.index()
+    assert (past.rows(), [issue.code for issue in report.issues]) == (list(TALK), ["unreadable"])

@@ -132,7 +132,7 @@ class StoreReader:
             if copy.kind is None or row is None:
                 raise UnreadableHistoryError("it is no longer in the store")
             yield from _lines(copy.connection, copy.kind, row["id"])
-        except (sqlite3.Error, OSError) as reason:
+        except (sqlite3.Error, OSError, UnicodeEncodeError) as reason:  # the last: an id that is not UTF-8
             raise UnreadableHistoryError(_why(reason)) from reason
 
     def sibling(self, _relative: str, /) -> None:
@@ -181,7 +181,7 @@ def _file(store: HistoryFile, member: str, row: sqlite3.Row) -> HistoryFile:
 
 
 def _name(kind: SqliteStore, native_id: object) -> str:
-    return f"{kind.tool}/{quote(str(native_id), safe='')}.jsonl"
+    return f"{kind.tool}/{quote(str(native_id), safe='', errors='surrogateescape')}.jsonl"
 
 
 def _kind(connection: sqlite3.Connection) -> SqliteStore | None:
