@@ -571,3 +571,41 @@ ALTER TABLE conversation DROP COLUMN parent_id, DROP COLUMN shared_seq, DROP COL
 ALTER TABLE chat_message
     DROP COLUMN message_count, DROP COLUMN view_count, DROP COLUMN view_tokens, DROP COLUMN open_count;
 DROP TABLE conversation_branch;
+
+-- 21: reasons without words
+
+UPDATE memory_event SET reason = split_part(reason, ':', 1) WHERE strpos(reason, ':') > 0;
+
+-- 22: first answers
+
+CREATE TABLE first_answer (
+    user_key      UUID NOT NULL,
+    name          UUID NOT NULL,
+    number        SMALLINT NOT NULL,
+    request       TEXT NOT NULL,
+    value         TEXT NOT NULL,
+    memory_ids    TEXT[],
+    expires_at_us BIGINT NOT NULL,
+    PRIMARY KEY (user_key, name, number)
+);
+CREATE INDEX first_answer_expiry ON first_answer (user_key, expires_at_us);
+CREATE INDEX first_answer_words ON first_answer (user_key) WHERE memory_ids IS NOT NULL;
+DO $$
+DECLARE
+    made RECORD;
+    held RECORD;
+BEGIN
+    FOR made IN SELECT * FROM (VALUES
+        ('atomic_memory', 'first_answer')
+    ) AS pair (model, name) LOOP
+        FOR held IN SELECT grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
+            WHERE oid = made.model::regclass AND grantee <> relowner LOOP
+            EXECUTE format('GRANT %s ON %I TO %s', held.privilege_type, made.name,
+                CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END);
+        END LOOP;
+        IF (SELECT relrowsecurity FROM pg_class WHERE oid = made.model::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name);
+        END IF;
+    END LOOP;
+END
+$$;

@@ -198,6 +198,21 @@ CREATE INDEX event_forgotten ON event (owner_user, session_id) WHERE action = 'f
 
 CREATE INDEX event_target ON event (target_id, number) WHERE action <> 'added';
 
+CREATE TABLE first_answer (
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    value TEXT NOT NULL,
+    memory_ids TEXT,
+    expires_at_us INTEGER NOT NULL,
+    PRIMARY KEY (user, name, number)
+);
+
+CREATE INDEX first_answer_expiry ON first_answer (expires_at_us);
+
+CREATE INDEX first_answer_words ON first_answer (user) WHERE memory_ids IS NOT NULL;
+
 CREATE TABLE history_work (
     conversation_key INTEGER PRIMARY KEY,
     due_at_us INTEGER NOT NULL,

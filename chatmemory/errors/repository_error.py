@@ -19,6 +19,7 @@ RepositoryProblem: TypeAlias = Literal[
     "closed",
     "wrong_loop",
     "forked",
+    "key_reused",
     "outcome_unknown",
     "unexpected",
 ]
@@ -39,6 +40,7 @@ _ADVICE: dict[RepositoryProblem, str] = {
     "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or give the layer to "
     "ThreadRuntime(layer), whose effects run for every loop and thread",
     "forked": "the locks and the connections of a store are not valid after a fork: open the store again in the child process",
+    "key_reused": "the key belongs to another request: repeat that request, or use a new key",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
 }

@@ -99,14 +99,14 @@ class LongTermMemory(Protocol):
             user_message_id: the id of the stored user message, for provenance; None: unknown.
             assistant_message_id: the id of the stored answer, for provenance; None: unknown.
             dedup: which memories count as duplicates and are not stored again, see ``DedupPolicy``.
-            write_id: an id of this call in its session, 1 to 512 characters.  When a call is repeated with the same id,
-                the memories that it stored are reported as duplicates, whatever *dedup* says.  None: no id.
+            write_id: an id of this call in its session, 1 to 512 characters.  A call that is repeated with the same id within a
+                week stores nothing and reports the outcomes of the first time.  None: no id.
 
         Returns:
             two outcomes: that of the user's message, then that of the answer.
 
         Fails with:
-            MemoryConflictError: *write_id* belongs to another turn.
+            GenericMemoryError: *write_id* belongs to another call; ``reason.problem`` is ``key_reused``.
         """
         ...
 
@@ -154,9 +154,8 @@ class LongTermMemory(Protocol):
             message_id: the id of the stored message, for provenance; None: unknown.
             update: the facts that a model gave with its answer.  They are stored if its ``should_store`` is True;
                 otherwise nothing is stored.  None: the extractor looks for facts in *content*.
-            write_id: an id of this call in its session, 1 to 512 characters.  When a call is repeated with the same id,
-                the memories that it stored are reported as duplicates, even if the extractor words them differently.
-                None: no id.
+            write_id: an id of this call in its session, 1 to 512 characters.  A call that is repeated with the same id within a
+                week stores nothing and reports the outcomes of the first time.  None: no id.
 
         Returns:
             an outcome for each fact, in order.

@@ -139,14 +139,25 @@ async def test_what_memory_says_again_is_never_saved_as_new(memory: LongTermMemo
     assert len(await contents(memory)) == 2
 
 
-async def test_a_fact_in_other_words_is_saved_once_when_its_call_is_repeated(memory: LongTermMemory) -> None:
-    """An extractor that is a model words the same fact in many ways."""
-    for words in ("green tea", "绿茶，每天早上"):
-        update = MemoryUpdate(should_store=True, memories=(StatedFact("drink", words),))
-        report = await memory.auto_save(ALICE, "I drink tea", update=update, write_id="w").or_raise()
+async def test_a_call_that_is_repeated_with_its_write_id_reports_what_it_stored(
+    memory: LongTermMemory,
+) -> None:
+    """An extractor that is a model words the same fact in many ways, and finds more or fewer."""
+    first, again = [
+        await memory.auto_save(
+            ALICE, "I drink tea", update=MemoryUpdate(should_store=True, memories=facts), write_id="w"
+        ).or_raise()
+        for facts in (
+            (StatedFact("drink", "green tea"),),
+            (StatedFact("drink", "绿茶，每天早上"), StatedFact("time", "mornings")),
+        )
+    ]
     (said,) = (await memory.list(ALICE).or_raise()).memories
     assert said.content == "drink: green tea"
-    assert report.outcomes == (Duplicate(said.id),)
+    assert first == again
+    assert first.outcomes == (Stored(said.id),)
+    other = await memory.auto_save(ALICE, "I drink coffee", write_id="w")
+    assert "key reused" in f"{other}"
 
 
 # --- Recalling ---

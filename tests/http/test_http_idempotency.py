@@ -1,118 +1,224 @@
-"""A write that is repeated with its ``Idempotency-Key`` happens once: the key decides the ids, and a store keeps each id once."""
+"""A write that is repeated with its ``Idempotency-Key`` happens once, and its first answer is given again."""
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
 
 import httpx
+import pytest
+from attrs import frozen
 
-from chatmemory.conversation.new_message import NewMessage
-from chatmemory.longterm.memories import NewMemory
-from chatmemory.programs.operations.made_ids import with_made_ids
+from chatmemory.effect import Effect, Layer
+from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import FirstAnswers, FirstAnswersTag, Recorded, RequestKey
+from chatmemory.programs.http.app import OPERATIONS
 from chatmemory_layers import stacks
+from tests.empty_store import copied_store
 from tests.for_each import for_each
 from tests.http_api import api
 
-KEY = {"Idempotency-Key": "7b0c1f52-9a9e-4b57-8f0e-0d8a2f6c1e11"}
-OTHER = {"Idempotency-Key": "another"}
+KEY: Final = {"Idempotency-Key": "7b0c1f52-9a9e-4b57-8f0e-0d8a2f6c1e11"}
+OTHER: Final = {"Idempotency-Key": "another"}
 
 
-SAID = {"messages": [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "hi"}]}
-TURN = {
-    "userContent": "今天天气好",
-    "assistantContent": "是的",
-    "sessionId": "s",
-    "dedup": "none",
-}
-FACTS = {"content": "我喜欢绿茶"}
-SAVED: dict[str, Any] = {"memories": [{"content": "我喜欢绿茶"}, {"content": "I work in Berlin"}]}
+class Write(NamedTuple):
+    """A write, what is there before, and what somebody else writes before it is repeated."""
+
+    operation: str
+    method: str
+    path: str
+    body: Any = None
+    before: tuple["Write", ...] = ()
+    between: "Write | None" = None
 
 
-async def write(client: httpx.AsyncClient, path: str, value: Any, headers: dict[str, str]) -> Any:
-    answer = await client.post(path, json=value, headers=headers)
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+def said(*contents: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": content} for content in contents]}
 
 
-async def test_messages_that_are_sent_again_are_not_there_twice(client: httpx.AsyncClient) -> None:
-    first = await write(client, "/conversations/c/messages", SAID, KEY)
-    again = await write(client, "/conversations/c/messages", SAID, KEY)
-    assert (again["stored"], again["duplicates"]) == ([], first["stored"])
-    assert again["version"] == first["version"]
-    seen = {"If-Match": (await client.get("/conversations/c")).headers["etag"]}
-    for path, headers in (("c", {**OTHER, **seen}), ("另一个", KEY)):  # another key, another conversation
-        other = await write(client, f"/conversations/{path}/messages", SAID, headers)
-        assert len(other["stored"]) == 2
-    lost = await write(client, "/conversations/c/messages", SAID, {**OTHER, **seen})
-    assert len(lost["duplicates"]) == 2  # a lost answer is no conflict with its own success
+def fact(content: str, **more: Any) -> Write:
+    memory = {"id": "m", "content": content, **more}
+    return Write("remember", "POST", "/memories", {"memories": [memory], "dedup": "none"})
 
 
-@for_each(("path", "body"), [("/memories", {**SAVED, "dedup": "none"}), ("/memories/turn", TURN)])
-async def test_memories_that_are_sent_again_are_not_there_twice(path: str, body: Any) -> None:
-    async with api(stacks.testing()) as client:
-        first = await write(client, path, body, KEY)
-        again = await write(client, path, body, KEY)
-        stored = [outcome["id"] for outcome in first["outcomes"]]
-        assert [(outcome["outcome"], outcome["of"]) for outcome in again["outcomes"]] == [
-            ("duplicate", memory_id) for memory_id in stored
-        ]
-        assert len((await client.get("/memories")).json()["memories"]) == 2
+def corrected(content: str) -> Write:
+    return Write("update_memory", "PATCH", "/memories/m", {"content": content})
 
 
-async def test_a_fact_that_is_replaced_again_was_replaced_already(client: httpx.AsyncClient) -> None:
-    saved = await write(client, "/memories", {"memories": [{"content": "我住在北京"}]}, {})
-    path = f"/memories/{saved['outcomes'][0]['id']}/supersede"
-    first, again = [await write(client, path, {"memory": {"content": "我住在上海"}}, KEY) for _ in range(2)]
-    assert again["id"] == first["id"]
-    assert len((await client.get("/memories")).json()["memories"]) == 1
+ADD: Final = Write("add_messages", "POST", "/conversations/c/messages", said("你好", "hi"))
+TEA, LATE = fact("我喜欢绿茶", sessionId="s"), fact("我喜欢咖啡", id="late", sessionId="s")
+SHORT: Final = fact("said in passing", sessionId="s", memoryType="short_term")
+TURN: Final = {"userContent": "今天天气好", "assistantContent": "是的", "sessionId": "s", "dedup": "none"}
+NEWER: Final = Write(
+    "supersede_memory", "POST", "/memories/m/supersede", {"memory": {"content": "我喜欢红茶"}}
+)
+CLEAR: Final = Write("clear_messages", "DELETE", "/conversations/c/messages")
+NAME: Final = Write("put_value", "PUT", "/values/name", {"value": "Bo"})
+
+WRITES: Final = (
+    ADD._replace(between=ADD._replace(body=said("再见"))),
+    Write("fork_conversation", "POST", "/conversations/c/fork", {"newId": "d"}, (ADD,), ADD),
+    CLEAR._replace(before=(ADD,), between=ADD),
+    Write("undo_conversation", "POST", "/conversations/c/undo", {}, (ADD, ADD)),
+    TEA._replace(between=corrected("我不喝茶")),
+    Write("record_use", "POST", "/memories/uses", {"memoryIds": ["m"]}, (TEA,)),
+    Write("save_turn", "POST", "/memories/turn", TURN, (), LATE),
+    Write("auto_save", "POST", "/memories/auto-save", {"content": "I live in Berlin."}, (), LATE),
+    Write("forget_where", "POST", "/memories/forget", {"sessionId": "s"}, (TEA,), LATE),
+    Write("forget_all", "POST", "/memories/forget-all", {}, (TEA,), LATE),
+    corrected("我喜欢白茶")._replace(before=(TEA,), between=corrected("我不喝茶")),
+    Write("forget_memory", "DELETE", "/memories/m", None, (TEA,), LATE),
+    NEWER._replace(before=(TEA,), between=LATE),
+    Write("restore_memory", "POST", "/memories/m/restore", {}, (TEA, NEWER), NEWER),
+    Write("promote_memory", "POST", "/memories/m/promote", {}, (SHORT,), corrected("我不喝茶")),
+    Write("end_session", "POST", "/sessions/s/end", {}, (SHORT,), fact("later", id="late", sessionId="s")),
+    Write("pin_memory", "PUT", "/memories/m/pin", {"pinned": True}, (TEA,), corrected("我不喝茶")),
+    Write("undo_memory", "POST", "/memories/m/undo", {}, (TEA, corrected("1"), corrected("2"))),
+    NAME._replace(body={"value": "Al"}, between=NAME),
+    Write("delete_value", "DELETE", "/values/name", None, (NAME,), NAME),
+)
 
 
-OTHER_BODIES: list[tuple[str, Any, Any]] = [
-    ("/conversations/c/messages", SAID, {"messages": SAID["messages"][:1]}),
-    ("/conversations/c/messages", SAID, {"messages": [{"role": "user", "content": "再见"}]}),
-    ("/memories", SAVED, {**SAVED, "memories": [*SAVED["memories"], {"content": "我有一只猫"}]}),
-    ("/memories", SAVED, {**SAVED, "dedup": "none"}),
-    ("/memories/turn", TURN, {**TURN, "sessionId": "另一个"}),
-    ("/memories/auto-save", FACTS, {"content": "我住在上海"}),
-]
+@pytest.fixture
+async def durable(tmp_path: Path) -> AsyncGenerator[tuple[Layer[Any, Any], ...]]:
+    async with copied_store() as dsn:
+        yield stacks.embedded(tmp_path / "agent.db"), stacks.postgres(dsn)
 
 
-@for_each(("path", "first", "other"), OTHER_BODIES)
-async def test_one_key_means_one_body(path: str, first: Any, other: Any) -> None:
-    async with api(stacks.testing()) as client:
-        await write(client, path, first, KEY)
-        refused = await client.post(path, json=other, headers=KEY)
-        assert (refused.status_code, refused.json()["tag"]) == (422, "IdempotencyKeyReusedError")
-        await write(client, path, first, KEY)
-        await write(client, path, other, OTHER)
+async def ask(client: httpx.AsyncClient, write: Write, headers: Any = None) -> httpx.Response:
+    answer = await sent(client, write, headers)
+    assert answer.is_success, (write.operation, answer.text)
+    return answer
+
+
+async def sent(client: httpx.AsyncClient, write: Write, headers: Any = None) -> httpx.Response:
+    return await client.request(write.method, write.path, json=write.body, headers=headers)
+
+
+async def stored(client: httpx.AsyncClient) -> Any:
+    """Return everything that writes change."""
+    paths = ("/conversations", "/conversations/c/messages", "/memories", "/memories/m/history", "/values")
+    return [(await client.get(path)).text for path in paths]
+
+
+async def prepared(client: httpx.AsyncClient, write: Write) -> dict[str, str]:
+    """Leave nothing in the store but what is there before *write*, and return a new key."""
+    await client.post("/memories/forget-all", json={})
+    for name in "cd":
+        await client.delete(f"/conversations/{name}/messages")
+    for earlier in write.before:
+        await ask(client, earlier)
+    return {"Idempotency-Key": f"{write.operation}-{id(client)}"}
+
+
+def test_each_operation_that_writes_is_among_them() -> None:
+    assert {write.operation for write in WRITES} == {one.name for one in OPERATIONS if one.changes}
+
+
+async def test_each_write_that_is_repeated_gets_the_first_answer_and_changes_nothing(
+    durable: tuple[Layer[Any, Any], ...],
+) -> None:
+    wrong: list[tuple[str, str, str]] = []
+    for stack in (stacks.testing(), *durable):
+        async with api(stack) as client:
+            for write in WRITES:
+                key = await prepared(client, write)
+                first = await ask(client, write, key)
+                if write.between is not None:
+                    await ask(client, write.between)
+                before = await stored(client)
+                again = await ask(client, write, key)
+                told = [(one.status_code, one.headers.get("etag"), one.content) for one in (first, again)]
+                if told[0] != told[1] or await stored(client) != before:
+                    wrong.append((write.operation, first.text, again.text))
+    assert wrong == []
+
+
+@final
+@frozen
+class Interrupted:
+    """Stores no answer, as if the program had ended after each write."""
+
+    answers: FirstAnswers
+
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        return self.answers.read(key)
+
+    def keep(self, _key: RequestKey, _answer: str, /) -> Effect[None, RepositoryError]:
+        return Effect.fail(RepositoryError("store the first answer", "busy"))
+
+
+def interrupted(stack: Layer[Any, Any]) -> Layer[Any, Any]:
+    between = Effect.service(FirstAnswersTag).map(Interrupted)
+    return stack.feed_keep(Layer.effect(FirstAnswersTag, between, needs=[FirstAnswersTag]))
+
+
+async def test_a_write_whose_program_ended_before_the_answer_is_not_done_again(
+    durable: tuple[Layer[Any, Any], ...],
+) -> None:
+    wrong: list[tuple[str, str]] = []
+    for stack in durable:
+        async with api(interrupted(stack)) as ending, api(stack) as client:
+            for write in WRITES:
+                key = await prepared(client, write)
+                ended = await sent(ending, write, key)
+                assert ended.status_code == 503, ended.text
+                before = await stored(client)
+                first, again = [await sent(client, write, key) for _ in range(2)]
+                if not first.is_success or first.text != again.text or await stored(client) != before:
+                    wrong.append((write.operation, first.text))
+    assert wrong == []
+
+
+async def test_a_second_request_waits_for_the_first(client: httpx.AsyncClient) -> None:
+    answers = await asyncio.gather(*(ask(client, ADD, KEY) for _ in range(8)))
+    assert len({answer.text for answer in answers}) == 1
+    assert (await client.get("/conversations/c")).json()["messageCount"] == 2
+
+
+async def test_an_answer_is_forgotten_with_the_memory_whose_words_it_has(
+    durable: tuple[Layer[Any, Any], ...],
+) -> None:
+    correction = corrected("我喜欢白茶")
+    for stack in (stacks.testing(), *durable):
+        async with api(stack) as client:
+            await ask(client, TEA)
+            await ask(client, correction, KEY)
+            await ask(client, Write("forget_memory", "DELETE", "/memories/m"), OTHER)
+            again = await sent(client, correction, KEY)
+            assert (again.status_code, again.json()["tag"]) == (404, "MemoryNotFoundError")
+            await ask(client, fact("my cat is 咪咪", attribute="pet:咪咪"))
+            newer = fact("咪咪 is gone", attribute="pet:咪咪", id="newer", createdAt="2999-01-01T00:00:00Z")
+            assert "pet:咪咪" in (await ask(client, newer, KEY)).text
+            await ask(client, Write("forget_memory", "DELETE", "/memories/m"))
+            assert "pet:咪咪" not in (await ask(client, newer, KEY)).text
+
+
+async def test_one_key_means_one_request(client: httpx.AsyncClient) -> None:
+    others = (
+        (ADD, ADD._replace(body=said("你好")), ADD._replace(body=said("再见"))),
+        (TEA, fact("我有一只猫"), TEA._replace(body={**TEA.body, "dedup": "exact"})),
+    )
+    for write, *different in others:
+        first = await ask(client, write, KEY)
+        for other in different:
+            refused = await sent(client, other, KEY)
+            assert (refused.status_code, refused.json()["tag"]) == (422, "IdempotencyKeyReusedError")
+        assert (await ask(client, write, KEY)).text == first.text
+    elsewhere = ADD._replace(path="/conversations/另一个/messages")
+    assert len((await ask(client, elsewhere, KEY)).json()["stored"]) == 2
 
 
 async def test_a_request_that_was_wrong_leaves_its_key_free(client: httpx.AsyncClient) -> None:
-    wrong = {"messages": [{"role": "user", "content": "nul \0"}]}
-    refused = await client.post("/conversations/c/messages", json=wrong, headers=KEY)
+    refused = await client.post(ADD.path, json=said("nul \0"), headers=KEY)
     assert (refused.status_code, refused.json()["tag"]) == (422, "DataValidationError")
-    report = await write(client, "/conversations/c/messages", SAID, KEY)
-    assert len(report["stored"]) == 2
+    assert len((await ask(client, ADD, KEY)).json()["stored"]) == 2
 
 
 @for_each("key", ["", "a b", "x" * 256, "é"])
 async def test_a_key_that_is_none_is_refused(client: httpx.AsyncClient, key: str) -> None:
     headers = [(b"Idempotency-Key", key.encode("latin-1"))]
-    answer = await client.post("/memories", json=SAVED, headers=headers)
+    answer = await client.post("/memories", json=TEA.body, headers=headers)
     assert answer.status_code == 422
     assert [problem["path"] for problem in answer.json()["problems"]] == ["$.headers.Idempotency-Key"]
-
-
-def test_what_has_an_id_keeps_it() -> None:
-    drafts = [NewMessage("user", "a", id="m1"), NewMessage("user", "b")]
-    named, made = with_made_ids(drafts, "key", "c")
-    assert named.id == "m1"
-    assert made.id is not None
-    assert made.id == with_made_ids(drafts, "key", "c")[1].id
-    assert with_made_ids(drafts, None, "c") == tuple(drafts)
-
-
-def test_keys_and_scopes_that_join_to_the_same_text_stay_apart() -> None:
-    draft = [NewMemory("a")]
-    ids = {
-        with_made_ids(draft, *parts)[0].id for parts in (("ab", "c"), ("a", "bc"), ("abc",), ("a", "b", "c"))
-    }
-    assert len(ids) == 4

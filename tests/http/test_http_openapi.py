@@ -47,7 +47,7 @@ def test_an_operation_is_described_whole(operation: Operation) -> None:
     headers = {given["name"] for given in said["parameters"] if given["in"] == "header"}
     assert ("If-Match" in headers, "Idempotency-Key" in headers) == (
         operation.takes_version,
-        operation.takes_key,
+        operation.changes,
     )
     assert ("requestBody" in said) is (operation.method in {"POST", "PUT", "PATCH"})
 

@@ -222,9 +222,9 @@ class WritingClients:
                 assert again.status_code == CREATED, again.text
                 report = again.json()
                 if write.is_of_messages:
-                    assert (report["stored"], len(report["duplicates"])) == ([], TEXTS)
+                    assert (len(report["stored"]), report["duplicates"]) == (TEXTS, [])
                 else:
-                    assert [one["outcome"] for one in report["outcomes"]] == ["duplicate"] * TEXTS
+                    assert [one["outcome"] for one in report["outcomes"]] == ["stored"] * TEXTS
                 other = await self.asked(http, write, write.body(self.length + 100))
                 assert other.json()["tag"] == "IdempotencyKeyReusedError", other.text
 

@@ -23,6 +23,7 @@ from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, 
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
+from chatmemory.input.first_answers import under
 from chatmemory.settings.memory_settings import StrategySettings
 
 LEASE_MARGIN_SECONDS: Final = (
@@ -101,7 +102,7 @@ class HistoryKeeper:
         if self.settings.execution == "background":
             self._bell.ring()
             return QUEUED
-        with acting_as(ANYBODY):
+        with acting_as(ANYBODY), under(None):  # the work is no part of the request that queued it
             return await self._work_on(appended.conversation.conversation_id)
 
     async def _work_on(self, conversation_id: str) -> HistoryReport:

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from attrs import evolve
+
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.laws.events.follower import Told, follower
@@ -45,9 +47,9 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             await witness.get(witness.repository.expire(user, session_id="会"))
             await witness.store(remembered(witness.named("e"), namespace=user, **short))
             await witness.get(witness.repository.expire(user, created_before=LATER))
-            pet = {"namespace": user, "attribute": "pet:geheim"}
-            await witness.store(remembered(witness.named("f"), **pet))
-            await witness.store(remembered(witness.named("g"), created_at=LATER, **pet))
+            pet = remembered(witness.named("f"), namespace=user, attribute="pet:geheim")
+            await witness.store(pet)
+            await witness.store(evolve(pet, id=witness.named("g"), created_at=LATER))
             await log.expect(
                 Told("stored", "a", 1),
                 Told("stored", "b", 1),

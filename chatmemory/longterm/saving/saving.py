@@ -7,7 +7,7 @@ from typing import Final, cast
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Outcome
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,
@@ -15,6 +15,7 @@ from chatmemory.errors import (
     RecallError,
     RememberError,
 )
+from chatmemory.input.first_answers import RequestKey, digest, under
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import choice_problems, id_problems, refuse, text_problems
 from chatmemory.longterm.extraction.attributes.links import as_rules_read, linked, with_attributes_read
@@ -22,7 +23,6 @@ from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, S
 from chatmemory.longterm.memories import (
     AttributePolicy,
     DedupPolicy,
-    Duplicate,
     Memory,
     MemoryRole,
     NewMemory,
@@ -99,7 +99,9 @@ class Saving(Recalling):
             _side("user", user_content, session_id, user_message_id),
             _side("assistant", assistant_content, session_id, assistant_message_id),
         )
-        report = await do(self._save(namespace, _named(turn, write_id, namespace, session_id), dedup=dedup))
+        said = [session_id, user_content, assistant_content, dedup]
+        save = self._once(write_id, namespace, said, self._save(namespace, turn, dedup=dedup))
+        report = await do(save)
         await do(self._expire_old(namespace).lash(_note_late_expiry))
         return report
 
@@ -156,8 +158,27 @@ class Saving(Recalling):
         # A model may have written these memories, so they may break the rules.
         refuse(do, memories_problems([one for one in found if isinstance(one, NewMemory)]))
         fresh = [await do(self._unless_echo(namespace, one)) for one in found]
-        save = self._save(namespace, _named(fresh, write_id, namespace, session_id or ""), dedup="exact")
-        return await do(save if write_id is None else save.lash(_saved_before))
+        save = self._save(namespace, fresh, dedup="exact")
+        return await do(self._once(write_id, namespace, [session_id, content, role], save))
+
+    def _once(
+        self,
+        write_id: str | None,
+        namespace: Namespace,
+        said: Sequence[str | None],
+        save: Effect[RememberReport, RememberError],
+    ) -> Effect[RememberReport, RememberError]:
+        """Return *save* so that it happens once under *write_id*; *said* is the session and what else a repeated call has."""
+        if write_id is None:
+            return save
+        name = made_id("write", namespace.user, namespace.app, said[0] or "", write_id)
+        key = RequestKey(user=namespace.user, name=name, request=digest([*said]), now=self.clock.now())
+
+        async def once() -> Outcome[RememberReport, RememberError]:
+            with under(key):
+                return await save
+
+        return Effect.from_outcome(once)
 
     def _with_attributes(self, namespace: Namespace) -> Effect[tuple[Memory, ...], GenericMemoryError]:
         """Return the memories that are true now in exactly this namespace and have an attribute, newest first."""
@@ -189,6 +210,10 @@ class Saving(Recalling):
         memories = [one for one in found if isinstance(one, NewMemory)]
         drafted = await do(self.drafts.draft(namespace, memories, dedup=dedup))
         stored = await do(self._store(drafted.drafts)) if memories else ()
+        if len(stored) != len(
+            memories
+        ):  # a repeated request, whose memories were worded differently the first time
+            return RememberReport(stored)
         if len(stored) < len(found):
             rest = iter(stored)
             stored = tuple([one if isinstance(one, Skipped) else next(rest) for one in found])
@@ -199,27 +224,6 @@ def _values_of(memories: object) -> list[object]:
     """Return the values of the memories, which may take long to check; texts do not."""
     given = cast("Sequence[object]", memories) if isinstance(memories, list | tuple) else ()
     return [getattr(memory, "value", None) for memory in given]
-
-
-def _named(
-    found: Sequence[NewMemory | Skipped], write_id: str | None, namespace: Namespace, session_id: str
-) -> Sequence[NewMemory | Skipped]:
-    """Give each memory an id that is made of *write_id* and its place; without *write_id*, leave them unchanged."""
-    if write_id is None:
-        return found
-    return [
-        evolve(one, id=made_id(write_id, namespace.user, namespace.app, session_id, "said", str(place)))
-        if isinstance(one, NewMemory)
-        else one
-        for place, one in enumerate(found)
-    ]
-
-
-def _saved_before(error: RememberError) -> Effect[RememberReport, RememberError]:
-    """Report the memories of an earlier call as duplicates: the extractor has now worded the same facts differently."""
-    if isinstance(error, MemoryConflictError):
-        return Effect.succeed(RememberReport(tuple(map(Duplicate, error.memory_ids))))
-    return Effect.fail(error)
 
 
 def _side(role: MemoryRole, content: str, session_id: str, message_id: str | None) -> NewMemory | Skipped:

@@ -4,6 +4,7 @@ Query parameters and the body become classes by ``structure.py``, as everywhere 
 with all of its problems.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import Any, Final, final
 from urllib.parse import unquote
 
 import anyio
-from attrs import evolve
+from attrs import evolve, frozen
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -21,15 +22,15 @@ from chatmemory.access.principal import acting_as
 from chatmemory.conversation.messages import Conversation, MessagePage
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
-from chatmemory.input.structure import read_json, structure_parameters
+from chatmemory.input.structure import read_json, structure_parameters, unstructure
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
 from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import asked_by, log
-from chatmemory.programs.http.kept_keys import under_key
 from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
 from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.operations.first_answer import answered_once
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError
 
@@ -44,6 +45,14 @@ A_KEY: Final = r"[!-~]{1,255}"
 """The pattern of an event id of a conversation: the number of a message."""
 
 _DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
+
+
+@final
+@frozen
+class Answered:
+    """The JSON of the first answer to a request with an idempotency key."""
+
+    text: str
 
 
 @final
@@ -73,7 +82,17 @@ class Answering:
 
     def _asked(self, call: Call[Any, Any]) -> Effect[Any, ApiError, Any]:
         asked = self._operation.handler(call)
-        return asked if call.key is None else under_key(self._operation.name, call, asked)
+        if call.key is None:
+            return asked
+        operation = self._operation
+        return answered_once(
+            call.grant,
+            (operation.name, *call.path.values(), call.key),
+            unstructure([call.query, call.body]),
+            asked,
+            kind=operation.signature.answer,
+            memory_id=call.path.get("memoryId"),
+        ).map(Answered)
 
     def _as_sent(self, error: ApiError) -> ApiError:
         return as_sent(error, self._operation) if isinstance(error, DataValidationError) else error
@@ -95,6 +114,12 @@ async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, 
             return Response(media_type="text/event-stream")
         return StreamingResponse(value.events, media_type="text/event-stream")
     headers: dict[str, str] = {}
+    if isinstance(value, Answered):
+        if operation.signature.answer in VERSIONED:
+            headers["ETag"] = f'"{json.loads(value.text)["version"]}"'
+        return Response(
+            value.text, status_code=operation.status, headers=headers, media_type="application/json"
+        )
     if isinstance(value, VERSIONED):
         headers["ETag"] = f'"{value.version}"'
         is_known = request.headers.getlist("if-none-match") == [headers["ETag"]]
@@ -198,8 +223,8 @@ def _expected_version(operation: Operation, request: Request, problems: list[Pro
 
 
 def _key(operation: Operation, request: Request, problems: list[Problem]) -> str | None:
-    if not operation.takes_key:
-        return None  # an operation without a key is safe to repeat
+    if not operation.changes:
+        return None
     expected = "1 to 255 visible ASCII characters, without spaces"
     return _header(request, "Idempotency-Key", A_KEY, expected, problems)
 

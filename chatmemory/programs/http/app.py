@@ -18,7 +18,7 @@ from chatmemory.effect import Runner
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.events.audit import AuditTrailTag
 from chatmemory.events.event_log import EventLogTag
-from chatmemory.items.item_repository import ItemRepositoryTag
+from chatmemory.input.first_answers import FirstAnswersTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
@@ -53,7 +53,7 @@ Services: TypeAlias = (
     | ChatContextService
     | EmbedderTag
     | PastChatsService
-    | ItemRepositoryTag
+    | FirstAnswersTag
     | AuditTrailTag
     | EventLogTag
     | ServerFactsTag

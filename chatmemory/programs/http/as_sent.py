@@ -19,7 +19,6 @@ from chatmemory.programs.operations.cures import with_cures_for_clients
 _OTHER_PLACES: Final[Mapping[str, str]] = {
     "namespace.app": "$.query.app",
     "expected_version": "$.headers.If-Match",
-    "write_id": "$.headers.Idempotency-Key",
     "summary_message_id": "$.path.messageId",
     "changes": "$.body",
     "replacement": "$.body.memory",

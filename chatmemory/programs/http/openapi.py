@@ -167,10 +167,10 @@ def _header_parameters(operation: Operation) -> Iterator[JsonObject]:
         yield _header(
             "If-None-Match", "The ETag of the version that you have; the answer is 304 if it has not changed."
         )
-    if operation.takes_key:
+    if operation.changes:
         about = (
-            "A key of your choice; send the same key when you retry a write, and it happens once. Another request under the "
-            "same key is refused."
+            "A key of your choice; send the same key when you retry a write: it happens once, and you get the first answer, "
+            "for a week. Another request with the same key is refused."
         )
         yield _header("Idempotency-Key", about, pattern=f"^{A_KEY}$")
     if operation.stream is not None:
@@ -198,7 +198,7 @@ def _responses(operation: Operation, description: Description) -> JsonObject:
     answer, errors = operation.signature.answer, operation.signature.errors
     door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
     tags = [error.__name__ for error in errors if error not in {Never, Refusal}]
-    tags += [*operation.refusals, *(["IdempotencyKeyReusedError"] if operation.takes_key else [])]
+    tags += [*operation.refusals, *(["IdempotencyKeyReusedError"] if operation.changes else [])]
     at_the_door = dict(_by_status(AT_THE_DOOR))
     problems = {
         str(status): {"$ref": f"{RESPONSES}{status}"}

@@ -160,13 +160,8 @@ class Operation:
 
     @cached_property
     def changes(self) -> bool:
-        """Whether the operation needs a grant that may write."""
+        """Whether the operation needs a grant that may write, and obeys ``Idempotency-Key``."""
         return self.method != "GET" and not self.reads_only
-
-    @cached_property
-    def takes_key(self) -> bool:
-        """Whether the operation obeys ``Idempotency-Key``: POST and PATCH do; PUT and DELETE are safe to repeat anyway."""
-        return self.changes and self.method in {"POST", "PATCH"}
 
     @cached_property
     def is_stream(self) -> bool:

@@ -1,7 +1,7 @@
 """The tools with which an agent changes memory: ``remember``, ``forget``, ``store_turn`` and ``end_session``."""
 
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 from attrs import field, frozen, validators
 
@@ -24,7 +24,6 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
-from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.programs.operations.refusal import Refusal
 
 TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
@@ -32,7 +31,8 @@ TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
 EXTRACTOR: Final = "mcp"
 """The extractor named in the provenance of a memory that an agent has saved."""
 
-LONGEST_EVENT_ID: Final = 255
+_EVENT_ID: Final[Any] = validators.min_len(1)
+_NO_EVENT_ID: Final = validators.optional(_EVENT_ID)
 
 
 @final
@@ -50,7 +50,7 @@ class Fact:
         source: whether the user said it or you concluded it.
         session_id: the conversation that it comes from.
         replaces: the id of the older memory that it replaces.
-        event_id: a repeated id stores nothing.
+        event_id: reuse it to retry.
     """
 
     content: str
@@ -62,10 +62,7 @@ class Fact:
     source: Literal["user_stated", "inferred"] = "user_stated"
     session_id: str | None = None
     replaces: str | None = None
-    event_id: str | None = field(
-        default=None,
-        validator=validators.optional([validators.min_len(1), validators.max_len(LONGEST_EVENT_ID)]),
-    )
+    event_id: str | None = field(default=None, validator=_NO_EVENT_ID)
 
 
 @final
@@ -75,9 +72,11 @@ class ToForget:
 
     Attributes:
         memory_id: its id.
+        event_id: reuse it to retry.
     """
 
     memory_id: str
+    event_id: str | None = field(default=None, validator=_NO_EVENT_ID)
 
 
 @final
@@ -86,13 +85,13 @@ class SaidTurn:
     """A user message and the answer to it.
 
     Attributes:
-        event_id: an id of the turn; reuse it to retry.
+        event_id: reuse it to retry.
         conversation_id: the conversation that the turn is added to.
         user_content: the user message.
         assistant_content: the complete answer.
     """
 
-    event_id: str = field(validator=[validators.min_len(1), validators.max_len(LONGEST_EVENT_ID)])
+    event_id: str = field(validator=_EVENT_ID)
     conversation_id: str
     user_content: str
     assistant_content: str
@@ -104,10 +103,12 @@ class EndedConversation:
     """The conversation that has ended.
 
     Attributes:
-        conversation_id: the id that you gave to `store_turn`.
+        conversation_id: the id given to `store_turn`.
+        event_id: reuse it to retry.
     """
 
     conversation_id: str
+    event_id: str | None = field(default=None, validator=_NO_EVENT_ID)
 
 
 @final
@@ -147,13 +148,13 @@ def remember(
         memory_type="long_term",
         provenance=Provenance(extractor=EXTRACTOR),
     )
-    namespace = asked.namespace
-    (draft,) = with_made_ids([draft], fact.event_id, namespace.user, namespace.app)
 
     def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError | MemoryChangeError]:
         if fact.replaces is None:
-            return memory.remember(namespace, [draft])
-        return memory.supersede(namespace, fact.replaces, draft).map(lambda stored: RememberReport((stored,)))
+            return memory.remember(asked.namespace, [draft])
+        return memory.supersede(asked.namespace, fact.replaces, draft).map(
+            lambda stored: RememberReport((stored,))
+        )
 
     return LongTermMemoryService.use(save).map(lambda report: Told(_saved(report), report))
 
@@ -171,15 +172,16 @@ async def _stored_turn(
     do: Do[AddError | RememberError | Refusal, TurnServices], asked: Asked[SaidTurn]
 ) -> Told[TurnReport]:
     said = asked.arguments
-    drafts = [
+    messages = [
         NewMessage(role="user", content=said.user_content),
         NewMessage(role="assistant", content=said.assistant_content),
     ]
-    messages = with_made_ids(drafts, said.event_id)
-    user, assistant = messages
 
     def add(chat: ChatMemory) -> Effect[AddReport, AddError]:
         return chat.add_messages(said.conversation_id, messages)
+
+    added = await do(ChatMemoryService.use(add))
+    user_id, assistant_id = added.stored
 
     def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError]:
         return memory.save_conversation_turn(
@@ -187,25 +189,18 @@ async def _stored_turn(
             said.user_content,
             said.assistant_content,
             session_id=said.conversation_id,
-            user_message_id=user.id,
-            assistant_message_id=assistant.id,
-            write_id=said.event_id,
+            user_message_id=user_id,
+            assistant_message_id=assistant_id,
         )
 
-    # Both services recognize what they already stored, so repeating a half-stored turn completes it.
-    added = await do(ChatMemoryService.use(add))
     saved = await do(LongTermMemoryService.use(save))
-    text = "stored" if added.stored else "stored before: nothing was written"
-    return Told(f"turn {text}", TurnReport(conversation=added, memory=saved))
+    return Told("turn stored", TurnReport(conversation=added, memory=saved))
 
 
 def store_turn(
     asked: Asked[SaidTurn],
 ) -> Effect[Told[TurnReport], AddError | RememberError | Refusal, TurnServices]:
-    """Store one turn of a conversation: the user message and your answer.
-
-    A repeated `eventId` with the same text stores nothing; with a different text it is a conflict.
-    """
+    """Store one turn of a conversation: the user message and your answer."""
     return _stored_turn(asked)
 
 
@@ -214,7 +209,7 @@ def end_session(
 ) -> Effect[Told[EndReport], RecallError, LongTermMemoryService]:
     """End a conversation: delete its short-term memories, if the configuration says so.
 
-    Its messages, long-term memories and pinned memories stay.
+    Its messages, long-term and pinned memories stay.
     """
     conversation_id = asked.arguments.conversation_id
     return LongTermMemoryService.use(lambda memory: memory.end_session(asked.namespace, conversation_id)).map(

@@ -5,6 +5,7 @@ or answers.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +26,7 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Effect, Failure, Outcome, Runner, Success
 from chatmemory.errors import DataValidationError
+from chatmemory.input.first_answers import FirstAnswersTag
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
@@ -40,13 +42,19 @@ from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resour
 from chatmemory.programs.mcp.telling import telling
 from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
 from chatmemory.programs.operations.cures import with_cures_for_clients
+from chatmemory.programs.operations.first_answer import answered_once
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError, Refusal
 
 A = TypeVar("A")
 
 Services: TypeAlias = (
-    ChatMemoryService | LongTermMemoryService | ChatContextService | PastChatsService | PastChatsIndexService
+    ChatMemoryService
+    | LongTermMemoryService
+    | ChatContextService
+    | PastChatsService
+    | PastChatsIndexService
+    | FirstAnswersTag
 )
 """The services that the tools need."""
 
@@ -184,7 +192,19 @@ async def _called(
     read = structure(arguments, tool.signature.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
-    return await _run(runtime, tool.name, grant, tool.handler(Asked(grant, read.unwrap(), tell)))
+    asked = Asked(grant, read.unwrap(), tell)
+    return await _run(runtime, tool.name, grant, _answered(tool, asked))
+
+
+def _answered(tool: MemoryTool, asked: Asked[Any]) -> Effect[Told[Any], ApiError, Any]:
+    """Return the effect of a call; a call with an ``event_id`` is done once, and a repetition gets the first answer."""
+    effect, arguments = tool.handler(asked), asked.arguments
+    if (event_id := getattr(arguments, "event_id", None)) is None:
+        return effect
+    key = (tool.name, getattr(arguments, "conversation_id", ""), event_id)
+    return answered_once(asked.grant, key, unstructure(arguments), effect).map(
+        lambda text: Told(**json.loads(text))
+    )
 
 
 async def _run(

@@ -18,6 +18,7 @@ from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.events.kept_log import KeptLog
+from chatmemory.input.kept_answers import KeptAnswers
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.longterm.kept_memories import KeptMemories
 
@@ -60,6 +61,7 @@ class Database:
     conversations: Conversations = field(init=False)
     memories: KeptMemories = field(init=False)
     items: KeptItems = field(init=False)
+    answers: KeptAnswers = field(init=False, factory=KeptAnswers)
     _loop: Final = field(factory=running_loop, init=False)
     _is_closed: bool = field(default=False, init=False)
 

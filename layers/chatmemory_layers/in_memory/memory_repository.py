@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from typing import final
 
 from chatmemory.effect import Effect, Layer
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import MemoryStoreError, RepositoryError
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory
-from chatmemory.longterm.memories import ForgetReceipt
+from chatmemory.longterm.memories import ForgetReceipt, SaveOutcome
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
+from chatmemory_layers.in_memory.first_answers import InMemoryFirstAnswers
 
 
 @final
@@ -25,9 +26,9 @@ class InMemoryMemoryRepository:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.log = InMemoryEventLog(database)
+        self.answers = InMemoryFirstAnswers(database)
         self.kept = database.memories
 
-    store = lifted_outcome("store memories", KeptMemories.store)
     get = lifted("read memory", KeptMemories.get)
     value = lifted("read value", KeptMemories.value)
     retire = lifted("retire value", KeptMemories.retire)
@@ -45,11 +46,22 @@ class InMemoryMemoryRepository:
     unembedded = lifted("list memories without vector", KeptMemories.unembedded)
     attach = lifted("attach vectors", KeptMemories.attach)
 
+    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
+        """See ``MemoryRepository.store``."""
+
+        def store(_: None) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
+            once = self.database.answers.once("store memories", lambda: self.kept.store(drafts))
+            return Effect.from_result(once)
+
+        return self.database.admit("store memories").bind(store)
+
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         """See ``MemoryRepository.forget``."""
 
         def forget() -> ForgetReceipt:
             gone = self.kept.forget(forgetting)
+            for row in gone:
+                self.database.answers.forget(forgetting.namespace.user, row.memory.id)
             return ForgetReceipt(
                 memories=len(gone),
                 embeddings=sum(row.vector is not None for row in gone),

@@ -11,6 +11,7 @@ from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
+from chatmemory_layers.in_memory.first_answers import InMemoryFirstAnswers
 
 
 @final
@@ -20,6 +21,7 @@ class InMemoryMessageRepository:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.log = InMemoryEventLog(database)
+        self.answers = InMemoryFirstAnswers(database)
         self.kept = database.conversations
 
     append = lifted_outcome("append messages", Conversations.append)

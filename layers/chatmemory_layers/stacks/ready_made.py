@@ -26,6 +26,7 @@ from chatmemory.embedding.timed_embedder import timed
 from chatmemory.events.audit import AuditTrailTag
 from chatmemory.events.event_log import EventLogTag
 from chatmemory.extra import needed
+from chatmemory.input.first_answers import FirstAnswersTag
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import memory_extractor
@@ -56,7 +57,7 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
-from chatmemory_layers.stacks.event_log import audit_trail, event_log
+from chatmemory_layers.stacks.event_log import audit_trail, event_log, first_answers
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 from chatmemory_layers.stacks.parts import (
     Embedders,
@@ -94,6 +95,7 @@ MemoryTags: TypeAlias = (
     | TokenCounterTag
     | AuditTrailTag
     | EventLogTag
+    | FirstAnswersTag
 )
 Stack: TypeAlias = Layer[MemoryTags, StackError]
 
@@ -161,7 +163,9 @@ def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
         _repositories(memory.store, parts) | _skills(memory.skill, parts) | _embedder(memory.embedding, parts)
     )
     return (
-        built.feed_keep(_strategy(parts) | _extractor(parts) | _ranker(parts) | event_log | audit_trail)
+        built.feed_keep(
+            _strategy(parts) | _extractor(parts) | _ranker(parts) | event_log | audit_trail | first_answers
+        )
         .feed_keep((chat_memory >> observed) | (long_term_memory >> observed_long_term))
         .feed_keep(chat_context)
     )

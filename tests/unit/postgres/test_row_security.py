@@ -15,6 +15,8 @@ from chatmemory.access.principal import Granted, Principal, Right, acting_as
 from chatmemory.effect import Effect, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
+from chatmemory.input.first_answers import RequestKey, under
+from chatmemory.input.made_id import made_id
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -67,7 +69,8 @@ async def kept(
         tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
         await memories.store((tea,)).or_raise()
         await memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
-        await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
+        with under(RequestKey(user=ADA.user, name=made_id("k"), request="r", now=NOW)):
+            await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
     await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     await repository.append(batch(TALK, "4", is_due=True)).or_raise()
     with acting_as(owner_of(ADA)):

@@ -175,7 +175,13 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
             async with connected(store.owner) as made:
                 await former_store(made, monkeypatch)
                 await made.execute(GUARDS)
-                later = {"memory_version", "conversation_branch", "conversation_tree", "item_version"}
+                later = {
+                    "memory_version",
+                    "conversation_branch",
+                    "conversation_tree",
+                    "item_version",
+                    "first_answer",
+                }
                 guard = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
                 for table in ("audit_entry", *{*GUARDED} - {*OF_THE_LOG, *later}):
                     await made.execute(f"ALTER TABLE {table} {guard}")

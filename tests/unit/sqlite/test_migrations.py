@@ -103,6 +103,8 @@ def test_released_steps_never_change() -> None:
         (18, "0fbf731a69c6fe28c6d1f468e8479a3939a9dba36ac5509aec4e58fc699f67d1"),
         (19, "7899e2fb2f5126d4f864a38e1b58aac96c93a27ba6898cbb9b4a466b215edb93"),
         (20, "7491fb2e7917775b4e14ef6e4e12549550b486a0fa232b2dd7551f88a7fd85e0"),
+        (21, "78c55bf95f6e39a2b13fc71c2aef75f1aafe3b5dd971459cc18a0df5e8d20e5f"),
+        (22, "9ded8ee4b3bbc1c072872e22cdecac3cb7ecdfe78809e2745b1ad2bbfc0ce83e"),
     ]
 
 

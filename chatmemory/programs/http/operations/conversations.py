@@ -34,7 +34,6 @@ from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.programs.http.large_answers import bounded
 from chatmemory.programs.http.operation import Call, EventStream, NoParameters, Operation, Stream
 from chatmemory.programs.http.operations.events import followed
-from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.text.shown_text import one_line
 
@@ -211,11 +210,10 @@ def add_messages(
     call: Call[NoParameters, AddMessages],
 ) -> Effect[AddReport, AddError | Refusal, ChatMemoryService]:
     """Add messages to the end of a conversation; the first message creates it."""
-    messages = with_made_ids(call.body.messages, call.key)
     return _memory(
         call,
         lambda memory, conversation_id: memory.add_messages(
-            conversation_id, messages, expected_version=call.expected_version
+            conversation_id, call.body.messages, expected_version=call.expected_version
         ),
     )
 

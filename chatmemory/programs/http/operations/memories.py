@@ -38,7 +38,6 @@ from chatmemory.longterm.memories import (
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.programs.http.large_answers import bounded, bounded_recall
 from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
-from chatmemory.programs.operations.made_ids import with_made_ids
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.memory_settings import MOST_RECALLED
 
@@ -289,8 +288,9 @@ def remember(
     """Save memories, all or none, and report the outcome of each."""
 
     def save(memory: LongTermMemory, namespace: Namespace) -> Effect[RememberReport, RememberError]:
-        drafts = with_made_ids(call.body.memories, call.key, namespace.user, namespace.app)
-        return memory.remember(namespace, drafts, dedup=call.body.dedup, attributes=call.body.attributes)
+        return memory.remember(
+            namespace, call.body.memories, dedup=call.body.dedup, attributes=call.body.attributes
+        )
 
     return of_memory(call, save)
 
@@ -319,7 +319,7 @@ def record_use(
     return of_memory(
         call,
         lambda memory, namespace: memory.record_use(
-            namespace, shown.memory_ids, use_id=call.key, session_id=shown.session_id, query=shown.query
+            namespace, shown.memory_ids, session_id=shown.session_id, query=shown.query
         ),
     )
 
@@ -339,7 +339,6 @@ def save_turn(
             user_message_id=said.user_message_id,
             assistant_message_id=said.assistant_message_id,
             dedup=said.dedup,
-            write_id=call.key,
         ),
     )
 
@@ -358,7 +357,6 @@ def auto_save(
             session_id=said.session_id,
             message_id=said.message_id,
             update=said.update,
-            write_id=call.key,
         ),
     )
 
@@ -386,13 +384,10 @@ def supersede_memory(
     call: Call[InApp, Replacement],
 ) -> Effect[Stored, MemoryChangeError | Refusal, LongTermMemoryService]:
     """Replace a current memory by a newer fact; the older one stays readable with `asOf`."""
-
-    def replace(memory: LongTermMemory, namespace: Namespace) -> Effect[Stored, MemoryChangeError]:
-        old = call.path["memoryId"]
-        (draft,) = with_made_ids([call.body.memory], call.key, namespace.user, namespace.app, old)
-        return memory.supersede(namespace, old, draft)
-
-    return of_memory(call, replace)
+    return of_memory(
+        call,
+        lambda memory, namespace: memory.supersede(namespace, call.path["memoryId"], call.body.memory),
+    )
 
 
 def restore_memory(

@@ -18,8 +18,10 @@ with needs_extra("postgres"):
 
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import request_key, under
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
+from chatmemory_layers.postgres.answers.once import once
 from chatmemory_layers.postgres.engine.connection import Connection, Pool
 from chatmemory_layers.postgres.engine.grouped_work import GroupedWork, Kept
 from chatmemory_layers.postgres.engine.groups import Groups
@@ -155,6 +157,14 @@ class Database:
         """
         if (refusal := self._refusal(operation)) is not None:
             return refusal
+        key = request_key()
+        if key is not None:
+            with under(None):
+                outcome: Outcome[A, E | RepositoryError]
+                outcome = await self.write(operation, owner, once(key, operation, work), *args, **kwargs)
+            if isinstance(outcome, Success):
+                key.writes += 1
+            return outcome
         # Queue before taking a connection: the many writers of one owner must not hold every connection.
         try:
             async with asyncio.timeout(self._seconds):
@@ -187,7 +197,8 @@ class Database:
         """
         if (refusal := self._refusal(work.operation)) is not None:
             return refusal
-        if self._is_guarded:  # each transaction tells the server who acts
+        # With row security each transaction tells the server who acts.
+        if self._is_guarded or request_key() is not None:
             return await self.write(work.operation, owner, work.alone, asked)
         groups = self._groups.get(work)
         if groups is None:

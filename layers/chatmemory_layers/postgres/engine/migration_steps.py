@@ -12,6 +12,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory_layers.postgres.answers.once import FIRST_ANSWER
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.messages.shared_branches import DROP_SHARING, copy_for_a_branch
 
@@ -648,4 +649,5 @@ CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(s
 UPDATE memory_event SET reason = split_part(reason, ':', 1) WHERE strpos(reason, ':') > 0;
 """,
     ),
+    Migration(22, "first answers", FIRST_ANSWER + _usable_like(first_answer="atomic_memory")),
 )

@@ -22,7 +22,14 @@ from chatmemory_layers.postgres.engine.migrations import LOCK
 # ruff: noqa: S608  conditions are put into statements, never values
 
 OF_CONVERSATIONS: Final = ("chat_message", "summarization_metadata", "summary_coverage", "history_work")
-OF_MEMORIES: Final = ("memory_user", "atomic_memory", "memory_version", "memory_embedding", "memory_use")
+OF_MEMORIES: Final = (
+    "memory_user",
+    "atomic_memory",
+    "memory_version",
+    "memory_embedding",
+    "memory_use",
+    "first_answer",
+)
 OF_THE_SERVICE: Final = ("stored_item", "item_passage", "item_version")
 """Tables of items, which belong to the program that stores them: their labels name no owner."""
 OF_THE_LOG: Final = ("conversation_event", "memory_event", "item_event")

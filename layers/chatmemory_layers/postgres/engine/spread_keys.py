@@ -28,7 +28,15 @@ SPREAD_BY: Final[Mapping[str, str]] = {
         "conversation_id",
     ),
     **dict.fromkeys(
-        ("memory_user", "atomic_memory", "memory_embedding", "memory_use", "memory_event", "memory_version"),
+        (
+            "memory_user",
+            "atomic_memory",
+            "memory_embedding",
+            "memory_use",
+            "memory_event",
+            "memory_version",
+            "first_answer",
+        ),
         "user_key",
     ),
     **dict.fromkeys(("stored_item", "item_passage", "item_event", "item_version"), "root_key"),

@@ -59,6 +59,9 @@ DELETE FROM memory_use WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 DELETE_VERSIONS: Final = f"""
 DELETE FROM memory_version WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 """
+DELETE_ANSWERS: Final = f"""
+DELETE FROM first_answer WHERE {OWNED} AND memory_ids && $2::text[]
+"""
 DELETE_MEMORIES: Final = f"""
 DELETE FROM atomic_memory WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
 """
@@ -155,6 +158,7 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     await connection.execute(DELETE_VERSIONS, user, keys)
     await connection.execute(DELETE_MEMORIES, user, keys)
     await connection.execute(UPDATE_ORPHANS, user, [row["memory_id"] for row in gone])
+    await connection.execute(DELETE_ANSWERS, user, [row["memory_id"] for row in gone])
     await connection.execute(DELETE_USER, user)
     return len(vectors)
 

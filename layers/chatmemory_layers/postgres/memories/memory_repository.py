@@ -19,6 +19,7 @@ from chatmemory.longterm.repository_values import (
     MemoryDraft,
     MemorySearch,
 )
+from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
 from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, user_row
@@ -86,6 +87,11 @@ class PostgresMemoryRepository:
     def log(self) -> PostgresEventLog:
         """See ``KeepsLog``."""
         return PostgresEventLog(self.database)
+
+    @property
+    def answers(self) -> PostgresFirstAnswers:
+        """See ``KeepsAnswers``."""
+        return PostgresFirstAnswers(self.database)
 
     get = reads("read memory", memory_reads.get)
     value = reads("read value", memory_reads.value)

@@ -23,6 +23,7 @@ from chatmemory.conversation.message_repository import (
 from chatmemory.conversation.messages import ClearReport
 from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.errors import AccessDeniedError, AppendError, RepositoryError
+from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, trees_row
@@ -82,6 +83,11 @@ class PostgresMessageRepository:
     def log(self) -> PostgresEventLog:
         """See ``KeepsLog``."""
         return PostgresEventLog(self.database)
+
+    @property
+    def answers(self) -> PostgresFirstAnswers:
+        """See ``KeepsAnswers``."""
+        return PostgresFirstAnswers(self.database)
 
     _append = writes_together(APPENDS, owner=_of_batch)
     page = reads("read messages", message_reads.page)

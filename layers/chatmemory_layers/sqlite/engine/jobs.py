@@ -22,7 +22,9 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import RequestKey, request_key
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
+from chatmemory_layers.sqlite.answers.once import once
 from chatmemory_layers.sqlite.engine.edition_watch import EditionWatch
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
@@ -171,6 +173,8 @@ class Database:
         """
         if self._is_refusing():
             return self._refused(operation)
+        if (key := request_key()) is not None:
+            return self._write_once(key, operation, work, args, kwargs)
         return self._writes.submit(operation, work, args, kwargs)
 
     def read(
@@ -218,6 +222,20 @@ class Database:
             or asyncio.get_running_loop() is not self._loop
             or PROCESS.generation != self._generation
         )
+
+    async def _write_once(
+        self,
+        key: RequestKey,
+        operation: str,
+        work: Callable[..., Outcome[A, E]],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Outcome[A, E | RepositoryError]:
+        outcome: Outcome[A, E | RepositoryError]
+        outcome = await self._writes.submit(operation, once(key, operation, work), args, kwargs)
+        if isinstance(outcome, Success):
+            key.writes += 1
+        return outcome
 
     async def _refused(self, operation: str) -> Failure[RepositoryError]:
         if PROCESS.generation != self._generation:

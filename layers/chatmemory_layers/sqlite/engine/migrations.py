@@ -19,6 +19,7 @@ from attrs import field, frozen
 from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.edition import edition
+from chatmemory_layers.sqlite.answers.once import FIRST_ANSWERS
 from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS, FORGOTTEN, REASONS
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, EARLIER, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (
@@ -119,6 +120,7 @@ MIGRATIONS: Final = (
     Migration(19, "order of memories within their session", BESIDE),
     Migration(20, "branches with messages of their own", DROP_SHARING, piece=copy_for_a_branch),
     Migration(21, "reasons without words", REASONS),
+    Migration(22, "first answers", FIRST_ANSWERS),
 )
 
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"

@@ -60,6 +60,13 @@ WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND 
     SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
 )
 """
+DELETE_ANSWERS = """
+DELETE FROM first_answer WHERE user = :user AND memory_ids IS NOT NULL AND EXISTS (
+    SELECT 1 FROM json_each(memory_ids) WHERE value IN (
+        SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
+    )
+)
+"""
 DELETE_MEMORIES = "DELETE FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))"
 
 # From the messages to the summaries that cover them, and on to the summaries that cover those.
@@ -162,6 +169,7 @@ def _evidence(provenance: str | None) -> list[str]:
 def _remove(transaction: Transaction, namespace: Namespace, keys: list[int]) -> None:
     removed = {"user": namespace.user, "keys": json.dumps(keys)}
     transaction.execute(UPDATE_ORPHANS, removed)
+    transaction.execute(DELETE_ANSWERS, removed)
     transaction.execute(DELETE_MEMORIES, removed)
 
 

@@ -11,6 +11,7 @@ from attrs import define
 
 from chatmemory.effect import Effect, Layer
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory_layers.sqlite.answers.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import erases, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
@@ -34,6 +35,11 @@ class SqliteMemoryRepository(MemorySearcher):
     def log(self) -> SqliteEventLog:
         """See ``KeepsLog``."""
         return SqliteEventLog(self.database)
+
+    @property
+    def answers(self) -> SqliteFirstAnswers:
+        """See ``KeepsAnswers``."""
+        return SqliteFirstAnswers(self.database)
 
     store = writes("store memories", memory_store.store)
     get = reads("read memory", memory_reads.get)

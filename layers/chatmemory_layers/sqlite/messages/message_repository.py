@@ -11,6 +11,7 @@ from attrs import frozen
 
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer
+from chatmemory_layers.sqlite.answers.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database, erases, reads, writes
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
@@ -38,6 +39,11 @@ class SqliteMessageRepository:
     def log(self) -> SqliteEventLog:
         """See ``KeepsLog``."""
         return SqliteEventLog(self.database)
+
+    @property
+    def answers(self) -> SqliteFirstAnswers:
+        """See ``KeepsAnswers``."""
+        return SqliteFirstAnswers(self.database)
 
     append = writes("append messages", message_writes.append)
     page = reads("read messages", message_reads.page)

@@ -1,0 +1,135 @@
+"""``FirstAnswers``: stores the first answer to each request with an idempotency key, for those who send the request again.
+
+While a request runs ``under`` its key, the store also keeps the outcome of each of its writes, in the transaction of the
+write.  So a request whose program ended before it answered is not done twice either: when it is sent again, each write
+returns the outcome of the first time.
+"""
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from typing import Any, Final, Protocol, final, get_args, get_type_hints, runtime_checkable
+
+from attrs import define, frozen
+
+from chatmemory.effect import Effect, Tag
+from chatmemory.errors import RepositoryError
+from chatmemory.input.json_value import Json
+
+LIFETIME: Final = timedelta(days=7)
+"""How long an answer is stored."""
+
+
+@final
+@define(eq=False, kw_only=True)
+class RequestKey:
+    """A request that may be sent again.
+
+    Attributes:
+        user: the user who sent it.
+        name: its key, with the operation and the place that it belongs to.
+        request: a digest of the request; another request must not use the key.
+        memory_id: the memory that the request is about, if its answer may have words of it.
+        now: when it was sent, UTC.
+        writes: how many of its writes are committed.
+    """
+
+    user: str
+    name: str
+    request: str
+    memory_id: str | None = None
+    now: datetime
+    writes: int = 0
+
+
+@final
+@frozen
+class Recorded:
+    """What the store has under a key.
+
+    Attributes:
+        request: the digest of the request.
+        value: JSON.
+        is_answer: whether *value* is the answer; otherwise it is the outcome of the first write.
+    """
+
+    request: str
+    value: str
+    is_answer: bool = True
+
+
+_running: ContextVar[RequestKey | None] = ContextVar("chatmemory.request_key", default=None)
+
+request_key: Final[Callable[[], RequestKey | None]] = _running.get
+"""Returns the key of the running request; None: its writes are done each time they are called."""
+
+
+@contextmanager
+def under(key: RequestKey | None) -> Generator[None]:
+    """Run the block as a part of the request *key*; None: as a part of no request."""
+    token = _running.set(key)
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+class FirstAnswers(Protocol):
+    """Stores answers.  Every method is one transaction."""
+
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        """Return what is stored under *key*, by whichever request; None: nothing, or nothing any more."""
+        ...
+
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        """Store *answer*, JSON, under *key*, in place of the outcomes of its writes; an answer that is there stays."""
+        ...
+
+
+@runtime_checkable
+class KeepsAnswers(Protocol):
+    """A repository whose store has the first answers, and the outcomes of writes under a key."""
+
+    @property
+    def answers(self) -> FirstAnswers:
+        """The first answers of the store, the same for all its repositories."""
+        ...
+
+
+class FirstAnswersTag(Tag[FirstAnswers]):
+    """The tag under which layers provide ``FirstAnswers``."""
+
+
+def memories_in(key: RequestKey, value: str) -> list[str]:
+    """Return the ids of the memories whose words may be in *value*, JSON: a program that forgets one removes the value, too."""
+    found = [] if key.memory_id is None else [key.memory_id]
+    return found + ([*_retired(json.loads(value))] if '"retired": [{' in value else [])
+
+
+def _retired(value: Json) -> Iterator[str]:
+    """Yield the ids of memories that were retired, each beside its attribute, which may be words of it."""
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            if name == "retired" and isinstance(inside, list):
+                yield from (str(one["id"]) for one in inside if isinstance(one, Mapping))
+            yield from _retired(inside)
+    elif isinstance(value, list):
+        for inside in value:
+            yield from _retired(inside)
+
+
+def digest(asked: Json) -> str:
+    """Return a digest that is equal for equal requests; the order of names does not matter."""
+    return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def outcome_kind(work: Callable[..., Any]) -> Any:
+    """Return the type of what *work* returns when it succeeds, from its annotations."""
+    success, _ = get_args(get_type_hints(work)["return"])
+    (kind,) = get_args(success)
+    return kind

@@ -1,0 +1,57 @@
+"""``PostgresFirstAnswers``: ``FirstAnswers`` in one PostgreSQL store."""
+
+from typing import Final, Never, final
+
+from attrs import frozen
+
+from chatmemory.effect import Effect, Outcome, Success
+from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import Recorded, RequestKey
+from chatmemory_layers.postgres.answers.once import INSERT_ANSWER, contents, place
+from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.database import Database
+from chatmemory_layers.postgres.engine.methods import writes
+
+SELECT_FIRST: Final = """
+SELECT request, value, number = 0 AS is_answer FROM first_answer WHERE user_key = $1 AND name = $2 AND expires_at_us > $3
+ORDER BY number LIMIT 1
+"""
+DELETE_OUTCOMES: Final = """
+DELETE FROM first_answer WHERE user_key = $1 AND (expires_at_us <= $3 OR (name = $2 AND number > 0))
+"""
+
+
+async def _read(connection: Connection, key: RequestKey, /) -> Recorded | None:
+    user, name, _, now_us = place(key, 0)
+    rows = await connection.fetch(SELECT_FIRST, user, name, now_us)
+    return Recorded(**rows[0]) if rows else None
+
+
+async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[None, Never]:
+    user, name, number, now_us = place(key, 0)
+    await connection.execute(INSERT_ANSWER, user, name, number, now_us, *contents(key, answer))
+    await connection.execute(DELETE_OUTCOMES, user, name, now_us)
+    return Success(None)
+
+
+def _named(key: RequestKey, *_: object) -> str:
+    return f"answer {key.name}"
+
+
+def _no_row(_: str) -> str:
+    return ""  # the primary key keeps the first answer
+
+
+@final
+@frozen
+class PostgresFirstAnswers:
+    """Stores answers in *database*."""
+
+    database: Database
+
+    keep = writes("store the first answer", _keep, owner=_named, row=_no_row)
+
+    @Effect.coroutine
+    async def read(self, key: RequestKey, /) -> Outcome[Recorded | None, RepositoryError]:
+        """See ``FirstAnswers.read``.  It reads from the primary server, which has the answers of a moment ago."""
+        return await self.database.read_primary("read the first answer", _read, key)

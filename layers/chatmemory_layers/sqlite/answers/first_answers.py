@@ -1,0 +1,47 @@
+"""``SqliteFirstAnswers``: ``FirstAnswers`` in the file of the store."""
+
+import sqlite3
+from typing import Final, Never, final
+
+from attrs import frozen
+
+from chatmemory.effect import Outcome, Success
+from chatmemory.input.first_answers import Recorded, RequestKey
+from chatmemory_layers.sqlite.answers.once import INSERT_ANSWER, columns, contents
+from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.transaction import Transaction
+
+SELECT_FIRST: Final = """
+SELECT request, value, number = 0 FROM first_answer WHERE user = :user AND name = :name AND expires_at_us > :now_us
+ORDER BY number LIMIT 1
+"""
+SELECT_ANSWER: Final = """
+SELECT 1 FROM first_answer WHERE user = :user AND name = :name AND number = 0 AND expires_at_us > :now_us
+"""
+DELETE_OTHERS: Final = """
+DELETE FROM first_answer WHERE expires_at_us <= :now_us OR (user = :user AND name = :name)
+"""
+
+
+def _read(connection: sqlite3.Connection, key: RequestKey, /) -> Recorded | None:
+    row = connection.execute(SELECT_FIRST, columns(key, 0)).fetchone()
+    return None if row is None else Recorded(row[0], row[1], is_answer=bool(row[2]))
+
+
+def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[None, Never]:
+    row = columns(key, 0)
+    if transaction.execute(SELECT_ANSWER, row).fetchone() is None:
+        transaction.execute(DELETE_OTHERS, row)
+        transaction.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
+    return Success(None)
+
+
+@final
+@frozen
+class SqliteFirstAnswers:
+    """Stores answers in the file of *database*."""
+
+    database: Database
+
+    read = reads("read the first answer", _read)
+    keep = writes("store the first answer", _keep)
