@@ -28,12 +28,12 @@ from chatmemory_layers.sqlite.engine import database as sqlite
 from chatmemory_layers.sqlite.items import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
-from tests.thorough import IS_THOROUGH, rounds
+from tests.thorough import rounds
 
 
 class Store(UnderTest):
     examples = rounds(6, thorough=100)
-    rounds = 100 if IS_THOROUGH else 40
+    rounds = rounds(40, thorough=100)  # each moment, in both ways of cancelling
 
 
 class InMemory(Store):
@@ -78,7 +78,7 @@ class InPostgres(Store):
 
 
 class WithRowSecurity(Store):
-    examples = 10
+    examples = rounds(3, thorough=10)
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

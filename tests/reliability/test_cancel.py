@@ -29,7 +29,7 @@ from tests.reliability.store import chat_store, finish_history_work, open_memori
 from tests.reliability.turns import TURNS, Turn, check_turns, disagreements
 from tests.thorough import rounds
 
-ROUNDS = rounds(8, thorough=30)
+ROUNDS = rounds(4, thorough=30)
 WRITERS = 4
 MOST_ADDS = 12  # that are acknowledged before a round is cancelled
 MOST_TURNS = 20  # of the event loop, from the last of them to the cancellation
