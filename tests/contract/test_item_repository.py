@@ -95,9 +95,6 @@ async def test_a_name_may_be_long_and_in_any_script(stores: Stores) -> None:
     assert await keys(items, ItemSearch(("名" * 2999,), 10)) == []
 
 
-# --- Changes -----------------------------------------------------------------------------------------------------
-
-
 def number(item: StoredItem | None) -> int:
     return 0 if item is None else int(json.loads(item.value))
 

@@ -72,9 +72,6 @@ async def many_at_once(run: Callable[[], Effect[Any, Any]], count: int) -> None:
             tasks.start_soon(run().or_raise)
 
 
-# --- Saving ---
-
-
 async def test_every_problem_of_a_batch_is_told_at_once_and_nothing_is_stored(memory: LongTermMemory) -> None:
     batch = [NewMemory("fine"), NewMemory(" ", confidence=2.0), NewMemory("x\0", tags=("a", "a"))]
     refused = (await memory.remember(ALICE, batch)).failure()
@@ -160,9 +157,6 @@ async def test_a_call_that_is_repeated_with_its_write_id_reports_what_it_stored(
     assert "key reused" in f"{other}"
 
 
-# --- Recalling ---
-
-
 async def test_a_recall_can_ask_for_a_category_for_tags_and_for_any_text(memory: LongTermMemory) -> None:
     await remember_one(memory, "tea in the morning", category="preference", tags=("drinks", "daily"))
     await remember_one(memory, "tea is grown in China", category="fact", tags=("drinks",))
@@ -170,9 +164,6 @@ async def test_a_recall_can_ask_for_a_category_for_tags_and_for_any_text(memory:
     assert await recalled(memory, "tea", tags=["drinks", "daily"]) == ["tea in the morning"]
     for query in ("", "   ", "!?", "🙂", '"', "a-b OR (", "%", "*" * 10_000):
         assert isinstance(await memory.recall(ALICE, query), Success), query
-
-
-# --- Maintenance ---
 
 
 async def test_a_correction_is_found_by_its_new_words_and_vector_alone(memory: LongTermMemory) -> None:
@@ -197,8 +188,6 @@ async def test_corrections_that_meet_all_hold_and_one_of_a_version_that_has_pass
     await many_at_once(lambda: memory.update(ALICE, memory_id, MemoryChanges(key=next(keys))), 5)
     assert (await memory.get(ALICE, memory_id).or_raise()).version == 7
 
-
-# --- Expiry and promotion ---
 
 EXPIRING = MemorySettings(expiry=ExpirySettings(at_session_end=True, short_term_days=7))
 
@@ -237,9 +226,6 @@ async def test_by_default_nothing_expires_nothing_is_promoted_by_use_and_no_mess
     assert await memory.expire(ALICE) == Success(0)
     kept = await memory.get(ALICE, turn.stored[0]).or_raise()
     assert (kept.memory_type, kept.access_count) == ("short_term", 20)
-
-
-# --- What the user says anew about himself: on every store see T4 to T6 of the laws ---
 
 
 async def say(memory: LongTermMemory, content: str) -> Stored:

@@ -25,9 +25,6 @@ async def similarity(memories: MemoryRepository) -> float | None:
     return found.found[0].similarity if found.found else None
 
 
-# --- Correcting --------------------------------------------------------------------------------------------------
-
-
 async def test_a_correction_changes_what_a_memory_says_and_nothing_else(memories: MemoryRepository) -> None:
     first = note("1", session_id="会议", role="assistant", pinned=True, space=SPACE, vector=VECTORS[0])
     await memories.store((first,)).or_raise()
@@ -76,9 +73,6 @@ async def test_a_correction_takes_its_dedup_key_along_unless_another_memory_has_
     assert await memories.store((note("7", dedup_key=tea),)).or_raise() == (Stored("7"),)
 
 
-# --- Promoting, pinning and using --------------------------------------------------------------------------------
-
-
 async def test_a_mark_changes_what_it_names_and_a_use_that_promotes_nothing_notes_its_session(
     memories: MemoryRepository,
 ) -> None:
@@ -92,9 +86,6 @@ async def test_a_mark_changes_what_it_names_and_a_use_that_promotes_nothing_note
     for session in "abc":
         assert (await use(use_id=session, session_id=session).or_raise()).promoted == ()
     assert (await use(use_id="d", session_id=None, promote_after=3).or_raise()).promoted == ("1",)
-
-
-# --- Vectors -----------------------------------------------------------------------------------------------------
 
 
 async def test_what_lacks_a_vector_is_listed_newest_first_and_counted(memories: MemoryRepository) -> None:
@@ -134,8 +125,6 @@ async def test_a_vector_is_attached_in_place_of_any_other_but_not_to_another_con
     elsewhere = await memories.search(MemorySearch(MING, "nowhere", (), other, VECTORS[0])).or_raise()
     assert elsewhere.found == ()
 
-
-# --- What moves from one store to another: what a memory was, how it ended, what it said before, its vector ---
 
 BEFORE = EarlierContent(
     1, START + DAY, "住在苏州", "城市", {"n": 1.0}, "fact", ("家",), 0.5, "inferred", Provenance(("m1",), "rules", "a.md")

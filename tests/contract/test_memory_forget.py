@@ -44,9 +44,6 @@ async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRe
     assert (await listed(memories), await listed(memories, HONG)) == ([], ["0"])
 
 
-# --- Summaries ---------------------------------------------------------------------------------------------------
-
-
 async def summarize(
     repository: MessageRepository, conversation_id: str, *covers: str, message_id: str, delete: bool = False
 ) -> None:

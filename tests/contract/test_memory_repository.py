@@ -59,9 +59,6 @@ async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace_w
     assert await listed(memories) == ["newest", "of another key", "of an app"]
 
 
-# --- Values ---------------------------------------------------------------------------------------------------------
-
-
 async def test_a_value_belongs_to_the_very_namespace_and_the_very_key_and_is_the_newest_of_it(
     memories: MemoryRepository,
 ) -> None:
@@ -98,9 +95,6 @@ async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
     assert await memories.value(MING, "城市", as_of=START).or_raise() is None
     assert await memories.retire(MING, "城市", now=START).or_raise()
     assert (await stored(memories, "3")).superseded_at == LATER
-
-
-# --- Lists: in one order, in pages, and only what was asked for ---
 
 
 async def test_of_equally_new_ones_the_last_id_comes_first_and_a_cursor_stays_good_without_its_memory(

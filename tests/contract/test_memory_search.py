@@ -38,9 +38,6 @@ def a_minute_apart(drafts: Sequence[MemoryDraft]) -> tuple[MemoryDraft, ...]:
     return tuple([evolve(draft, created_at=START + n * MINUTE) for n, draft in enumerate(drafts)])
 
 
-# --- By words, and by the text itself ----------------------------------------------------------------------------
-
-
 async def test_of_too_many_memories_with_a_word_the_one_with_a_rare_word_is_among_those_found(
     memories: MemoryRepository,
 ) -> None:
@@ -64,12 +61,6 @@ async def test_a_text_is_looked_for_in_the_newest_memories_only(memories: Memory
     assert len(found.found) == TEXT_READ - 1
 
 
-# --- By vector ---------------------------------------------------------------------------------------------------
-
-
-# --- Filters -----------------------------------------------------------------------------------------------------
-
-
 async def test_the_coverage_counts_what_the_namespace_could_recall(memories: MemoryRepository) -> None:
     await memories.store(
         (
@@ -88,9 +79,6 @@ async def test_the_coverage_counts_what_the_namespace_could_recall(memories: Mem
     then = await asked(space=SPACE, vector=VECTORS[0], as_of=START - DAY)
     assert then.coverage == Coverage(embedded=0, memories=1)
     assert (await asked()).coverage == Coverage(embedded=0, memories=3)
-
-
-# --- Beside what was found ---------------------------------------------------------------------------------------
 
 
 async def test_what_stands_beside_is_long_term_true_and_passes_the_filters(

@@ -51,8 +51,6 @@ async def test_a_page_tells_whether_there_are_older_messages(
         assert (await read(repository, PageQuery(talk, view, limit=2, newer_than=0))).older is None
 
 
-# --- Summaries ---
-
 MINUTE = timedelta(minutes=1)
 
 
@@ -73,9 +71,6 @@ async def test_a_summary_in_an_unknown_conversation_or_with_the_id_of_a_message_
     assert error.problem == "unexpected"
     assert ids(await read(repository, PageQuery(talk, "model"))) == ALL["model"]
     assert await repository.summarizations_of(talk, "1").or_raise() == ()
-
-
-# --- History work: how it is queued, leased and let go ---
 
 
 async def claim(
@@ -119,9 +114,6 @@ async def test_the_longest_waiting_work_comes_first_and_that_of_one_conversation
     assert await claim(repository, at=at, conversation_id="A") is None
     found = [await claim(repository, at=at, lease_id=f"{index}") for index in range(4)]
     assert [work and work.conversation_id for work in found] == ["a", "乙", "丙", None]
-
-
-# --- Lists of conversations ---
 
 
 LAST = "\U0010ffff" * 512  # no id is greater

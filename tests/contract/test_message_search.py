@@ -143,9 +143,6 @@ async def test_a_search_for_nonsense_is_refused(memory: ChatMemory) -> None:
         assert [problem.path for problem in error.problems] == [path]
 
 
-# --- The tree of forks ---
-
-
 async def test_every_branch_shows_the_same_tree(memory: ChatMemory, clock: TestClock) -> None:
     async def tree(conversation_id: str) -> tuple[str, list[str], bool]:
         found = await fork_tree(memory, conversation_id).or_raise()

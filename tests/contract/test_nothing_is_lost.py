@@ -33,9 +33,6 @@ def past(tmp_path: Path) -> Iterator[Indexed]:
         assert disagreement(indexed.database) == ""
 
 
-# --- damage ---
-
-
 def test_a_damaged_cut_off_or_emptied_file_loses_no_turns_until_it_is_read_whole(past: Indexed) -> None:
     past.write_text("chat.json", role_list([ASKED, ANSWERED, CHINESE]))
     past.write_text("emptied.json", role_list([CHINESE]))
@@ -80,9 +77,6 @@ def test_a_million_bad_lines_are_a_few_sentences(past: Indexed) -> None:
     assert f": {bad_lines - MOST_ISSUES:,} more" in str(issues[-1])
 
 
-# --- narrower wishes ---
-
-
 def test_who_asks_for_some_roles_or_kinds_takes_the_others_from_nobody(past: Indexed) -> None:
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.write("copy/s1.jsonl", ASKED, ANSWERED)
@@ -100,9 +94,6 @@ def test_who_asks_for_some_roles_or_kinds_takes_the_others_from_nobody(past: Ind
     past.write("copy/s1.jsonl", CHINESE)
     assert past.index(roles=("user",)).turns.superseded == 1  # a user's
     assert ANSWERED in past.rows()
-
-
-# --- secrets ---
 
 
 def test_what_was_kept_before_secrets_were_taken_out_goes(tmp_path: Path) -> None:
@@ -125,9 +116,6 @@ def is_in_file(past: Indexed, word: str) -> bool:
     return any(
         word.lower()[4:].encode() in file.read_bytes().lower() for file in past.database.parent.iterdir()
     )
-
-
-# --- files that come and go ---
 
 
 def test_a_turn_that_is_there_is_not_embedded_again_and_equal_texts_are_embedded_once(past: Indexed) -> None:
@@ -159,9 +147,6 @@ class Noting:
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
         self.asked += texts
         return Effect.succeed(np.ones((len(texts), 4), np.float32))
-
-
-# --- imports ---
 
 
 def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_here(

@@ -213,8 +213,6 @@ def test_an_unknown_conversation_and_what_is_no_cursor_are_refused(chats: Chats)
         assert [problem.path for problem in refused.problems] == ["$.limit", "$.after"]
 
 
-# --- What past chats answer: what worked and what failed before, with its sources, from a real index of real files ---
-
 RETRIES = (
     ("user", "How should webhook retries work in the shop?"),
     ("assistant", "Retry every second until the server answers."),

@@ -154,8 +154,6 @@ def test_sources_come_back_as_they_were_committed_and_a_run_is_recorded(past: Sq
     assert (last - NOON).total_seconds() == REPORT.seconds
 
 
-# --- Maintenance: turns go without a trace, vectors are replaced, words are indexed anew ---
-
 TALK = [draft(0, "the first"), draft(1, "harmless"), draft(2, "也无害")]
 
 
@@ -204,8 +202,6 @@ def test_a_row_that_another_program_deletes_leaves_no_orphan(
         connection.execute("DELETE FROM prompts WHERE content = 'harmless'")
     assert disagreement(path) == ""
 
-
-# --- What is read: turns in their order, neighbours, counts, and all of it as records ---
 
 ELSEWHERE = [
     draft(0, "else", source=OTHER, conversation="chatgpt:x", project="Ünter"),
