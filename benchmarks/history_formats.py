@@ -19,7 +19,7 @@ from pathlib import Path
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.registry import installed_formats
 from tests.formats.large_histories import LARGE
-from tests.formats.large_history import LargeReader
+from tests.formats.large_history import Large
 
 MEGABYTE = 1_000_000
 MOST_MIB = 100  # for a file of 100 MB
@@ -28,13 +28,13 @@ KIB = 1024
 
 def measure(name: str, size: int) -> dict[str, object]:
     """Read one history, and say what it took."""
-    reader = LargeReader(LARGE[name], size)
+    reader = TimedReader(LARGE[name], size)
     formats = installed_formats().unwrap().by_name.values()
     base = peak_mib()
     written = sum(map(len, reader.blocks()))
     detection = detect(reader, formats)
     assert detection.format is not None, detection
-    timed = TimedReader(reader)
+    timed = TimedReader(LARGE[name], size)
     started = time.process_time()
     kinds = Counter(type(one).__name__ for one in detection.format.parse(timed))
     return {
@@ -49,16 +49,16 @@ def measure(name: str, size: int) -> dict[str, object]:
 
 
 class TimedReader:
-    """Counts what is read of a history, and how long writing that took."""
+    """A ``HistoryReader`` of *size* bytes; it counts what is read, and how long writing that took."""
 
-    def __init__(self, reader: LargeReader) -> None:
-        self.reader = reader
-        self.path = self.name = reader.path
+    def __init__(self, large: Large, size: int) -> None:
+        self.large, self.size = large, size
+        self.path = self.name = large.name
         self.bytes = 0
         self.seconds = 0.0
 
     def blocks(self) -> Iterator[bytes]:
-        blocks = self.reader.blocks()
+        blocks = self.large.blocks(self.size)
         while True:
             started = time.process_time()
             block = next(blocks, None)

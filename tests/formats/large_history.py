@@ -1,7 +1,7 @@
 """Histories of any length, one conversation each, that are written while they are read: nobody holds them whole."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, final
 
@@ -45,32 +45,6 @@ class Large:
         for number, (role, words) in enumerate(talk):
             turn = self.turn(number, role, words)
             yield (self.between if number else "") + (turn if isinstance(turn, str) else as_json(turn))
-
-
-@final
-@frozen
-class LargeReader:
-    """A ``HistoryReader`` of one."""
-
-    large: Large
-    size: int
-
-    @property
-    def path(self) -> str:
-        return self.large.name
-
-    @property
-    def name(self) -> str:
-        return self.large.name
-
-    def blocks(self) -> Iterator[bytes]:
-        return self.large.blocks(self.size)
-
-    def sibling(self, relative: str, /) -> None:
-        return None
-
-    def entries(self, relative: str = ".", /) -> Sequence[str]:
-        return ()
 
 
 def at(number: int) -> str:
