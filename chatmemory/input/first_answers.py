@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any, Final, Protocol, final, get_args, get_type_hints, runtime_checkable
+from typing import Any, Final, Protocol, final, get_args, get_type_hints
 
 from attrs import define, frozen
 
@@ -90,7 +90,6 @@ class FirstAnswers(Protocol):
         ...
 
 
-@runtime_checkable
 class KeepsAnswers(Protocol):
     """A repository whose store has the first answers, and the outcomes of writes under a key."""
 

@@ -1,7 +1,4 @@
-"""``made_id``: derives ids from a key, so that a repeated write has the same ids and stores nothing twice.
-
-No list of earlier keys is needed: a repeated write is recognized after a crash, by another process, and for ever.
-"""
+"""``made_id``: derives an id from other names, so that whatever has these names has the same id in every process."""
 
 from hashlib import sha256
 

@@ -221,7 +221,7 @@ def decide_store(
                     old.namespace,
                     max(draft.created_at, old.created_at),
                     by=id_,
-                    reason=rule_of(draft) if old in retired else None if old.id == draft.replaces else KEY,
+                    reason=_rule_of(draft) if old in retired else None if old.id == draft.replaces else KEY,
                 )
                 for old in _newest_first([*replaced, *retired])
             ]
@@ -314,7 +314,7 @@ def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> b
     return old.created_at < draft.created_at or (old.created_at == draft.created_at and not is_new)
 
 
-def rule_of(draft: MemoryDraft) -> str | None:
+def _rule_of(draft: MemoryDraft) -> str | None:
     """Return the name of the attribute of *draft* for the log, without what it is said of, which the log must not hold."""
     return draft.attribute and draft.attribute.partition(":")[0]
 
@@ -325,7 +325,7 @@ def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | No
     if draft.pinned or not newer:
         return None
     first = min(newer, key=lambda old: (old.created_at, old.id))
-    return End(draft.id, draft.namespace, first.created_at, by=first.id, reason=rule_of(draft))
+    return End(draft.id, draft.namespace, first.created_at, by=first.id, reason=_rule_of(draft))
 
 
 def changes_of_restore(

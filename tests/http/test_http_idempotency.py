@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
+import anyio.lowlevel
 import httpx
 import pytest
 from attrs import frozen
 
-from chatmemory.effect import Effect, Layer
+from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, FirstAnswersTag, Recorded, RequestKey
 from chatmemory.programs.http.app import OPERATIONS
@@ -137,21 +140,28 @@ async def test_each_write_that_is_repeated_gets_the_first_answer_and_changes_not
 
 @final
 @frozen
-class Interrupted:
-    """Stores no answer, as if the program had ended after each write."""
+class Around:
+    """First answers that take a moment to be read, or are not stored, as if the program had ended after each write."""
 
     answers: FirstAnswers
+    is_interrupted: bool = False
 
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
-        return self.answers.read(key)
+        async def read() -> Outcome[Recorded | None, RepositoryError]:
+            found = await self.answers.read(key)
+            await anyio.lowlevel.checkpoint()
+            return found
 
-    def keep(self, _key: RequestKey, _answer: str, /) -> Effect[None, RepositoryError]:
-        return Effect.fail(RepositoryError("store the first answer", "busy"))
+        return Effect.from_outcome(read)
+
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        ended = RepositoryError("store the first answer", "busy")
+        return Effect.fail(ended) if self.is_interrupted else self.answers.keep(key, answer)
 
 
-def interrupted(stack: Layer[Any, Any]) -> Layer[Any, Any]:
-    between = Effect.service(FirstAnswersTag).map(Interrupted)
-    return stack.feed_keep(Layer.effect(FirstAnswersTag, between, needs=[FirstAnswersTag]))
+def around(stack: Layer[Any, Any], *, is_interrupted: bool = False) -> Layer[Any, Any]:
+    answers = Effect.service(FirstAnswersTag).map(lambda answers: Around(answers, is_interrupted))
+    return stack.feed_keep(Layer.effect(FirstAnswersTag, answers, needs=[FirstAnswersTag]))
 
 
 async def test_a_write_whose_program_ended_before_the_answer_is_not_done_again(
@@ -159,7 +169,7 @@ async def test_a_write_whose_program_ended_before_the_answer_is_not_done_again(
 ) -> None:
     wrong: list[tuple[str, str]] = []
     for stack in durable:
-        async with api(interrupted(stack)) as ending, api(stack) as client:
+        async with api(around(stack, is_interrupted=True)) as ending, api(stack) as client:
             for write in WRITES:
                 key = await prepared(client, write)
                 ended = await sent(ending, write, key)
@@ -171,10 +181,28 @@ async def test_a_write_whose_program_ended_before_the_answer_is_not_done_again(
     assert wrong == []
 
 
-async def test_a_second_request_waits_for_the_first(client: httpx.AsyncClient) -> None:
-    answers = await asyncio.gather(*(ask(client, ADD, KEY) for _ in range(8)))
-    assert len({answer.text for answer in answers}) == 1
-    assert (await client.get("/conversations/c")).json()["messageCount"] == 2
+async def test_a_second_request_waits_for_the_first() -> None:
+    async with api(around(stacks.testing())) as client:
+        answers = await asyncio.gather(*(ask(client, ADD, KEY) for _ in range(8)))
+        assert len({answer.text for answer in answers}) == 1
+        assert (await client.get("/conversations/c")).json()["messageCount"] == 2
+
+
+async def test_an_answer_is_stored_for_a_week(tmp_path: Path) -> None:
+    week = 7 * 24 * 60 * 60
+    async with copied_store() as dsn:
+        for make in (
+            stacks.testing,
+            partial(stacks.embedded, tmp_path / "agent.db"),
+            partial(stacks.postgres, dsn),
+        ):
+            clock = TestClock()
+            async with api(make(clock=clock)) as client:
+                first = await ask(client, ADD, KEY)
+                await clock.advance(week - 1)
+                assert (await ask(client, ADD, KEY)).text == first.text
+                await clock.advance(1)
+                assert len((await ask(client, ADD._replace(body=said("再见")), KEY)).json()["stored"]) == 1
 
 
 async def test_an_answer_is_forgotten_with_the_memory_whose_words_it_has(

@@ -42,7 +42,7 @@ UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
 A_VERSION: Final = r'"[0-9]{1,9}"'
 """The pattern of an ``ETag``: the version of a conversation or a memory."""
 A_KEY: Final = r"[!-~]{1,255}"
-"""The pattern of an event id of a conversation: the number of a message."""
+"""The pattern of an ``Idempotency-Key``."""
 
 _DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
 

@@ -57,7 +57,6 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
-from chatmemory_layers.stacks.event_log import audit_trail, event_log, first_answers
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 from chatmemory_layers.stacks.parts import (
     Embedders,
@@ -69,6 +68,7 @@ from chatmemory_layers.stacks.parts import (
     StackError,
     Strategies,
 )
+from chatmemory_layers.stacks.store_parts import audit_trail, event_log, first_answers
 
 __all__ = [
     "MemoryTags",

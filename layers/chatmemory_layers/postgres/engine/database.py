@@ -197,7 +197,7 @@ class Database:
         """
         if (refusal := self._refusal(work.operation)) is not None:
             return refusal
-        # With row security each transaction tells the server who acts.
+        # With row security each transaction tells the server who acts; a write of a request has statements of its own.
         if self._is_guarded or request_key() is not None:
             return await self.write(work.operation, owner, work.alone, asked)
         groups = self._groups.get(work)
