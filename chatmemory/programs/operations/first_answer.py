@@ -16,7 +16,7 @@ from chatmemory.input.made_id import made_id
 from chatmemory.input.structure import read_json, write_json
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError, Refusal
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import long_or_short
 
 REUSED: Final = Refusal(
     "IdempotencyKeyReusedError",
@@ -64,6 +64,7 @@ async def answered_once(
             return found.value
         with under(request):
             answer = await do(write)
-        text = await do(beside_the_loop(lambda: write_json(answer)))
+        words = [getattr(answer, name, None) for name in ("content", "value")]
+        text = await long_or_short(do, words, lambda: write_json(answer))
         await do(answers.keep(request, text).alt(GenericMemoryError))
         return text

@@ -30,9 +30,9 @@ def _read(connection: sqlite3.Connection, key: RequestKey, /) -> Recorded | None
 
 def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[None, Never]:
     row = columns(key, 0)
-    if transaction.execute(SELECT_ANSWER, row).fetchone() is None:
-        transaction.execute(DELETE_OTHERS, row)
-        transaction.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
+    if transaction.cursor.execute(SELECT_ANSWER, row).fetchone() is None:
+        transaction.cursor.execute(DELETE_OTHERS, row)
+        transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
     return Success(None)
 
 

@@ -80,7 +80,7 @@ def once(
     def run(
         transaction: Transaction, /, *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, E | RepositoryError]:
-        found = transaction.execute(SELECT_OUTCOME, row).fetchone()
+        found = transaction.cursor.execute(SELECT_OUTCOME, row).fetchone()
         if found is not None:
             request, value = found
             if request != key.request:
@@ -88,7 +88,7 @@ def once(
             return Success(read_json(value, outcome_kind(work)).unwrap())
         outcome = work(transaction, *args, **kwargs)
         if isinstance(outcome, Success):
-            transaction.execute(INSERT_ANSWER, {**row, **contents(key, write_json(outcome.unwrap()))})
+            transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, write_json(outcome.unwrap()))})
         return outcome
 
     return run
