@@ -250,8 +250,12 @@ def _schemas_page() -> str:
             f"| {{download}}`{name} <../../../schemas/{name}>` | {' '.join(_first_paragraph(about).split())} |"
         )
     tables = [
-        f"| {{download}}`{name} <../../../schemas/{name}>` | the tables, as SQL |"
-        for name in ("sqlite.sql", "postgres.sql", "pastchats.sql")
+        f"| {{download}}`{path.rpartition('/')[2]} <../../../{path}>` | the tables, as SQL |"
+        for path in (
+            "layers/chatmemory_layers/sqlite/schema.sql",
+            "schemas/postgres.sql",
+            "schemas/pastchats.sql",
+        )
     ]
     return "\n".join(lines + tables)
 

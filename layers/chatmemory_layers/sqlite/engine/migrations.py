@@ -1,10 +1,10 @@
-"""The migration steps of a store's file, and ``migrate``, which applies the missing ones.
+"""The migration steps of a store's file: ``migrate`` applies the missing ones, ``create`` makes the tables of a new file.
 
 Steps are numbered, each runs in a transaction of its own, and none is ever undone.  Before a step that has much to copy,
 each piece of the copying runs in a transaction of its own, too, so that a migration that is killed continues.  A step whose
 text had to change after its release says how a file with its former text is brought to the present one.
-``message_tables.py``, ``memory_tables.py``, ``item_tables.py`` and ``event_tables.py`` describe the tables;
-``schemas/sqlite.sql`` shows the final schema.
+``message_tables.py``, ``memory_tables.py``, ``item_tables.py`` and ``event_tables.py`` describe the tables.  ``schema.sql`` has
+them as all steps leave them, and a new file gets them from there: the steps would take ten times as long.
 """
 
 import sqlite3
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, final
 
 from attrs import field, frozen
@@ -123,6 +124,9 @@ MIGRATIONS: Final = (
     Migration(22, "first answers", FIRST_ANSWERS),
 )
 
+SCHEMA: Final = Path(__file__).parents[1] / "schema.sql"
+"""Statements, each with an empty line behind it."""
+
 SELECT_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 SELECT_TAKEN = "SELECT number, name, checksum FROM chatmemory_migration ORDER BY number"
 SELECT_APPLIED = "SELECT number, checksum FROM chatmemory_migration"
@@ -168,6 +172,19 @@ def newer_step(connection: sqlite3.Connection, migrations: Sequence[Migration] =
         if checksum not in {step.checksum, *step.former}:
             return f"step {number} ({step.name}) was another one when it was applied"
     return None
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Give an empty file all tables, and record the steps that would have made them; change nothing of any other file."""
+    if table_names(connection):
+        return
+    with transaction(connection):
+        if table_names(connection):  # another process was quicker
+            return
+        for statement in SCHEMA.read_text("utf-8").split("\n\n"):
+            connection.execute(statement)
+        for step in MIGRATIONS:
+            record(connection, step)
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:

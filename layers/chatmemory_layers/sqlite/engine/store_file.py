@@ -12,7 +12,7 @@ from chatmemory.effect.effect_failed import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.file_connection import connect, create_file, refuse_no_path, write_ahead
-from chatmemory_layers.sqlite.engine.migrations import check_origin, migrate
+from chatmemory_layers.sqlite.engine.migrations import check_origin, create, migrate
 from chatmemory_layers.sqlite.legacy.legacy_file import adopt_file
 from chatmemory_layers.sqlite.legacy.legacy_rows import adopt_rows
 from chatmemory_layers.sqlite.memories.merged_words import mend_words
@@ -57,6 +57,7 @@ def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     write_ahead(connection, timeout_seconds=settings.busy_timeout_seconds)
     connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[settings.durability]}")
     connection.execute("PRAGMA secure_delete = ON")  # overwrites the bytes of deleted rows
+    create(connection)
     migrate(connection)
     mend_words(connection, "memory_fts")
     adopt_rows(connection, settings.legacy_user)

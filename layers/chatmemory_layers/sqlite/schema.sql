@@ -394,3 +394,5 @@ CREATE TABLE summary_coverage (
     UNIQUE (conversation_key, metadata_id, ordinal)
 ) WITHOUT ROWID
 ;
+
+INSERT INTO schema_version (version) VALUES (6);
