@@ -17,7 +17,7 @@ from tests.thorough import rounds
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 # As hypothesis has it for servers, the same examples in each run; as many as tell.
-settings.register_profile("repeatable", settings.get_profile("ci"), max_examples=rounds(25, thorough=60))
+settings.register_profile("repeatable", settings.get_profile("ci"), max_examples=rounds(15, thorough=60))
 
 TESTS: Final = Path(__file__).parent
 LONG_FIRST: Final = (

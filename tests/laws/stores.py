@@ -32,7 +32,7 @@ from tests.thorough import rounds
 
 
 class Store(UnderTest):
-    examples = rounds(6, thorough=100)
+    examples = rounds(4, thorough=100)
     rounds = rounds(40, thorough=100)  # each moment, in both ways of cancelling
 
 
@@ -61,7 +61,7 @@ class InSqlite(Store):
 
 
 class InPostgres(Store):
-    examples = rounds(3, thorough=40)  # the same decisions as on SQLite, and round trips
+    examples = rounds(2, thorough=40)  # the same decisions as on SQLite, and round trips
 
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
@@ -78,7 +78,7 @@ class InPostgres(Store):
 
 
 class WithRowSecurity(Store):
-    examples = rounds(3, thorough=10)
+    examples = rounds(2, thorough=10)
 
     @pytest.fixture(autouse=True)
     def in_a_guarded_database(self, serving: str) -> None:

@@ -112,7 +112,7 @@ def test_a_repository_that_swallows_driver_errors_is_caught_by_l20(tmp_path: Pat
 class Sound:
     """The control: what is caught above is the fault, not the wrapper."""
 
-    examples = rounds(12, thorough=100)
+    examples = rounds(4, thorough=100)
     kind: type
     repository: Layer[Any, Any]
 
