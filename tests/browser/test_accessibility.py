@@ -179,7 +179,9 @@ def violations(page: Page) -> list[str]:
         page.evaluate(AXE)
     return [
         f"{finding['impact']} {finding['id']}: {node['html']}: {node['failureSummary']}"
-        for finding in page.evaluate("axe.run({resultTypes: ['violations']}).then(({violations}) => violations)")
+        for finding in page.evaluate(
+            "axe.run({resultTypes: ['violations']}).then(({violations}) => violations)"
+        )
         for node in finding["nodes"]
     ]
 

@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Awaitable, Callable, Generator
 from functools import partial
@@ -105,6 +106,28 @@ async def test_a_failure_that_left_a_runtime_is_told() -> None:
     told = await warned(drops)
     assert len(told) == 7
     assert {warning.filename for warning in told} == {__file__}
+
+
+async def test_a_failure_for_which_a_cancelled_task_no_longer_waits_is_not_told() -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    async def fails_late() -> Outcome[int, str]:
+        begun.set()
+        may_end.wait()  # so that no cancellation reaches it
+        return Failure("no")
+
+    async def cancels() -> None:
+        async with ThreadRuntime(Layer.succeed(Price, 1)) as there, anyio.create_task_group() as tasks:
+
+            async def looks() -> None:
+                (await there.run(Effect.from_outcome(fails_late))).failure()
+
+            tasks.start_soon(looks)
+            await anyio.to_thread.run_sync(begun.wait)
+            tasks.cancel_scope.cancel()
+            may_end.set()
+
+    assert await warned(cancels) == []
 
 
 async def test_every_look_at_a_failure_is_a_look() -> None:

