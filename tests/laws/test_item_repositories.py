@@ -1,8 +1,7 @@
 """The law kit on the item repositories that ship with chatmemory."""
 
 from chatmemory.laws import ItemRepositoryLaws
-from tests.laws.stores import InMemory, InPostgres, InSqlite, WithRowSecurity, guarded
-from tests.thorough import thorough
+from tests.laws.stores import InMemory, InPostgres, InSqlite
 
 
 class TestInMemory(InMemory, ItemRepositoryLaws):
@@ -19,15 +18,3 @@ class TestSqlite(InSqlite, ItemRepositoryLaws):
 
 class TestPostgres(InPostgres, ItemRepositoryLaws):
     pass
-
-
-@thorough
-class TestPostgresWithRowSecurity(WithRowSecurity, ItemRepositoryLaws):
-    pass
-
-
-def test_a_program_of_everything_has_the_same_results_with_row_security(serving: str) -> None:
-    laws = ItemRepositoryLaws()
-    laws.examples = 2
-    laws.repository = guarded(serving)
-    laws.test_l21_equivalence()

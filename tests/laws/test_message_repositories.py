@@ -1,8 +1,7 @@
 """The law kit on the message repositories that ship with chatmemory."""
 
 from chatmemory.laws import MessageRepositoryLaws
-from tests.laws.stores import InMemory, InPostgres, InSqlite, WithRowSecurity, guarded
-from tests.thorough import thorough
+from tests.laws.stores import InMemory, InPostgres, InSqlite
 
 
 class TestInMemory(InMemory, MessageRepositoryLaws):
@@ -19,15 +18,3 @@ class TestSqlite(InSqlite, MessageRepositoryLaws):
 
 class TestPostgres(InPostgres, MessageRepositoryLaws):
     pass
-
-
-@thorough
-class TestPostgresWithRowSecurity(WithRowSecurity, MessageRepositoryLaws):
-    pass
-
-
-def test_a_program_of_everything_has_the_same_results_with_row_security(serving: str) -> None:
-    laws = MessageRepositoryLaws()
-    laws.examples = 2
-    laws.repository = guarded(serving)
-    laws.test_l21_equivalence()

@@ -112,9 +112,6 @@ class ManagedRuntime(Generic[R_contra]):
                     self._idle.set()
         raise EffectInterrupted
 
-    run_unwatched = run
-    """The same for the kernel, which may drop the outcome: development mode watches what ``run`` returns."""
-
     def run_sync(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect* with the services and without an event loop, and return its outcome.
 

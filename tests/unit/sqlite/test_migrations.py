@@ -19,6 +19,7 @@ from chatmemory_layers.sqlite.engine.migrations import (
     check_origin,
     create,
     migrate,
+    table_names,
     transaction,
 )
 from chatmemory_layers.sqlite.messages.message_reads import page
@@ -34,11 +35,6 @@ LATER = MIGRATIONS[-1].number + 1
 def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(tmp_path / "chat.db", isolation_level=None)) as connection:
         yield connection
-
-
-def tables(connection: sqlite3.Connection) -> set[str]:
-    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    return {name for (name,) in rows}
 
 
 def problem_of(connection: sqlite3.Connection) -> str:
@@ -74,8 +70,8 @@ def test_a_step_that_fails_leaves_nothing_of_itself(connection: sqlite3.Connecti
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection, (*MIGRATIONS, broken))
     assert not connection.in_transaction
-    assert "half" not in tables(connection)
-    assert {"chat_conversation", "chat_message"} <= tables(connection)
+    assert "half" not in table_names(connection)
+    assert {"chat_conversation", "chat_message"} <= table_names(connection)
 
 
 def test_a_later_step_is_taken_on_top_and_another_one_is_refused(connection: sqlite3.Connection) -> None:
@@ -83,7 +79,7 @@ def test_a_later_step_is_taken_on_top_and_another_one_is_refused(connection: sql
     later = (*MIGRATIONS, Migration(LATER, "later", ("CREATE TABLE later (a)",)))
     check_origin(connection, later)
     migrate(connection, later)
-    assert "later" in tables(connection)
+    assert "later" in table_names(connection)
     assert problem_of(connection) == "newer_schema"
     connection.execute("DELETE FROM chatmemory_migration WHERE number = ?", (LATER,))
     check_origin(connection)
