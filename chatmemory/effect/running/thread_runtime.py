@@ -169,7 +169,7 @@ _NOTHING: Final[Effect[None]] = Effect.succeed(None)
 
 # Development mode replaces the method, and asks who looks at the failures that it returns.  Those of the thread may come when
 # the task that waited for them is cancelled.
-_run: Final = ManagedRuntime.run
+_run: Final = ManagedRuntime[Any].run
 
 
 class _Call(Generic[A]):
