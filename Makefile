@@ -22,6 +22,8 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --di
 	--hypothesis-profile repeatable --durations 10
 # Hundreds of tests start a command; one that compiles all its modules anew takes five times as long.
 export PYTHONDONTWRITEBYTECODE :=
+# Commands buffer their output, as those of users do.
+export PYTHONUNBUFFERED :=
 # A run of some files alone: make test TESTS=tests/effect
 TESTS ?= --ignore=tests/integrations
 # The frameworks whose own tests are in their source archives.  pyproject.toml pins their versions.

@@ -14,6 +14,7 @@ from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.shell.command_error import CommandError
 from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, exit_code
+from chatmemory.programs.shell.unwritten import discard_unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,10 +70,10 @@ def run_quickly(host: Host, arguments: Sequence[str]) -> int | None:
     except CommandError as failed:
         return _said(str(failed), exit_code(failed.error))
     except BrokenPipeError:
-        # The reader has closed the pipe; discard what is still buffered, too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_unwritten()
         return UNWRITABLE
     except OSError as error:
+        discard_unwritten()
         return _said(f"input or output failed: {error.strerror or error}", UNWRITABLE)
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -11,6 +11,7 @@ from click.shell_completion import get_completion_class
 
 from chatmemory.programs.shell.command_error import CommandError
 from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, USAGE, exit_code
+from chatmemory.programs.shell.unwritten import discard_unwritten
 
 
 class Entry(NamedTuple):
@@ -121,6 +122,7 @@ def run_group(
     except click.ClickException as error:
         return said(error.format_message(), error.exit_code)
     except OSError as error:
+        discard_unwritten()
         return said(f"input or output failed: {error.strerror or error}", UNWRITABLE)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED

@@ -21,6 +21,7 @@ from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.programs.operations.grant import main_grant
+from chatmemory.programs.shell.unwritten import discard_unwritten
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers.server.mcp_stack import mcp_stack
 from chatmemory_layers.server.stdin_lines import StdinLines
@@ -108,7 +109,7 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
                     serving.cancel()
             except* BrokenPipeError:  # the client closed the output before all its requests were read
                 log.info("the client has left without its answers")
-                _write_to_nobody()
+                discard_unwritten()
 
 
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
@@ -150,13 +151,6 @@ def _private_stdin() -> int:
     os.dup2(nothing, sys.stdin.fileno())
     os.close(nothing)
     return private
-
-
-def _write_to_nobody() -> None:
-    """Discard what is still to be written to standard output, which the interpreter would try to write when it ends."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
-    os.close(nothing)
 
 
 def _log_to_stderr() -> None:
