@@ -59,4 +59,4 @@ def _wait_until_listening(path: Path, bouncer: subprocess.Popen[bytes]) -> None:
             return
         assert bouncer.poll() is None, "pgbouncer ended; its messages are above"
         assert time.monotonic() < started + PATIENCE_SECONDS
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two attempts

@@ -154,5 +154,5 @@ async def _send(reply: Reply, reader: asyncio.StreamReader, writer: asyncio.Stre
     while reply.misbehaviour == "drip":
         writer.write(b" ")
         await writer.drain()
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # between two drips
     return reply.misbehaviour != "truncate"

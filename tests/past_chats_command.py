@@ -13,6 +13,7 @@ from typing import Any
 
 from chatmemory_layers.entry import pastchats_memory
 from tests.in_process import in_process
+from tests.patience import PATIENCE_SECONDS
 
 HISTORIES = Path(__file__).parents[1] / "examples/histories"
 COMPILED = Path(tempfile.gettempdir()) / f"chatmemory-compiled-{os.getuid()}"
@@ -33,12 +34,12 @@ class Agent:
         shutil.copy(index, self.db)
 
     def run(
-        self, command: str, *, given: str = "", at_most_seconds: float | None = None
+        self, command: str, *, given: str = "", may_hang: bool = False
     ) -> "subprocess.CompletedProcess[str]":
-        """Run *command*, which begins with ``pastchats-memory``: in this process, unless it needs its own."""
+        """Run *command*, which begins with ``pastchats-memory``: in this process, unless it needs its own or may hang."""
         program, *arguments = shlex.split(command)
         assert program == PROGRAM.name
-        if at_most_seconds is None and not self.has_own_process:
+        if not (may_hang or self.has_own_process):
             return in_process(
                 pastchats_memory,
                 arguments=[PROGRAM, *arguments],
@@ -52,7 +53,7 @@ class Agent:
             encoding="utf-8",
             input=given,
             check=False,
-            timeout=at_most_seconds,
+            timeout=PATIENCE_SECONDS,
             env=self._environment(),
         )
 

@@ -50,7 +50,7 @@ def wait_for_messages(place: Path) -> None:
                         return
             except sqlite3.OperationalError:
                 pass  # its tables are being made
-        time.sleep(0.01)
+        time.sleep(0.01)  # between two looks at the file
 
 
 def test_an_import_that_is_killed_and_run_again_is_as_one_run(tmp_path: Path) -> None:

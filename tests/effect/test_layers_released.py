@@ -32,6 +32,7 @@ from tests.effect.numbered_layers import (
     build_and_release,
 )
 from tests.for_each import for_each
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -110,7 +111,7 @@ def three_layers(journal: Journal, step: Step) -> Layer[Any]:
 async def test_a_cancellation_at_any_await_releases_whatever_was_acquired_and_its_consumer_first() -> None:
     for at in range(1, 100):
         journal, step = Journal(), Cancels(at)
-        with anyio.fail_after(5), step.scope:
+        with anyio.fail_after(PATIENCE_SECONDS), step.scope:
             async with ManagedRuntime(three_layers(journal, step)):
                 await step()
         acquired = [entry[1] for entry in journal if entry[0] == "a"]

@@ -24,6 +24,7 @@ from chatmemory.effect import (
     TestClock,
 )
 from tests.for_each import for_each
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -142,7 +143,7 @@ async def test_concurrency_interrupts_started_siblings_on_failure(
     journal = Journal()
     sibling = forever.on_exit(journal.write_slowly)
     late = waiting.bind(lambda _: failing())
-    with anyio.fail_after(5):
+    with anyio.fail_after(PATIENCE_SECONDS):
         exit_ = await Effect.all([sibling, late, journal.write("never")], concurrency=2).exit()
     assert journal == [INTERRUPTED]
     assert exit_ == await failing().exit() or isinstance(exit_.unwrap().failure().reasons[0], Die)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 
 def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path: Path) -> None:
     shutil.copytree(Path(__file__).parent / "own_parts", tmp_path / "own_parts")
@@ -14,7 +16,7 @@ def test_a_package_from_elsewhere_brings_every_part_and_passes_the_laws(tmp_path
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "own_parts/checks.py"],
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the laws need pytest and nothing beside it
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
     passed = re.search(r"(\d+) passed", run.stdout)

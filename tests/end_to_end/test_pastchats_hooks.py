@@ -8,6 +8,8 @@ from contextlib import closing
 import pytest
 from past_chats_command import HISTORIES, Agent
 
+from tests.patience import PATIENCE_SECONDS
+
 BUILD = "Please build webhook retries with backoff for the relay service"
 
 
@@ -54,10 +56,11 @@ def test_an_endpoint_that_says_nothing_keeps_no_agent_waiting(indexed: Agent) ->
             "CHATMEMORY_MEMORY_EMBEDDING_PROVIDER": "openai_compatible",
             "CHATMEMORY_MEMORY_EMBEDDING_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1",
             "CHATMEMORY_MEMORY_EMBEDDING_MODEL": "silent",
+            "CHATMEMORY_MEMORY_EMBEDDING_TIMEOUT_SECONDS": str(10 * PATIENCE_SECONDS),
         }
         try:
             given = json.dumps({"prompt": BUILD})
-            done = indexed.run("pastchats-memory hook user-prompt-submit", given=given, at_most_seconds=20)
+            done = indexed.run("pastchats-memory hook user-prompt-submit", given=given, may_hang=True)
         finally:
             indexed.environment = {}
     assert done.returncode == 0
@@ -70,9 +73,10 @@ def test_a_locked_index_or_none_keeps_no_agent_waiting(fresh: Agent) -> None:
     assert len(done.stderr.splitlines()) == 1
     (session,) = HISTORIES.glob("codex-cli/**/*.jsonl")
     fresh.answer("pastchats-memory init --json")
+    fresh.environment = {"CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": str(10 * PATIENCE_SECONDS)}
     with closing(sqlite3.connect(fresh.db, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         given = json.dumps({"transcript_path": str(session)})
-        done = fresh.run("pastchats-memory hook stop", given=given, at_most_seconds=20)
+        done = fresh.run("pastchats-memory hook stop", given=given, may_hang=True)
     assert (done.returncode, done.stdout) == (0, "")
     assert "busy" in done.stderr

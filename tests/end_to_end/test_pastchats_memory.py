@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from past_chats_command import HISTORIES, PROGRAM, Agent
 
 from chatmemory.programs.pastchats.program import COMMANDS, NAME, program
+from tests.patience import PATIENCE_SECONDS
 from tests.thorough import thorough
 
 OWN = [name for name in COMMANDS if name != "mcp"]  # which has tests, and an extra, of its own
@@ -219,7 +220,7 @@ def test_without_a_home_a_file_can_still_be_named(fresh: Agent) -> None:
 def test_who_stops_reading_is_not_told_off(indexed: Agent) -> None:
     with running(PROGRAM, "--db", indexed.db, "export") as (process, said, errors):
         said.close()
-        assert process.wait(timeout=300) == 1
+        assert process.wait(timeout=PATIENCE_SECONDS) == 1
         assert errors.read() == b""
 
 
@@ -261,7 +262,7 @@ def test_a_watch_outlives_a_locked_index_and_ctrl_c_ends_it_quietly(fresh: Agent
             writer.execute("ROLLBACK")
             assert b"new turns indexed" in said.readline()
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=300) == 130
+            assert process.wait(timeout=PATIENCE_SECONDS) == 130
             assert b"Traceback" not in errors.read()
 
 

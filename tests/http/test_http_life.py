@@ -130,7 +130,7 @@ async def test_no_acknowledged_write_is_lost(tmp_path: Path, sign: signal.Signal
             writer.start()
         while len(acknowledged) < enough:
             assert any(writer.is_alive() for writer in writers)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.001)  # between two looks at what other threads wrote
         server.process.send_signal(sign)
         for writer in writers:
             writer.join()

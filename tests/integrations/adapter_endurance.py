@@ -18,9 +18,9 @@ import pytest
 from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory_layers.stacks import MemoryTags, embedded
 from tests.forked import ROOT, Forked, imports_of
+from tests.patience import PATIENCE_SECONDS
 from tests.thorough import rounds, thorough
 
-PATIENCE_SECONDS = 180
 ATTEMPTS = rounds(36, thorough=100)
 KILLS = rounds(1, thorough=3)
 PROCESSES = rounds(2, thorough=8)

@@ -20,7 +20,7 @@ from attrs import frozen
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
 ENOUGH_FAILURES: Final = 6  # to see that something is broken
-PATIENCE_SECONDS: Final = 900
+LONGEST_SECONDS: Final = 900  # of a whole suite; a guard against what hangs
 SUITES: Final = os.environ.get("FRAMEWORK_SUITES", "")
 """Where ``make test-long`` unpacks the source archives, each in a folder named after its distribution."""
 
@@ -94,7 +94,7 @@ class ForeignSuite:
             },
             capture_output=True,
             encoding="utf-8",
-            timeout=PATIENCE_SECONDS,
+            timeout=LONGEST_SECONDS,
             check=False,
         )
         return Ran(ran.stdout + ran.stderr)

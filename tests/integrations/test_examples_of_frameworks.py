@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.forked import imports_of, run_forked
+from tests.patience import PATIENCE_SECONDS
 from tests.readme_programs import OF_FRAMEWORKS, folder_for_programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -108,7 +109,7 @@ def printed(folder: Path, example: str, *arguments: str, options: tuple[str, ...
         env={**kept, "HOME": str(folder), "PATH": path},
         capture_output=True,
         encoding="utf-8",
-        timeout=300,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert (ran.returncode, ran.stderr if example not in TALKS_TO_ITS_USER else "") == (0, ""), ran.stderr

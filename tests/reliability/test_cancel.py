@@ -33,8 +33,8 @@ ROUNDS = rounds(4, thorough=30)
 WRITERS = 4
 MOST_ADDS = 12  # that are acknowledged before a round is cancelled
 MOST_TURNS = 20  # of the event loop, from the last of them to the cancellation
-MOST_OPENING_SECONDS = 0.02
-POLL_SECONDS = 0.01
+MOST_OPENING_SECONDS = 0.02  # of an opening, to its cancellation: any moment of it
+POLL_SECONDS = 0.01  # between two looks
 
 # Of those that are not this one.
 COUNT_CONNECTIONS = """

@@ -47,7 +47,7 @@ async def test_a_primary_that_crashes_under_64_writers_loses_tears_and_doubles_n
                 # In the middle of the writing, whatever the speed of the machine.
                 wanted = everything * (number + random.uniform(0.2, 0.8)) / (CRASHES + 1)
                 while await stored(server.get_uri()) < wanted:  # noqa: ASYNC110  another process knows
-                    await asyncio.sleep(0.02)
+                    await asyncio.sleep(0.02)  # between two looks at the store
                 assert not ending.done()
                 crash(server)
                 await asyncio.sleep(random.uniform(0, 1))  # any time without a server

@@ -25,7 +25,9 @@ from tests.thorough import IS_THOROUGH, rounds, thorough
 
 CLIENTS: Final = 32
 KILLS: Final = rounds(1, thorough=15)
-LIFE_SECONDS: Final = 2.0 if IS_THOROUGH else 0.5  # with the thorough kills, half a minute
+LIFE_SECONDS: Final = (
+    2.0 if IS_THOROUGH else 0.5
+)  # of a server, until it is killed at any moment; with the thorough kills, half a minute
 DISK_BYTES: Final = 12_000_000
 BALLAST_BYTES: Final = 6_000_000
 LONG_TEXT: Final = 3000

@@ -31,7 +31,7 @@ from chatmemory_layers.server.serving import serve
 from chatmemory_layers.stacks import embedded
 from tests.patience import PATIENCE_SECONDS
 
-SLOW_SECONDS = 1.0
+SLOW_SECONDS = 1.0  # longer than the limits of time that tests set
 
 
 @frozen

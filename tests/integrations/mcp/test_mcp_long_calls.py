@@ -24,9 +24,9 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.served_index import ServedIndex
 from chatmemory_layers.stacks.past_chats import OFFLINE
 from tests.integrations.mcp.mcp_clients import OWNER, over_stdio, told, write_histories
+from tests.patience import PATIENCE_SECONDS
 
 FILES = 40
-PATIENCE_SECONDS = 60
 
 
 class Endless:

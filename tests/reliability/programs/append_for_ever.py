@@ -42,7 +42,7 @@ async def add_for_ever(memory: ChatMemory, conversation_id: str, writer: str, pa
     for number in count():
         await memory.add_messages(conversation_id, numbered_batch(writer, number)).or_raise()
         acknowledge(writer, number)
-        await asyncio.sleep(pause_seconds)
+        await asyncio.sleep(pause_seconds)  # lets the others in
 
 
 async def main(address: str, run: str, *words: str) -> None:

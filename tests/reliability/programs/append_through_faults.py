@@ -19,7 +19,7 @@ from chatmemory_layers.stacks import configured
 from tests.reliability.numbered import numbered_batch
 
 SHARED = "shared"
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.05  # between two attempts
 TIMEOUT_SECONDS = 5.0  # some writers meet it while the server is away
 
 
