@@ -609,3 +609,8 @@ BEGIN
     END LOOP;
 END
 $$;
+
+-- 23: names that version 0.5.0 does not know
+
+ALTER TABLE memory_user RENAME COLUMN user_id TO user_name;
+ALTER TABLE stored_item RENAME TO item;

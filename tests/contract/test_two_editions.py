@@ -1,11 +1,13 @@
 """A program whose open store is migrated by a newer edition is refused, and told why; before that both editions go on."""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
+
+import pytest
 
 from chatmemory import (
     ChatMemoryService,
@@ -30,8 +32,56 @@ from tests.unit.postgres.beside import connected
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 MEI: Final = Namespace("mei")
 
-Migrate = Callable[..., Awaitable[None]]
-Operations = Mapping[str, Callable[[], Effect[Any, Any]]]
+Operations = dict[str, Callable[[], Effect[Any, Any]]]
+
+
+class Beside(Protocol):
+    """Another program that has the store open."""
+
+    async def run(self, statement: str) -> None:
+        """Run *statement*, which is no step."""
+
+    async def upgrade(self, statement: str) -> None:
+        """Take *statement* as one more step, as a newer edition does."""
+
+    async def messages(self) -> int:
+        """Count the messages of all conversations."""
+
+
+class BesideSqlite(Beside):
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    async def run(self, statement: str) -> None:
+        with closing(sqlite3.connect(self.place, isolation_level=None)) as connection:
+            connection.execute(statement)
+
+    async def upgrade(self, statement: str) -> None:
+        later = sqlite_steps.Migration(len(sqlite_steps.MIGRATIONS) + 1, "later", (statement,))
+        with closing(sqlite3.connect(self.place, isolation_level=None)) as connection:
+            sqlite_steps.migrate(connection, (*sqlite_steps.MIGRATIONS, later))
+
+    async def messages(self) -> int:
+        with closing(sqlite3.connect(self.place)) as connection:
+            return int(connection.execute("SELECT count(*) FROM chat_message").fetchone()[0])
+
+
+class BesidePostgres(Beside):
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+
+    async def run(self, statement: str) -> None:
+        async with connected(self.dsn) as connection:
+            await connection.execute(statement)
+
+    async def upgrade(self, statement: str) -> None:
+        await self.run(statement)
+        number = len(postgres_steps.MIGRATIONS) + 1
+        await self.run(f"INSERT INTO chatmemory_migration VALUES ({number}, 'later, chatmemory 9.1', 'x', 0)")
+
+    async def messages(self) -> int:
+        async with connected(self.dsn) as connection:
+            return int(await connection.fetchval("SELECT count(*) FROM chat_message"))
 
 
 async def every_operation(runtime: ManagedRuntime[Any], mark: str) -> Operations:
@@ -56,79 +106,41 @@ async def every_operation(runtime: ManagedRuntime[Any], mark: str) -> Operations
 
 
 @asynccontextmanager
-async def opened(backend: str, folder: Path) -> AsyncGenerator[tuple[ManagedRuntime[Any], Migrate]]:
-    """Open a store, and lend with it what takes one more step on it, as a newer edition does."""
+async def opened(backend: str, folder: Path) -> AsyncGenerator[tuple[ManagedRuntime[Any], Beside]]:
+    """Open a new store, and lend another program that has it open, too."""
     if backend == "sqlite":
-        place = folder / "store.db"
-
-        async def take_in_sqlite(*statements: str, is_known: bool = False) -> None:
-            with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-                if is_known:
-                    connection.execute(statements[0])
-                    return
-                later = sqlite_steps.Migration(len(sqlite_steps.MIGRATIONS) + 1, "later", statements)
-                sqlite_steps.migrate(connection, (*sqlite_steps.MIGRATIONS, later))
-
-        async with ManagedRuntime(stacks.embedded(place)) as runtime:
-            yield runtime, take_in_sqlite
+        async with ManagedRuntime(stacks.embedded(folder / "store.db")) as runtime:
+            yield runtime, BesideSqlite(folder / "store.db")
         return
-    async with fresh_database() as dsn:
-
-        async def take_in_postgres(*statements: str, is_known: bool = False) -> None:
-            number = len(postgres_steps.MIGRATIONS) + 1
-            async with connected(dsn) as connection:
-                for statement in statements:
-                    await connection.execute(statement)
-                if not is_known:
-                    await connection.execute(
-                        "INSERT INTO chatmemory_migration VALUES ($1, 'later, chatmemory 9.1', 'x', 0)",
-                        number,
-                    )
-
-        async with ManagedRuntime(stacks.postgres(dsn)) as runtime:
-            yield runtime, take_in_postgres
+    async with fresh_database() as dsn, ManagedRuntime(stacks.postgres(dsn)) as runtime:
+        yield runtime, BesidePostgres(dsn)
 
 
-async def problems(operations: Operations, *names: str) -> list[str]:
-    """Do the operations of these names, or all, and return the text of each failure."""
-    outcomes = [await operations[name]() for name in names or operations]
+async def problems(operations: Operations) -> list[str]:
+    """Do the operations, and return the text of each failure."""
+    outcomes = [await operation() for operation in operations.values()]
     return [str(outcome.failure()) for outcome in outcomes if isinstance(outcome, Failure)]
 
 
-async def test_a_file_that_a_newer_edition_migrates_refuses_every_operation_and_keeps_what_it_has(
-    tmp_path: Path,
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
+async def test_a_store_that_a_newer_edition_upgrades_refuses_older_programs_that_have_it_open(
+    backend: str, tmp_path: Path
 ) -> None:
-    async with opened("sqlite", tmp_path) as (runtime, take):
+    async with opened(backend, tmp_path) as (runtime, other):
         assert await problems(await every_operation(runtime, "0")) == []
-        await take("CREATE TABLE notes (a TEXT)", is_known=True)  # a table of somebody else stops nobody
+        await other.run("CREATE TABLE notes (a TEXT)")  # a table of somebody else stops nobody
         assert await problems(await every_operation(runtime, "1")) == []
-        await take("CREATE TABLE later (a)")  # which no statement of ours would notice
+        await other.upgrade("CREATE TABLE later (a TEXT)")  # which no statement of ours would notice
         operations = await every_operation(runtime, "2")
+        if backend == "postgres":
+            reads = {
+                name: operations.pop(name) for name in ("read", "list", "recall", "list memories", "search")
+            }
+            assert await problems(reads) == []  # while the tables that they read stay as they are
         told = await problems(operations)
         assert len(told) == len(operations)
         for text in told:
-            assert "newer schema" in text
-            assert f"step {len(sqlite_steps.MIGRATIONS) + 1} (later, chatmemory " in text
-            assert "update chatmemory" in text
-    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM chat_message").fetchone() == (5,)  # 3 are of forks
-
-
-async def test_writes_that_a_newer_edition_refuses_and_tables_that_it_has_changed_are_told_as_newer(
-    tmp_path: Path,
-) -> None:
-    async with opened("postgres", tmp_path) as (runtime, take):
-        assert await problems(await every_operation(runtime, "0")) == []
-        await take("CREATE TABLE notes (a TEXT)", is_known=True)  # a table of somebody else stops nobody
-        assert await problems(await every_operation(runtime, "1")) == []
-        await take(
-            "ALTER TABLE conversation ADD CONSTRAINT restart_with_the_newer CHECK (edition > 1) NOT VALID",
-            "ALTER TABLE memory_user RENAME COLUMN user_id TO user_name",
-            "ALTER TABLE stored_item RENAME TO item",
-        )
-        refused = ("add", "fork", "remember", "put", "search", "delete")
-        told = await problems(await every_operation(runtime, "2"), *refused)
-        assert len(told) == len(refused)
-        for text in told:
-            assert "newer schema" in text
-            assert f"step {len(postgres_steps.MIGRATIONS) + 1} (later, chatmemory 9.1)" in text
+            assert ": upgraded (step " in text
+            assert "(later, chatmemory " in text
+            assert "restart with the version that took this step" in text
+        assert await other.messages() == 5, "3 of these are in forks"

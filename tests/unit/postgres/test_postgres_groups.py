@@ -195,7 +195,7 @@ async def test_a_refused_value_fails_alone(dsn: str, database: Database) -> None
 
     changes = [items.change(partial(change, number), now=NOW) for number in range(10)]
     writes = [items.write((put(number),), now=NOW) for number in range(10, 20)]
-    async with refusing(dsn, "stored_item", "value <> '\"no\"'"):
+    async with refusing(dsn, "item", "value <> '\"no\"'"):
         assert refused(await asyncio.gather(*changes, *writes)) == [5, 15]
     found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
     assert [number for number, item in enumerate(found) if item is None] == [5, 15]

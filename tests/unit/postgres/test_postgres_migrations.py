@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -15,6 +16,7 @@ from chatmemory_layers.postgres.messages.message_repository import PostgresMessa
 from chatmemory_layers.postgres.messages.shared_branches import copy_for_a_branch
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests import shared_branches
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
 from tests.unit.postgres.said import batch, stored_ids
 
@@ -25,6 +27,7 @@ COLUMNS = """
 SELECT table_name, column_name, data_type, is_nullable, collation_name
 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position
 """
+WAITS = "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'chatmemory_migration'::regclass AND NOT granted"
 INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname"
 
 
@@ -73,6 +76,24 @@ async def test_a_new_step_keeps_what_a_store_holds_and_may_take_long(
     refusal = await refusal_of(fresh_dsn)
     assert refusal.problem == "newer_schema"
     assert f"step {step.number}" in refusal.detail
+
+
+async def test_a_step_waits_for_the_writes_that_may_not_know_of_it(
+    fresh_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_database(PostgresSettings(dsn=fresh_dsn)):
+        pass
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, Migration(LATER, "nothing", "SELECT")))
+    async with connected(fresh_dsn) as writer, connected(fresh_dsn) as upgrader:
+        await writer.execute(f"BEGIN; {migrations.REFUSE_IF_UPGRADED}")
+        upgrade = asyncio.create_task(migrations.migrate(upgrader))
+        async with asyncio.timeout(PATIENCE_SECONDS), connected(fresh_dsn) as other:
+            while not await other.fetchval(WAITS):  # noqa: ASYNC110  the server tells nobody
+                await asyncio.sleep(0.01)  # between two looks
+        await writer.execute("COMMIT")
+        await upgrade
+        with pytest.raises(asyncpg.DivisionByZeroError):
+            await writer.execute(migrations.REFUSE_IF_UPGRADED)
 
 
 async def test_branches_that_showed_their_parents_get_messages_of_their_own_also_after_a_kill(

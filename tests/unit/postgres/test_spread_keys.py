@@ -29,7 +29,7 @@ async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_n
     told = (await asked(plain, is_check=True)).unwrap()
     assert {table.name: table.key for table in told.tables if table.kind == "distributed"} == SPREAD_BY
     assert [table.name for table in told.tables if table.kind == "reference"] == [*EVERYWHERE]
-    assert {table.group for table in told.tables} == {"", "conversation", "memory_user", "stored_item"}
+    assert {table.group for table in told.tables} == {"", "conversation", "memory_user", "item"}
     assert (told.refusals, told.is_possible) == ((), False)
     assert not any(table.is_done for table in told.tables)
     assert (
@@ -59,9 +59,9 @@ REFUSED: Final = {
         "conversation: the foreign key theirs_id_fkey of theirs, a table of another program, refers to it: drop it"
     ),
     """
-    CREATE TRIGGER watched BEFORE UPDATE ON stored_item FOR EACH ROW
+    CREATE TRIGGER watched BEFORE UPDATE ON item FOR EACH ROW
         EXECUTE FUNCTION suppress_redundant_updates_trigger()
-    """: "stored_item: the trigger watched would not run on other servers: drop it",
+    """: "item: the trigger watched would not run on other servers: drop it",
     "DROP TABLE item_version": (
         "item_version: the table is missing: open the store once with this edition, which makes it"
     ),

@@ -93,8 +93,8 @@ ROWS: Final = {
         SELECT memory_id, memory_use.session_id FROM memory_use JOIN atomic_memory USING (memory_key)
         ORDER BY memory_id, memory_use.session_id
     """,
-    "users": "SELECT user_id FROM memory_user ORDER BY user_id",
-    "items": "SELECT name_hash, namespace, key, value FROM stored_item ORDER BY item_key",
+    "users": "SELECT {user} FROM memory_user ORDER BY {user}",
+    "items": "SELECT name_hash, namespace, key, value FROM {item} ORDER BY item_key",
     "passages": "SELECT number, model, vector FROM item_passage",
 }
 
@@ -113,8 +113,11 @@ async def former_store(connection: Any, monkeypatch: pytest.MonkeyPatch) -> None
     await connection.execute(fill)
 
 
-async def rows_of(connection: Any) -> dict[str, list[tuple[object, ...]]]:
-    return {name: [tuple(row) for row in await connection.fetch(query)] for name, query in ROWS.items()}
+async def rows_of(connection: Any, **names: str) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        name: [tuple(row) for row in await connection.fetch(query.format_map(names))]
+        for name, query in ROWS.items()
+    }
 
 
 async def ids(memories: PostgresMemoryRepository, namespace: Namespace) -> list[str]:
@@ -179,23 +182,24 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
                     "memory_version",
                     "conversation_branch",
                     "conversation_tree",
+                    "item",
                     "item_version",
                     "first_answer",
                 }
                 guard = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
-                for table in ("audit_entry", *{*GUARDED} - {*OF_THE_LOG, *later}):
+                for table in ("audit_entry", "stored_item", *{*GUARDED} - {*OF_THE_LOG, *later}):
                     await made.execute(f"ALTER TABLE {table} {guard}")
             await above.execute(
                 f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {serving}"
             )
-            before = await rows_of(above)
+            before = await rows_of(above, user="user_id", item="stored_item")
             async with connected(store.owner) as made:
                 assert await made.fetch("SELECT FROM atomic_memory") == []
                 await migrate(made)
                 # Nobody sees anything until the policies are up again.
                 for table in ("memory_user", "atomic_memory", "memory_embedding", "memory_use", *OF_THE_LOG):
                     assert await made.fetch(f"SELECT FROM {table}") == []
-            assert await rows_of(above) == before
+            assert await rows_of(above, user="user_name", item="item") == before
         async with open_database(PostgresSettings(dsn=store.owner, row_security=True)):
             pass
         async with open_database(PostgresSettings(dsn=store.serving, row_security=True)) as database:

@@ -26,7 +26,13 @@ from chatmemory_layers.postgres.engine.connection import Connection, Pool
 from chatmemory_layers.postgres.engine.grouped_work import GroupedWork, Kept
 from chatmemory_layers.postgres.engine.groups import Groups
 from chatmemory_layers.postgres.engine.lines import Lines
-from chatmemory_layers.postgres.engine.migrations import UPGRADE_SECONDS, is_behind, migrate, newer_step
+from chatmemory_layers.postgres.engine.migrations import (
+    REFUSE_IF_UPGRADED,
+    UPGRADE_SECONDS,
+    is_behind,
+    migrate,
+    newer_step,
+)
 from chatmemory_layers.postgres.engine.pools import open_pool
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.engine.row_locks import Place, is_spread, lock_of
@@ -52,12 +58,15 @@ _GRACE_SECONDS: Final = 1.0
 # One round trip.  READ COMMITTED, whatever the database's default: the statement that reads must see what the writer
 # before has committed, so its snapshot has to be younger than the lock.  No setting outlives the transaction, as
 # PgBouncer's transaction mode requires.  The last timeout frees the lock of a client that hangs.
-_BEGIN: Final = """
+#
+# ``REFUSE_IF_UPGRADED`` reads the table of steps first.  A step locks that table before the tables that it changes, so it
+# and a writer never wait for each other.
+_BEGIN: Final = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
-SET LOCAL lock_timeout = {milliseconds};
-SET LOCAL statement_timeout = {milliseconds};
-SET LOCAL idle_in_transaction_session_timeout = {milliseconds};
-"""
+SET LOCAL lock_timeout = {{milliseconds}};
+SET LOCAL statement_timeout = {{milliseconds}};
+SET LOCAL idle_in_transaction_session_timeout = {{milliseconds}};
+{REFUSE_IF_UPGRADED}"""
 _LOCK_OWNER: Final = "SELECT pg_advisory_xact_lock({});\n"
 _FIRST_ROW_ATTEMPTS: Final = 3  # where rows are locked, and two writers create the same row
 
@@ -323,12 +332,12 @@ class Database:
             return Failure(await self._told(repository_error(operation, error, at_commit=is_committing)))
 
     async def _told(self, error: RepositoryError) -> RepositoryError:
-        """Return *error*, or ``newer_schema`` if a newer edition has migrated the store while it was open and so caused it."""
+        """Return *error*, or ``upgraded`` if a newer edition has migrated the store while it was open and so caused it."""
         if error.problem in _OF_A_NEWER_EDITION:
             with suppress(*DRIVER_ERRORS):
                 async with self._lend(self._primary) as connection, asyncio.timeout(self._seconds):
                     if (newer := await newer_step(connection)) is not None:
-                        return RepositoryError(error.operation, "newer_schema", newer, cause=error.cause)
+                        return RepositoryError(error.operation, "upgraded", newer, cause=error.cause)
         return error
 
     async def _together(self, work: Callable[[Connection], Awaitable[None]]) -> None:

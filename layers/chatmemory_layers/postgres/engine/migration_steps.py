@@ -650,4 +650,13 @@ UPDATE memory_event SET reason = split_part(reason, ':', 1) WHERE strpos(reason,
 """,
     ),
     Migration(22, "first answers", FIRST_ANSWER + _usable_like(first_answer="atomic_memory")),
+    # Version 0.5.0 does not look whether the store was upgraded.  Its statements of memories and of items fail on these names.
+    Migration(
+        23,
+        "names that version 0.5.0 does not know",
+        """\
+ALTER TABLE memory_user RENAME COLUMN user_id TO user_name;
+ALTER TABLE stored_item RENAME TO item;
+""",
+    ),
 )

@@ -33,12 +33,22 @@ UPGRADE_SECONDS: Final = 4 * 3600.0
 LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
 """Takes the lock under which one process at a time changes the schema; it is released when the transaction ends."""
 
+LATEST: Final = MIGRATIONS[-1].number
+
+KNOWS_ALL_STEPS: Final = f"(SELECT max(number) FROM chatmemory_migration) <= {LATEST}"
+"""The condition that this program knows all steps of the store.  A step waits for the transactions that have looked at it, and
+a transaction that looks later waits for the step."""
+
+REFUSE_IF_UPGRADED: Final = f"SELECT 1 / ({KNOWS_ALL_STEPS})::int;\n"
+"""Fails, by dividing by zero, if the store has a step that this program does not know.  So it needs no round trip."""
+
 # With row-level security on, a step sees the rows that it changes only as the service.
 _BEGIN: Final = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
 {LOCK};
 SELECT set_config('chatmemory.principal', '*', TRUE);
 {CREATE_LEDGER}
+LOCK TABLE chatmemory_migration;
 """
 
 _RECORD: Final = """

@@ -32,7 +32,7 @@ SELECT set_config('chatmemory.principal', current_setting('chatmemory.principal_
 """
 # The row is created first: for a user without a row, no unique index would stop two writers that decide from old facts.
 _USER: Final = """
-INSERT INTO memory_user (user_key, user_id, term_salt) VALUES ('{key}'::uuid, {name}, {salt}) ON CONFLICT DO NOTHING;
+INSERT INTO memory_user (user_key, user_name, term_salt) VALUES ('{key}'::uuid, {name}, {salt}) ON CONFLICT DO NOTHING;
 SELECT FROM memory_user WHERE user_key = '{key}'::uuid FOR UPDATE;
 """
 # A row of the table of migrations, which every server has.

@@ -30,7 +30,7 @@ OF_MEMORIES: Final = (
     "memory_use",
     "first_answer",
 )
-OF_THE_SERVICE: Final = ("stored_item", "item_passage", "item_version")
+OF_THE_SERVICE: Final = ("item", "item_passage", "item_version")
 """Tables of items, which belong to the program that stores them: their labels name no owner."""
 OF_THE_LOG: Final = ("conversation_event", "memory_event", "item_event")
 

@@ -39,7 +39,7 @@ SPREAD_BY: Final[Mapping[str, str]] = {
         ),
         "user_key",
     ),
-    **dict.fromkeys(("stored_item", "item_passage", "item_event", "item_version"), "root_key"),
+    **dict.fromkeys(("item", "item_passage", "item_event", "item_version"), "root_key"),
 }
 """The column by which each table is spread.  A table comes before the tables that refer to it."""
 

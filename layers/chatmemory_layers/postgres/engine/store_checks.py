@@ -112,7 +112,7 @@ async def _kept(connection: Connection, settings: PostgresSettings) -> AsyncIter
         "ok",
         (
             f"about {living['conversation']} conversations with {living['chat_message']} messages, "
-            f"{living['atomic_memory']} memories with {living['memory_embedding']} vectors, {living['stored_item']} items, "
+            f"{living['atomic_memory']} memories with {living['memory_embedding']} vectors, {living['item']} items, "
             f"{tables / MB:.1f} MB and {indexes / MB:.1f} MB of indexes; the largest: {largest}"
         ),
         "",

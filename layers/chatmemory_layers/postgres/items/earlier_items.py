@@ -15,7 +15,7 @@ _NAMED: Final = """root_key = ANY ($1::text[]::uuid[])
 # A value that is replaced in the instant in which it was put, or that has a lifetime, is not kept.
 KEEP_ITEMS: Final = f"""
 INSERT INTO item_version (root_key, name_hash, version, value, search_terms, created_at_us, updated_at_us, ended_at_us)
-SELECT root_key, name_hash, version, value, search_terms, created_at_us, updated_at_us, $3::bigint FROM stored_item
+SELECT root_key, name_hash, version, value, search_terms, created_at_us, updated_at_us, $3::bigint FROM item
 WHERE {_NAMED} AND lifetime_us IS NULL AND updated_at_us <> $3
 """  # noqa: S608  made of a constant
 TRIM_ITEMS: Final = f"""

@@ -65,7 +65,7 @@ WITH put AS (
     DELETE FROM item_version USING put
     WHERE NOT keeps AND item_version.root_key = put.root_key AND item_version.name_hash = put.name_hash
 )
-INSERT INTO stored_item AS old
+INSERT INTO item AS old
     (root_key, name_hash, item_key, namespace, key, value, search_terms, created_at_us, updated_at_us, lifetime_us,
         expires_at_us, version)
 SELECT root_key, name_hash, item_key, namespace, key, value, terms, $8::bigint, $8, lifetime_us, $8 + lifetime_us,
@@ -90,11 +90,11 @@ _NAMED = """root_key = ANY ($1::text[]::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
 REMOVE_ITEMS: Final = f"""
-DELETE FROM stored_item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+DELETE FROM item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """
 DELETE_ITEMS: Final = f"""
 WITH forgotten AS (DELETE FROM item_version WHERE {_NAMED})
-DELETE FROM stored_item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+DELETE FROM item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """
 DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
 INSERT_PASSAGES: Final = """
@@ -104,36 +104,36 @@ FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[]
     AS passage (root_key, name_hash, number, model, vector)
 """
 REFRESH_ITEM: Final = """
-UPDATE stored_item SET expires_at_us = $3::bigint + lifetime_us
+UPDATE item SET expires_at_us = $3::bigint + lifetime_us
 WHERE root_key = $1 AND name_hash = decode($2, 'hex') AND expires_at_us > $3
 """
-SWEEP: Final = "DELETE FROM stored_item WHERE expires_at_us <= $1 RETURNING namespace, key"
+SWEEP: Final = "DELETE FROM item WHERE expires_at_us <= $1 RETURNING namespace, key"
 
 _COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
 # left(): the index has only the beginning of a namespace, because an index row is limited.  $4 is NULL for the empty prefix.
 _BELOW = """
-    ($4::uuid IS NULL OR stored_item.root_key = $4) AND left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
+    ($4::uuid IS NULL OR item.root_key = $4) AND left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
     AND ($2::text IS NULL OR (left(namespace, 256) <= left($2, 256) AND namespace < $2))
     AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_ITEMS: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM stored_item
+SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
 WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_NEWEST: Final = f"""
-SELECT {_COLUMNS} FROM stored_item WHERE {_BELOW} AND {NARROWED} ORDER BY updated_at_us DESC, item_key DESC
+SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT $7 OFFSET $8
 """
 SELECT_RANKABLE: Final = f"""
 SELECT root_key, encode(name_hash, 'hex') AS name_hash, item_key, updated_at_us, search_terms,
     CASE WHEN $7 THEN value ELSE '' END AS value
-FROM stored_item WHERE {_BELOW} AND {NARROWED}
+FROM item WHERE {_BELOW} AND {NARROWED}
 """
 SELECT_PASSAGES: Final = f"""
-SELECT item_key, vector FROM stored_item JOIN item_passage USING (root_key, name_hash) WHERE {_BELOW} AND model = $5
+SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) WHERE {_BELOW} AND model = $5
 """
-SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM stored_item WHERE {_NAMED}"
-SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM stored_item WHERE {_BELOW}"
+SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {_NAMED}"
+SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
 A = TypeVar("A")
 

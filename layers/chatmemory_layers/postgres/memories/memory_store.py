@@ -28,7 +28,7 @@ from chatmemory_layers.sql.columns import from_us, to_us
 # Creates the rows of new users, whose salt the hashes of the words in their memories need.
 SELECT_TAKEN: Final = """
 WITH made AS (
-    INSERT INTO memory_user (user_key, user_id, term_salt)
+    INSERT INTO memory_user (user_key, user_name, term_salt)
     SELECT * FROM unnest($2::text[]::uuid[], $3::text[], $4::text[]::bigint[])
     ON CONFLICT DO NOTHING
 )

@@ -23,6 +23,7 @@ from chatmemory.longterm.memories import SaveOutcome, is_stated
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.engine.statements import planned_once
@@ -65,9 +66,9 @@ STORE_MEMORIES: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
         $6::text[]::boolean[]
-    ) AS wanted (user_key, user_id, lock, salt, expected, is_known)
+    ) AS wanted (user_key, user_name, lock, salt, expected, is_known)
 ), locked AS MATERIALIZED (
-    SELECT * FROM wanted WHERE pg_try_advisory_xact_lock(lock)
+    SELECT * FROM wanted WHERE {KNOWS_ALL_STEPS} AND pg_try_advisory_xact_lock(lock)
 ), now AS MATERIALIZED (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us
 ), unchanged AS MATERIALIZED (
@@ -78,13 +79,13 @@ WITH wanted AS MATERIALIZED (
     ) AS found
     WHERE is_known
 ), made AS (
-    INSERT INTO memory_user (user_key, user_id, term_salt, changed_us)
-    SELECT user_key, user_id, salt, at_us FROM locked CROSS JOIN now WHERE NOT is_known
+    INSERT INTO memory_user (user_key, user_name, term_salt, changed_us)
+    SELECT user_key, user_name, salt, at_us FROM locked CROSS JOIN now WHERE NOT is_known
     ON CONFLICT (user_key) DO NOTHING
     RETURNING user_key, term_salt
 ), changed AS (
-    INSERT INTO memory_user (user_key, user_id, term_salt, changed_us)
-    SELECT user_key, user_id, term_salt, greatest(at_us, expected + 1) FROM unchanged CROSS JOIN now
+    INSERT INTO memory_user (user_key, user_name, term_salt, changed_us)
+    SELECT user_key, user_name, term_salt, greatest(at_us, expected + 1) FROM unchanged CROSS JOIN now
     ON CONFLICT (user_key) DO UPDATE SET changed_us = excluded.changed_us
     RETURNING user_key, term_salt
 ), owner AS MATERIALIZED (

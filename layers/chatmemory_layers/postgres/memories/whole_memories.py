@@ -17,7 +17,7 @@ from chatmemory_layers.sql.columns import to_us
 # ruff: noqa: S608  names of columns are put into statements, never values
 
 SELECT_NEXT_USER: Final = """
-SELECT user_key, user_id FROM memory_user WHERE user_id > $1 COLLATE "C" ORDER BY user_id COLLATE "C" LIMIT 1
+SELECT user_key, user_name FROM memory_user WHERE user_name > $1 COLLATE "C" ORDER BY user_name COLLATE "C" LIMIT 1
 """
 SELECT_WHOLE: Final = f"""
 SELECT memory_record.*,
@@ -58,7 +58,7 @@ async def whole(
         following = await connection.fetch(SELECT_NEXT_USER, user)
         if not following:
             break
-        key, user, memory_id = following[0]["user_key"], following[0]["user_id"], ""
+        key, user, memory_id = following[0]["user_key"], following[0]["user_name"], ""
     return tuple(found)
 
 

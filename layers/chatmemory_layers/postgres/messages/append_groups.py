@@ -25,6 +25,7 @@ from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionCo
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.events.noted_events import acting
@@ -46,7 +47,7 @@ FROM conversation WHERE conversation_id = ANY ($1::text[])
 # not do.  The time is compared, too: a server that lost its last commits may give the same version to another change.  Ids are
 # looked up in the order of their index, because in a new store without statistics the planner may choose another index, and
 # read all of a conversation.
-STORE_APPENDS: Final = planned_once("""
+STORE_APPENDS: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
         $6::text[]::bigint[], $7::text[]::bigint[], $8::text[]::bigint[], $9::text[]::bigint[], $10::text[]::bigint[],
@@ -58,7 +59,7 @@ WITH wanted AS MATERIALIZED (
         $30::text[], $31::text[], $32::text[]::bigint[], $33::text[], $34::text[]::bigint[]
     ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens)
 ), locked AS MATERIALIZED (
-    SELECT * FROM wanted WHERE pg_try_advisory_xact_lock(lock)
+    SELECT * FROM wanted WHERE {KNOWS_ALL_STEPS} AND pg_try_advisory_xact_lock(lock)
 ), known AS MATERIALIZED (
     SELECT message.conversation_id FROM message WHERE EXISTS (
         SELECT FROM chat_message WHERE chat_message.conversation_id = message.conversation_id

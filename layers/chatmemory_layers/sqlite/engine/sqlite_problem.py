@@ -68,7 +68,7 @@ def _problem_of(error: sqlite3.Error | MemoryError) -> RepositoryProblem:
     if isinstance(error, MemoryError):
         return "no_memory"
     if isinstance(error, NewerEditionError):
-        return "newer_schema"
+        return "upgraded"
     # Errors that the module raises itself, without SQLite, have no code.
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:
