@@ -19,9 +19,10 @@ from tests.reliability import rounds_of_items, rounds_of_trees
 from tests.reliability.programs.append_for_ever import acknowledge, add_for_ever, names, summarizing
 from tests.reliability.store import SUMMARY_SECONDS, chat_store
 from tests.reliability.turns import TURNS, Turn
+from tests.thorough import rounds
 
 ITEMS = "items"
-TREES = "trees"
+TREES = tuple(f"trees{number}" for number in range(rounds(1, thorough=8)))
 
 
 async def take_turns(memory: LongTermMemory, user: Namespace, turn: Turn) -> None:
@@ -52,7 +53,8 @@ async def main(address: str, run: str) -> None:
             await runtime.service(MessageRepositoryTag),
         )
         writers.create_task(keep_rounds(rounds_of_items, items, ITEMS, run))
-        writers.create_task(keep_rounds(rounds_of_trees, messages, TREES, run))
+        for name in TREES:
+            writers.create_task(keep_rounds(rounds_of_trees, messages, name, run))
 
 
 if __name__ == "__main__":

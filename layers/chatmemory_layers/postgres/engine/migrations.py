@@ -35,7 +35,7 @@ LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
 
 LATEST: Final = MIGRATIONS[-1].number
 
-KNOWS_ALL_STEPS: Final = f"(SELECT max(number) FROM chatmemory_migration) <= {LATEST}"
+KNOWS_ALL_STEPS: Final = f"(SELECT max(number) FROM chatmemory_migration) <= {LATEST}"  # noqa: S608  made of a constant
 """The condition that this program knows all steps of the store.  A step waits for the transactions that have looked at it, and
 a transaction that looks later waits for the step."""
 

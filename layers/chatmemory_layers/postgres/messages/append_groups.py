@@ -116,7 +116,7 @@ SELECT conversation_id, stored.conversation_id IS NOT NULL AS is_stored,
     conversation_id IN (SELECT known.conversation_id FROM known) AS is_known,
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = locked.conversation_id OFFSET 0) AS has_work
 FROM locked LEFT JOIN stored USING (conversation_id)
-""")
+""")  # noqa: S608  made of a constant
 
 Columns: TypeAlias = list[tuple[str | None, ...]]
 """Rows of texts, which become the elements of the arrays."""
