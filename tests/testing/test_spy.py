@@ -30,7 +30,6 @@ from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
-from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.testing import (
     Call,
     Calls,
@@ -281,24 +280,6 @@ async def test_a_function_decides_by_the_arguments_and_late_answers_wait_on_the_
         assert answers == []
         await clock.advance(1)
     assert answers == [Failure(TOO_SLOW)]
-
-
-async def test_a_late_answer_comes_when_the_test_moves_the_clock() -> None:
-    clock = TestClock()
-    skills = stub(after(30, "late"))
-    strategy = StrategySettings(type="summarize", summarize_every_n=1, keep_last=0, timeout_seconds=60)
-    stack = stacks.testing(clock=clock, skills=skills.layer, strategy=strategy)
-    async with ManagedRuntime(stack) as runtime, anyio.create_task_group() as tasks:
-        memory = await runtime.service(ChatMemoryService)
-
-        async def add() -> None:
-            await memory.add_messages("茶", [NewMessage("user", "你好")]).or_raise()
-
-        tasks.start_soon(add)
-        await clock.advance(29)
-        assert [call.outcome for call in skills.calls] == [None]
-        await clock.advance(1)
-        assert [call.outcome for call in skills.calls] == [Success("late")]
 
 
 async def test_what_hangs_ends_when_it_is_cancelled_and_a_defect_is_raised_and_recorded() -> None:

@@ -123,18 +123,3 @@ def test_no_folder_has_more_files_than_can_be_overlooked_and_the_root_holds_no_p
     assert len(folders) > 2
     assert {folder.name: files for folder, files in folders.items() if files > MOST} == {}
     assert {file.stem for file in (PROJECT / "chatmemory").glob("*.py")} <= AT_THE_ROOT
-
-
-def test_no_constant_holds_half_a_character() -> None:
-    # mypy 1.20 to 2.3 put the literal type of a constant into their cache, as UTF-8, and end with an internal error,
-    # in the checks of everybody who imports us.
-    constants = [
-        (module.name, node.lineno, node.value.value)
-        for package in ("chatmemory", "layers/chatmemory_layers")
-        for module in (PROJECT / package).rglob("*.py")
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
-    ]
-    texts = [(name, line, value) for name, line, value in constants if isinstance(value, str)]
-    assert len(texts) > 100
-    assert [place for *place, text in texts if text.encode(errors="ignore").decode() != text] == []
