@@ -40,7 +40,8 @@ KNOWS_ALL_STEPS: Final = f"(SELECT max(number) FROM chatmemory_migration) <= {LA
 a transaction that looks later waits for the step."""
 
 REFUSE_IF_UPGRADED: Final = f"SELECT 1 / ({KNOWS_ALL_STEPS})::int;\n"
-"""Fails, by dividing by zero, if the store has a step that this program does not know.  So it needs no round trip."""
+"""Divides by zero if the store has a step that this program does not know.  As it fails by itself, it can be sent together
+with other statements."""
 
 # With row-level security on, a step sees the rows that it changes only as the service.
 _BEGIN: Final = f"""
