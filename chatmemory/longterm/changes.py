@@ -43,8 +43,8 @@ class Standing(Protocol):
         ...
 
     @property
-    def key(self) -> str | None:
-        """The key of the memory; None when it has no key."""
+    def value_key(self) -> str | None:
+        """The key whose value it is; None when its key is only a label, or it has none."""
         ...
 
     @property
@@ -80,7 +80,7 @@ class StandingMemory:
 
     id: str
     namespace: Namespace
-    key: str | None
+    value_key: str | None
     dedup_key: bytes | None
     created_at: datetime
     attribute: str | None = None
@@ -173,7 +173,7 @@ def decide_store(
         drafts: the drafts, in order; each is compared with those before it.
         taken: the stored memories that have the name of a draft, whether they are true now or not.
         standing: the stored memories that are true now and have the id that a draft replaces; or, in the namespace of a
-            draft, its dedup key, the key that it replaces, or its attribute.  More memories do no harm.
+            draft, its dedup key, its ``value_key``, or its attribute.  More memories do no harm.
         forgotten: the forgotten names among those of the drafts, and the messages of forgotten memories in the
             conversations of the drafts.  More of them do no harm.
 
@@ -202,8 +202,10 @@ def decide_store(
             answer.append(Skipped("forgotten"))
         elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
-        elif draft.past is not None or (
-            draft.replaces is None and not draft.replaces_key and draft.attribute is None
+        elif draft.is_over or (
+            draft.replaces is None
+            and draft.value_key is None
+            and (draft.attribute is None or draft.past is not None)
         ):  # nearly every one
             new[name] = draft
             if not draft.is_over:
@@ -213,7 +215,7 @@ def decide_store(
             answer.append(Stored(id_))
         else:
             replaced = _replaced(draft, true_now)
-            others = [old for old in _of_attribute(draft, true_now) if old not in replaced]
+            others = [old for old in _of_subject(draft, true_now) if old not in replaced]
             retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
             ends = [
                 End(
@@ -270,30 +272,34 @@ def _is_seen(memory: Standing | None, draft: MemoryDraft) -> bool:
 
 
 def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
-    """Return the memories that *draft* replaces by their id or their key."""
-    if draft.replaces is None and not draft.replaces_key:
+    """Return the memories that *draft* replaces: by their id, or as the value of its key."""
+    if draft.replaces is None and draft.value_key is None:
         return ()
     return [
         old
         for old in true_now.values()
         if name_of(old) == (draft.namespace.user, draft.replaces)
-        or (
-            draft.replaces_key
-            and draft.key is not None
-            and (old.namespace, old.key) == (draft.namespace, draft.key)
-        )
+        or (_is_value_of_its_key(old, draft) and (draft.past is None or old.created_at <= draft.created_at))
     ]
+
+
+def _is_value_of_its_key(old: Standing, draft: MemoryDraft) -> bool:
+    key = draft.value_key
+    return key is not None and (old.namespace, old.value_key) == (draft.namespace, key)
 
 
 def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
     return sorted(memories, key=lambda memory: (memory.created_at, memory.id), reverse=True)
 
 
-def _of_attribute(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
-    """Return the user's statements about the attribute of *draft* in exactly its namespace, if it has one value at a time.
+def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
+    """Return the memories of exactly the namespace of *draft* that cannot be true beside it.
 
+    Those are the values of its key, or the user's statements about its attribute, if it has one value at a time.
     Statements of another role, a tool, a program or a file neither supersede a memory nor are superseded.
     """
+    if draft.value_key is not None:
+        return [old for old in true_now.values() if _is_value_of_its_key(old, draft)]
     attribute = draft.attribute
     if attribute is None or not is_single_valued(attribute) or not draft.is_stated:
         return ()
@@ -316,13 +322,13 @@ def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> b
 
 def _rule_of(draft: MemoryDraft) -> str | None:
     """Return the name of the attribute of *draft* for the log, without what it is said of, which the log must not hold."""
-    return draft.attribute and draft.attribute.partition(":")[0]
+    return KEY if draft.value_key is not None else draft.attribute and draft.attribute.partition(":")[0]
 
 
 def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | None:
-    """Return the end of a late draft, when a newer statement about its attribute is known; None otherwise."""
+    """Return the end of a late draft, when a newer statement about its subject is known; None otherwise."""
     newer = [old for old in others if old.created_at > draft.created_at]
-    if draft.pinned or not newer:
+    if (draft.pinned and draft.value_key is None) or not newer:
         return None
     first = min(newer, key=lambda old: (old.created_at, old.id))
     return End(draft.id, draft.namespace, first.created_at, by=first.id, reason=_rule_of(draft))

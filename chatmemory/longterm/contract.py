@@ -303,7 +303,7 @@ class LongTermMemory(Protocol):
         after: str | None = None,
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
-        """List the memories of exactly this namespace that have a key, newest first.
+        """List the values of keys in exactly this namespace, newest first.
 
         Args:
             namespace: the namespace to read from.
@@ -465,7 +465,7 @@ class LongTermMemory(Protocol):
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
-            changes: the fields to replace; all others stay.
+            changes: the fields to replace; all others stay, and so does the key of a value.
             expected_version: the version that the caller has read; None: any version.  It is not checked when the
                 memory already has the fields of *changes*, so it is safe to repeat a call whose answer was lost.
 
@@ -473,6 +473,7 @@ class LongTermMemory(Protocol):
             the corrected memory.
 
         Fails with:
+            DataValidationError: *changes* are invalid, or change the key of a value.
             MemoryNotFoundError: the namespace sees no memory with this id.
             MemoryChangedError: the memory is at another version than *expected_version*.
         """
@@ -486,7 +487,8 @@ class LongTermMemory(Protocol):
         Args:
             namespace: the reader.
             memory_id: the id of the older memory.
-            replacement: the newer fact; it is stored in the namespace of the older memory.
+            replacement: the newer fact; it is stored in the namespace of the older memory.  In place of the value of a
+                key, it is the next value when it has this key.
 
         Returns:
             the id of the newer memory, and the ids of the memories that it superseded.
@@ -508,7 +510,8 @@ class LongTermMemory(Protocol):
             namespace: the reader.
             memory_id: the id of the memory that is no longer true.
             instead_of: the id of the memory that stops being true now; give the id of the memory that replaced
-                *memory_id* to undo the replacement.  None: no other memory is changed.
+                *memory_id* to undo the replacement.  None: no other memory is changed, but the present value of the key
+                when *memory_id* is an earlier one (a key has one value).
 
         Returns:
             the memory, which is true now.

@@ -37,7 +37,12 @@ class Forgotten:
 
     def keeps_out(self, draft: MemoryDraft) -> bool:
         """Return whether *draft* is not stored, because it only brings back a forgotten memory."""
-        if draft.again or draft.replaces is not None or draft.replaces_key or not self.concerns(draft):
+        if (
+            draft.again
+            or draft.replaces is not None
+            or draft.value_key is not None
+            or not self.concerns(draft)
+        ):
             return False
         return self.sources >= sources_of(draft)
 

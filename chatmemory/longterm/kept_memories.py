@@ -113,16 +113,16 @@ class KeptMemories:
 
     def value(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> Memory | None:
         """See ``MemoryRepository.value``."""
-        rows = self.of_key(namespace, key, as_of=as_of)
+        rows = self.values(namespace, key, as_of=as_of)
         return rows[0].handed_out() if rows else None
 
-    def of_key(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[KeptMemory]:
-        """Return the memories with a key in exactly this namespace that are, or were, true, newest first.
+    def values(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[KeptMemory]:
+        """Return the values of a key in exactly this namespace that are, or were, true, newest first.
 
         Args:
             namespace: the exact user and app.
-            key: the key of the memories.
-            as_of: memories that were true at this time, UTC; None: memories that are true now.
+            key: the key.
+            as_of: values that were true at this time, UTC; None: values that are true now, which is one at most.
 
         Returns:
             the rows.
@@ -130,12 +130,12 @@ class KeptMemories:
         return newest(
             row
             for row in self.rows.values()
-            if row.memory.namespace == namespace and row.memory.key == key and row.is_true(as_of)
+            if row.memory.namespace == namespace and row.memory.value_key == key and row.is_true(as_of)
         )
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> bool:
         """See ``MemoryRepository.retire``."""
-        retired = [row.superseded(now, by=None) for row in self.of_key(namespace, key)]
+        retired = [row.superseded(now, by=None) for row in self.values(namespace, key)]
         self._put(retired)
         self.log.note(
             Change("retired", "memory", row.id, row.memory.namespace, said_at=row.memory.superseded_at)
@@ -155,9 +155,11 @@ class KeptMemories:
             other = self.seen(namespace, instead_of)
             if other is None:
                 return Failure(MemoryNotFoundError(instead_of))
-            ended = [other.superseded(now, by=memory_id)] if other.is_true() and other is not row else []
-        self._put(ended)
+            ended = [other] if other.is_true() and other is not row else []
         restored = [] if row.is_true() else [row]
+        if restored and (key := row.memory.value_key) is not None:
+            ended += [one for one in self.values(row.memory.namespace, key) if one not in ended]
+        self._put(one.superseded(now, by=memory_id) for one in ended)
         for one in restored:
             row = one.restored(has_twin=self._holder(one.memory.namespace, one.dedup_key) is not None)
             self._put([row])
@@ -364,8 +366,8 @@ class KeptMemories:
             and row.is_true()
         ):
             yield row
-        if draft.replaces_key and draft.key is not None:
-            yield from self.of_key(draft.namespace, draft.key)
+        if draft.value_key is not None:
+            yield from self.values(draft.namespace, draft.value_key)
         if (attribute := draft.attribute) is not None:
             for row in self.rows.values():
                 if (row.memory.namespace, row.memory.attribute) == (

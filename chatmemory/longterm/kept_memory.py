@@ -92,7 +92,7 @@ class KeptMemory:
 
     def is_listed(self, listing: MemoryListing) -> bool:
         """Return whether it belongs to the listing, on this page or on a later one."""
-        memory, prefix = self.memory, listing.key_prefix
+        memory, prefix = self.memory, listing.value_prefix
         return (
             listing.namespace.sees(memory.namespace)
             and (self.is_over if listing.superseded else self.is_true)(listing.as_of)
@@ -101,7 +101,7 @@ class KeptMemory:
             and (listing.after is None or self.place < listing.after)
             and (listing.since is None or memory.created_at >= listing.since)
             and (listing.tag is None or listing.tag in memory.tags)
-            and (prefix is None or (memory.key is not None and memory.key.startswith(prefix)))
+            and (prefix is None or (memory.value_key is not None and memory.value_key.startswith(prefix)))
             and listing.memory_type in {None, memory.memory_type}
             and listing.category in {None, memory.category}
             and listing.source in {None, memory.source}
@@ -137,7 +137,7 @@ class KeptMemory:
         return StandingMemory(
             memory.id,
             memory.namespace,
-            memory.key,
+            memory.value_key,
             self.dedup_key,
             memory.created_at,
             memory.attribute,

@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import cast
 
-from attrs import evolve
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, RecallError, RememberError
@@ -50,9 +48,8 @@ class KeyedValues(MemoryParts):
             memory_type="long_term",
         )
         drafted = await do(self.drafts.draft(namespace, [memory], dedup="exact"))
-        drafts = tuple(evolve(draft, replaces_key=True) for draft in drafted.drafts)
-        (outcome,) = await do(self._store(drafts))
-        return cast("Stored | Duplicate", outcome)  # a memory with ``replaces_key`` is never skipped
+        (outcome,) = await do(self._store(drafted.drafts))
+        return cast("Stored | Duplicate", outcome)  # a value is never skipped
 
     @Effect.gen
     async def get_value(
@@ -80,5 +77,5 @@ class KeyedValues(MemoryParts):
         as_of: datetime | None = None,
     ) -> Effect[MemoryPage, RecallError]:
         """See ``LongTermMemory``."""
-        listing = MemoryListing(namespace, limit, key_prefix=prefix, exact_app=True, as_of=as_of)
+        listing = MemoryListing(namespace, limit, value_prefix=prefix, exact_app=True, as_of=as_of)
         return self._page(listing, after)

@@ -49,6 +49,9 @@ from chatmemory.longterm.saving.memory_drafts import text_to_embed
 REWRITES: Final = 10  # retries of a correction without a version, when other callers change the same memory
 
 
+OTHER_KEY: Final = "is the key of a value: put the value under the other key, and delete this one"
+
+
 class Maintenance(MemoryParts):
     """Reads, lists, corrects, supersedes, restores, promotes, pins and re-embeds memories."""
 
@@ -156,6 +159,8 @@ class Maintenance(MemoryParts):
         memory = await do(self._find(namespace, memory_id))
         said = as_new(memory)
         changed = evolve(said, **given(changes))
+        if memory.value_key not in {None, changed.key}:
+            refuse(do, [Problem("$.changes.key", OTHER_KEY)])
         if expected_version is not None and memory.version != expected_version:
             if _say_the_same(changed, said):
                 return memory
@@ -184,6 +189,8 @@ class Maintenance(MemoryParts):
             memory_problems("$.replacement", replacement),
         )
         older = await do(self._find(namespace, memory_id))
+        if older.value_key is not None and older.value_key == replacement.key:
+            replacement = evolve(replacement, role=older.role, source=older.source)  # the next value
         drafted = await do(self.drafts.draft(older.namespace, [replacement], path="$.replacement"))
         drafts = tuple(evolve(draft, replaces=memory_id) for draft in drafted.drafts)
         # mypy does not solve the variable of a function for a union of three.

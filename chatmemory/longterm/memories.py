@@ -53,6 +53,20 @@ NO_PROVENANCE: Final = Provenance()
 """The provenance of a memory for which no message and no file is known."""
 
 
+def value_key(role: str | None, source: str | None, key: str | None) -> str | None:
+    """Return the key whose value a memory is; None when its key is only a label, or it has none.
+
+    Args:
+        role: the role of its speaker.
+        source: how it was found.
+        key: its key.
+
+    Returns:
+        *key* when role and source are ``system``, as with ``put_value``.
+    """
+    return key if role == source == "system" else None
+
+
 def is_stated(role: str | None, source: str | None, path: str | None) -> bool:
     """Return whether the user stated a memory: it does not come from a tool, an assistant, a program or a file.
 
@@ -75,7 +89,8 @@ class NewMemory:
     Attributes:
         content: the text that a model reads, 1 to 16,777,216 characters without NUL and lone surrogates.
         id: 1 to 512 characters, unique among the memories of its user; None: a new id is made.
-        key: the subject of the memory, for example ``编程语言偏好``.  It is only a label, unless ``put_value`` writes it.
+        key: the subject of the memory, for example ``编程语言偏好``.  It is only a label, unless *role* and *source*
+            are ``system``: then the memory is the value of this key, as with ``put_value``, and supersedes the last one.
         value: any JSON; None: *content* says everything.
         confidence: 0 to 1.
         session_id: the conversation that it comes from; None: unknown.
@@ -138,6 +153,11 @@ class MemoryFacts:
     def is_stated(self) -> bool:
         """Whether the user stated it: it does not come from a tool, an assistant, a program or a file."""
         return is_stated(self.role, self.source, self.provenance.path)
+
+    @property
+    def value_key(self) -> str | None:
+        """The key whose value it is; None when its key is only a label, or it has none."""
+        return value_key(self.role, self.source, self.key)
 
 
 @final

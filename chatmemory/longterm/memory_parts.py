@@ -129,7 +129,7 @@ def _with_nothing_replaced(error: MemoryStoreError) -> MemoryConflictError | Gen
 
 
 def _listing_problems(listing: MemoryListing) -> list[Problem]:
-    prefix = listing.key_prefix
+    prefix = listing.value_prefix
     return [
         *namespace_problems(listing.namespace),
         *limit_problems("$.limit", listing.limit),

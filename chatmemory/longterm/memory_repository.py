@@ -55,9 +55,10 @@ class MemoryRepository(Protocol):
         3. A draft is skipped when a memory with its id was forgotten, or when each of its messages is the origin of a
            forgotten memory.  It is not skipped when it replaces a memory or has a further message; see ``Forgotten``.
         4. A draft with a *past* is stored as it was in the store that it comes from; its attribute supersedes nothing.
-        5. Any other draft is stored, and the memories that it replaces stop being true at the ``created_at`` of the
-           draft, but not before they became true.  A *replaces* is missing when the namespace does not see that memory or
-           when it is no longer true.
+           When a newer value of its ``value_key`` is true now, it is stored as superseded by the first of the newer ones.
+        5. Any other draft is stored, and the memories that it replaces (*replaces*, and the value of its ``value_key``
+           in exactly its namespace) stop being true at the ``created_at`` of the draft, but not before they became true.
+           A *replaces* is missing when the namespace does not see that memory or when it is no longer true.
         6. A draft that the user stated (``is_stated``) and that has a single-valued *attribute* supersedes the user's
            statements about the same attribute in exactly its namespace that are not newer.  They stop being true at the
            ``created_at`` of the draft, unless they are pinned.  Drafts of one batch with the same ``created_at`` do not
@@ -88,28 +89,28 @@ class MemoryRepository(Protocol):
     def value(
         self, namespace: Namespace, key: str, *, as_of: datetime | None = None
     ) -> Effect[Memory | None, RepositoryError]:
-        """Return the newest memory with this key in exactly this namespace that is, or was, true.
+        """Return the value of a key in exactly this namespace: the newest memory with this ``value_key``.
 
         Args:
             namespace: the exact user and app.
-            key: the key of the memory.
-            as_of: look for a memory that was true at this time, UTC; None: for one that is true now.
+            key: the key.
+            as_of: the time of the value, UTC; None: now.
 
         Returns:
-            the memory; None when there is none.
+            the memory; None when the key had no value at that time.
         """
         ...
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
-        """Mark all memories with this key in exactly this namespace as no longer true.
+        """Mark the value of this key in exactly this namespace as no longer true.
 
         Args:
             namespace: the exact user and app.
-            key: the key of the memories.
-            now: when they stop being true, UTC; a memory never stops being true before it became true.
+            key: the key.
+            now: when it stops being true, UTC; a memory never stops being true before it became true.
 
         Returns:
-            True when a memory was true before; False otherwise.
+            True when the key had a value; False otherwise.
         """
         ...
 
@@ -118,14 +119,15 @@ class MemoryRepository(Protocol):
     ) -> Effect[Memory, MemoryRestoreError]:
         """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true.
 
-        The memory that replaced it stays true, unless it is named.  A repeated call changes nothing.
+        The memory that replaced it stays true, unless it is named, or both are values of one key: a key has one value.
+        A repeated call changes nothing.
 
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
             instead_of: the id of the memory that stops being true; when it is no longer true, it is not changed.  None,
-                or *memory_id*: no other memory is changed.
-            now: when *instead_of* stops being true, UTC; never before it became true.
+                or *memory_id*: none is named.
+            now: when the others stop being true, UTC; never before it became true.
 
         Returns:
             the memory.  It keeps its dedup key, or has none when another memory that is true now has that key.

@@ -58,7 +58,6 @@ class MemoryDraft(MemoryFacts):
         space: the space of *vector*; None when there is no vector.
         vector: the vector of the memory; None when there is no space.
         replaces: the id of the memory that this one replaces; None: it replaces none.
-        replaces_key: whether to replace every memory with exactly this namespace (user and app) and key.
         again: whether to store it even when it was forgotten, because somebody asks for it.
         past: its past in another store, which is stored with it.  Its attribute then supersedes nothing, and it is no
             longer true if it was not true there.  None: the memory is new.
@@ -69,7 +68,6 @@ class MemoryDraft(MemoryFacts):
     space: EmbeddingSpace | None = None
     vector: Vector | None = field(default=None, eq=False, repr=False)
     replaces: str | None = None
-    replaces_key: bool = False
     again: bool = False
     past: Past | None = None
 
@@ -118,7 +116,7 @@ class MemoryListing:
     Attributes:
         limit: the largest number of memories.
         after: ``(created_at, id)`` of the last memory of the page before; None: the first page.
-        key_prefix: only memories whose key begins with this text; ``""``: with any key; None: with or without a key.
+        value_prefix: only the values of keys that begin with this text; ``""``: of all keys; None: any memories.
         containing: only memories whose content, key or value contains this text; None: any memories.
         since: only memories that were created at this time or later, UTC; None: at any time.
         exact_app: only memories of exactly the app of *namespace*, instead of all memories that it sees.
@@ -134,7 +132,7 @@ class MemoryListing:
     category: Category | None = None
     session_id: str | None = None
     tag: str | None = None
-    key_prefix: str | None = None
+    value_prefix: str | None = None
     containing: str | None = None
     since: datetime | None = None
     exact_app: bool = False

@@ -77,8 +77,10 @@ class Undoing(Maintenance):
             mark = self._mark(namespace, memory_id, memory_type=TYPES.get(action), pinned=PINNED.get(action))
             return await do(mark)
         before = None
-        if action == "stored" and memory.key is not None:
-            value = self.repository.value(memory.namespace, memory.key, as_of=memory.created_at - MOMENT)
+        if action == "stored" and memory.value_key is not None:
+            value = self.repository.value(
+                memory.namespace, memory.value_key, as_of=memory.created_at - MOMENT
+            )
             before = await do(value.alt(GenericMemoryError))
         if before is None or before.superseded_by != memory_id:
             do.fail(NotUndoableError(memory_id, event.number, NOTHING_BEFORE))
@@ -108,7 +110,7 @@ class Undoing(Maintenance):
         said = evolve(
             as_new(memory),
             content=earlier.content,
-            key=earlier.key,
+            key=memory.value_key or earlier.key,
             value=earlier.value,
             category=earlier.category,
             tags=earlier.tags,

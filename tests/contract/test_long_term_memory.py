@@ -255,6 +255,27 @@ async def test_what_is_said_anew_or_is_over_ends_what_was_said_before_also_in_wh
     assert stored.retired == (Retired(second.id, "residence"),)
 
 
+async def test_a_key_has_one_value_and_the_label_of_an_extracted_fact_is_none(memory: LongTermMemory) -> None:
+    async def values() -> list[object]:
+        return [one.value for one in (await memory.list_values(ALICE).or_raise()).memories]
+
+    for text in ("I am allergic to peanuts.", "I am allergic to shellfish."):
+        await memory.auto_save(ALICE, text).or_raise()
+    pollen = await memory.put_value(ALICE, "allergy", "pollen").or_raise()
+    assert isinstance(pollen, Stored)
+    assert await values() == ["pollen"]
+    refused = (await memory.update(ALICE, pollen.id, MemoryChanges(key="allergies"))).failure()
+    assert isinstance(refused, DataValidationError)
+    assert [problem.path for problem in refused.problems] == ["$.changes.key"]
+    await memory.supersede(ALICE, pollen.id, NewMemory("dust", key="allergy", value="dust")).or_raise()
+    assert await values() == ["dust"]
+    await memory.restore(ALICE, pollen.id).or_raise()
+    assert await values() == ["pollen"]
+    assert await memory.delete_value(ALICE, "allergy").or_raise()
+    assert not await memory.delete_value(ALICE, "allergy").or_raise()
+    assert len(await contents(memory)) == 2
+
+
 async def test_remember_ends_by_an_attribute_that_is_given_or_read_when_the_user_stated_it(
     memory: LongTermMemory, clock: TestClock
 ) -> None:

@@ -5,7 +5,7 @@ import pytest
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_samples import PUT, remembered
 from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting
@@ -17,7 +17,7 @@ FIVE = [said(f"{number}", f"第{number}句") for number in range(1, 6)]
 async def test_all_that_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
     memories: MemoryRepository,
 ) -> None:
-    at_once = [note("1", key="城市"), note("2", key="城市"), note("3", key="城市", replaces_key=True)]
+    at_once = [note(name, key="城市", **PUT) for name in "123"]
     await memories.store((*at_once, note("4", replaces="3"), note("5"))).or_raise()
     assert (await memories.forget(Forgetting(MING, memory_id="3")).or_raise()).memories == 3
     assert await listed(memories) == ["5", "4"]

@@ -6,7 +6,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import dedup_key, remembered
+from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from tests.contract.noted import DAY, EXCEL, HONG, HOUR, MING, WORD, listed, note, stored
@@ -41,46 +41,42 @@ async def test_what_is_no_longer_true_has_no_duplicates_and_a_duplicate_takes_no
     assert await listed(memories) == ["3", "2"]
 
 
-async def test_a_key_is_taken_over_from_all_that_have_it_in_the_very_namespace_with_the_place_of_another(
+async def test_a_value_replaces_that_of_its_key_in_the_very_namespace_and_no_label_with_the_place_of_another(
     memories: MemoryRepository,
 ) -> None:
     await memories.store(
         (
-            note("old", key="城市"),
-            note("newer", key="城市", created_at=LATER),
-            note("of another key", key="城"),
+            note("old", key="城市", **PUT),
+            note("label", key="城市"),
+            note("of another key", key="城", **PUT),
             note("another", created_at=LATER),
-            remembered("of an app", key="城市", namespace=EXCEL),
+            remembered("of an app", key="城市", **PUT, namespace=EXCEL),
         )
     ).or_raise()
-    taking = note("newest", key="城市", replaces_key=True, replaces="another", created_at=LATER)
+    taking = note("newest", key="城市", **PUT, replaces="another", created_at=LATER)
     outcomes = await memories.store((taking,)).or_raise()
-    assert outcomes == (Stored("newest", superseded=("newer", "another", "old")),)
-    assert await listed(memories) == ["newest", "of another key", "of an app"]
+    assert outcomes == (Stored("newest", superseded=("another", "old")),)
+    assert await listed(memories) == ["newest", "of another key", "of an app", "label"]
 
 
-async def test_a_value_belongs_to_the_very_namespace_and_the_very_key_and_is_the_newest_of_it(
+async def test_a_value_belongs_to_the_very_namespace_and_the_very_key(
     memories: MemoryRepository,
 ) -> None:
-    city = partial(remembered, key="城市")
+    city = partial(remembered, key="城市", **PUT)
     await memories.store(
         (
-            city("a", "北京", namespace=MING),
             city("b", "上海", namespace=MING),
-            city("c", "杭州", namespace=MING, created_at=START - HOUR),
+            remembered("c", "杭州", key="城市", namespace=MING, created_at=LATER),
             city("d", "成都", namespace=EXCEL),
             city("e", "南京", namespace=MING, key="城"),
         )
     ).or_raise()
-    for namespace, content in (
-        (MING, "上海"),
-        (EXCEL, "成都"),
-    ):  # of two equally new, the one whose id comes last
+    for namespace, content in ((MING, "上海"), (EXCEL, "成都")):
         value = await memories.value(namespace, "城市").or_raise()
         assert value is not None
         assert value.content == content
     assert await memories.retire(MING, "城市", now=LATER).or_raise()
-    assert await listed(memories) == ["e", "d"]
+    assert await listed(memories) == ["c", "e", "d"]
     assert not await memories.retire(MING, "城市", now=LATER + HOUR).or_raise()
     assert (await stored(memories, "b")).superseded_at == LATER
 
@@ -90,7 +86,7 @@ async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
 ) -> None:
     await memories.store((note("1"), note("2", replaces="1", created_at=START - HOUR))).or_raise()
     assert (await stored(memories, "1")).superseded_at == START
-    await memories.store((note("3", key="城市", created_at=LATER),)).or_raise()
+    await memories.store((note("3", key="城市", **PUT, created_at=LATER),)).or_raise()
     assert await memories.value(MING, "城市").or_raise() is not None
     assert await memories.value(MING, "城市", as_of=START).or_raise() is None
     assert await memories.retire(MING, "城市", now=START).or_raise()

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, unit
+from chatmemory.laws.memories.memory_samples import PUT, SPACE, VECTORS, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidates, MemoryDraft, MemorySearch
@@ -89,7 +89,7 @@ async def test_what_stands_beside_is_long_term_true_and_passes_the_filters(
         in_session("2", memory_type="short_term"),
         in_session("3", namespace=WORD),
         in_session("4", terms="tea", category="fact", namespace=EXCEL),
-        in_session("5", category="fact", key="was", namespace=EXCEL),
+        in_session("5", category="fact", key="was", **PUT, namespace=EXCEL),
         in_session("6", category="pattern", namespace=EXCEL),
     ]
     await memories.store(a_minute_apart(drafts)).or_raise()

@@ -306,12 +306,12 @@ class LooksForTheKeyTooEarly(BrokenMemory, breaks="l7_race_for_a_key"):
 
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
-        asked = {draft.key for draft in drafts if draft.replaces_key}
-        is_taken = any(row.memory.key in asked for row in self.table.rows.values())
+        asked = {draft.value_key for draft in drafts}
+        is_taken = any(row.memory.value_key in asked for row in self.table.rows.values())
         await checkpoint()
         if is_taken:
             return await do(self.inner.store(drafts))
-        return await do(self.inner.store(tuple(evolve(draft, replaces_key=False) for draft in drafts)))
+        return await do(self.inner.store(tuple(evolve(draft, role="user") for draft in drafts)))
 
 
 class ReplacesWhatIsGone(BrokenMemory, breaks="l7_race_for_a_place"):

@@ -9,7 +9,7 @@ from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.laws.events.follower import Told, follower
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import dedup_key, remembered
+from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest
 from chatmemory.longterm.memories import Provenance
 from chatmemory.longterm.repository_values import Forgetting
@@ -30,7 +30,9 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             said = {"provenance": Provenance(("m1", "m2")), "session_id": "会议"}
             first = remembered(a, "geheim", namespace=user, key="geheim", value="geheim", **said)
             await witness.store(first, remembered(b, namespace=user))
-            await witness.store(remembered(c, namespace=user, replaces=b, created_at=LATER))
+            await witness.store(
+                remembered(c, namespace=user, replaces=b, created_at=LATER, **PUT, key="geheim")
+            )
             changed = remembered(a, "geheimer", namespace=user, key="geheim")
             await witness.get(witness.repository.rewrite(changed, expected_version=1))
             await witness.get(witness.repository.mark(user, a, pinned=True))
@@ -60,7 +62,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                 Told("unpinned", "a"),
                 Told("demoted", "a"),
                 Told("promoted", "a", reason="use"),
-                Told("retired", "a"),
+                Told("retired", "c"),
                 Told("forgotten", "a"),
                 Told("stored", "d", 1),
                 Told("forgotten", "d", reason="session"),

@@ -10,7 +10,7 @@ from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
 from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import dedup_key, remembered
+from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
 from chatmemory.longterm.memories import Duplicate, SaveOutcome, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
@@ -96,7 +96,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
         async with self.open() as witness:
             user = witness.user()
             drafts = [
-                remembered(witness.named(f"{writer}"), namespace=user, key="城市", replaces_key=True)
+                remembered(witness.named(f"{writer}"), namespace=user, key="城市", **PUT)
                 for writer in range(WRITERS)
             ]
             answers = await _race_to_store(witness, drafts)

@@ -52,7 +52,7 @@ FILTERS: Final = (
     *product(("source",), ("user_stated", "inferred")),
     *product(("session_id",), SESSIONS[1:]),
     *product(("tag",), TAGS),
-    *product(("key_prefix",), ("", *KEYS, "编")),
+    *product(("value_prefix",), ("", *KEYS, "编")),
     *product(("as_of",), INSTANTS),
     ("exact_app", True),
     ("superseded", True),

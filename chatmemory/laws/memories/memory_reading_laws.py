@@ -60,7 +60,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
                 ({"memory_type": "short_term"}, lambda memory: memory.memory_type == "short_term"),
                 ({"tag": "work"}, lambda memory: "work" in memory.tags),
                 ({"session_id": "会"}, lambda memory: memory.session_id == "会"),
-                ({"key_prefix": "c_"}, lambda memory: (memory.key or "").startswith("c_")),
+                ({"value_prefix": "c_"}, lambda memory: (memory.value_key or "").startswith("c_")),
                 ({"source": "inferred"}, lambda memory: memory.source == "inferred"),
                 ({"exact_app": True}, lambda memory: not memory.app_type),
             ]

@@ -91,7 +91,11 @@ SOURCES: Final[tuple[tuple[Source, MemoryRole], ...]] = (
     ("inferred", "user"),
     ("user_stated", "assistant"),
     ("system", "tool"),
+    ("system", "system"),
 )
+
+PUT: Final[Mapping[str, str]] = {"role": "system", "source": "system"}
+"""What makes a memory with a key the value of this key."""
 
 INSTANTS: Final = (
     START,

@@ -1,4 +1,4 @@
-"""The laws of current and past truth: T1, T2, T3."""
+"""The laws of current and past truth: T1 to T4."""
 
 from datetime import datetime, timedelta
 
@@ -9,14 +9,14 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import SPACE, TERMS, VECTORS, remembered
+from chatmemory.laws.memories.memory_samples import PUT, SPACE, TERMS, VECTORS, remembered
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Stored
 
 HOUR = timedelta(hours=1)
 
 # The events of T2, by hour; in every other hour a memory is added.
-KEY_TAKEN_AT = (2, 6, 10)
+VALUE_PUT_AT = (2, 6, 7, 10)
 PLACE_TAKEN_AT = 5  # by a memory of another key
 RETIRED_AT = 8
 
@@ -35,7 +35,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
                     memory_id,
                     namespace=user,
                     key="城市",
-                    replaces_key=True,
+                    **PUT,
                     created_at=START + number * HOUR,
                 )
                 outcome = Stored(memory_id, superseded=tuple(ids[number - 1 : number] if number else ()))
@@ -53,6 +53,31 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
             expect(ended, (START + 9 * HOUR, None), "the end of the last one")
 
     @law
+    async def test_t4_one_value(self) -> None:
+        """T4 one value: a value that is restored ends the present value of its key; a label of the same name is no value."""
+        async with self.open() as witness:
+            user, now = witness.user(), START + 9 * HOUR
+            old, new, label = [
+                remembered(
+                    witness.named(name), namespace=user, key="城市", **origin, created_at=START + hour * HOUR
+                )
+                for hour, (name, origin) in enumerate((("old", PUT), ("new", PUT), ("label", {})))
+            ]
+            await witness.store(old, new, label)
+            repository = witness.repository
+            await witness.get(repository.restore(user, old.id, now=now))
+            expect(ids_of(await witness.listed(user)), [label.id, old.id], "what is true after the restoring")
+            ended = await witness.memory(user, new.id)
+            end = ended and (ended.superseded_at, ended.superseded_by)
+            expect(end, (now, old.id), "the end of the newer value")
+            await witness.get(repository.restore(user, old.id, now=now + HOUR))
+            expect(
+                ids_of(await witness.listed(user, value_prefix="")), [old.id], "the values after a repetition"
+            )
+            await witness.get(repository.retire(user, "城市", now=now + HOUR))
+            expect(ids_of(await witness.listed(user)), [label.id], "what is true after the retiring")
+
+    @law
     async def test_t2_time_travel(self) -> None:
         """T2 time travel: a read as of an instant returns what could be read then, in lists, values and searches."""
         async with self.open() as witness:
@@ -68,7 +93,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
                     terms=TERMS[hour],
                     space=SPACE,
                     vector=VECTORS[hour % len(VECTORS)],
-                    replaces_key=hour in KEY_TAKEN_AT,
+                    **(PUT if hour in VALUE_PUT_AT else {}),
                     replaces=witness.named("3") if hour == PLACE_TAKEN_AT else None,
                 )
                 await witness.store(draft)

@@ -14,6 +14,7 @@ from chatmemory.laws.memories.memory_samples import (
     CONTENTS,
     INSTANTS,
     PROVENANCES,
+    PUT,
     SOURCES,
     SPACE,
     TERMS,
@@ -71,7 +72,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             await witness.store(one, remembered(named("2"), namespace=user))
             ids = [named(name) for name in "12345"]
             before = await witness.observe(user, ids=ids, instants=INSTANTS)
-            fine = remembered(named("3"), namespace=user, key="city", replaces_key=True)
+            fine = remembered(named("3"), namespace=user, key="city", **PUT)
             taken = evolve(one, content="另一句")
             missing = remembered(named("4"), namespace=user, replaces=named("nobody"))
             late = remembered(named("5"), namespace=user, replaces=one.id)  # which is replaced before
@@ -161,7 +162,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             user, named = witness.user(), witness.named
             sent = (
                 remembered(named("1"), namespace=user, key="city", value={"a": 1, "b": [2]}),
-                remembered(named("2"), namespace=user, key="city", replaces_key=True),
+                remembered(named("2"), namespace=user, key="city", **PUT),
                 remembered(named("3"), namespace=user, dedup_key=dedup_key("3"), replaces=named("2")),
             )
             await witness.store(*sent)
@@ -235,6 +236,7 @@ def _inhabitants(witness: MemoryWitness, namespace: Namespace, index: int) -> li
             dedup_key=dedup_key(name),
             space=SPACE,
             vector=VECTORS[0],
+            **(PUT if name == "two" else {}),
         )
         for name in ("one", "two", "short")
     ]

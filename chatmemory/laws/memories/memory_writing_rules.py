@@ -57,7 +57,6 @@ class WritingRules(MemorySideBySide):
         drafts=st.lists(memories, min_size=1, max_size=4),
         reader=st.none() | readers,
         replaces=st.none() | which,
-        replaces_key=st.booleans(),
         is_now=st.booleans(),
         again=st.booleans(),
     )
@@ -66,7 +65,6 @@ class WritingRules(MemorySideBySide):
         drafts: list[MemoryDraft],
         reader: tuple[int, str] | None,
         replaces: int | None,
-        replaces_key: bool,
         is_now: bool,
         again: bool,
     ) -> None:
@@ -82,8 +80,6 @@ class WritingRules(MemorySideBySide):
             new = [evolve(draft, created_at=now) for draft in new]
         if replaces is not None:
             new[-1] = evolve(new[-1], replaces=self._sent(replaces).id)
-        if new[-1].key is not None:
-            new[-1] = evolve(new[-1], replaces_key=replaces_key)
         self._store(new)
 
     @rule(

@@ -23,7 +23,7 @@ from chatmemory import (
 )
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import dedup_key, remembered, unit
+from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch
@@ -223,7 +223,7 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
     ).or_raise()
     assert used.used == 1
     assert await memories.value(namespace, key).or_raise() == await memories.get(namespace, id_).or_raise()
-    newer = remembered("newer", namespace=namespace, key=key, replaces_key=True)
+    newer = remembered("newer", namespace=namespace, key=key, **PUT)
     assert await memories.store((newer,)).or_raise() == (Stored("newer", superseded=(id_,)),)
     forgotten = await memories.forget(Forgetting(namespace, session_id=session, path=path)).or_raise()
     assert (forgotten.memories, forgotten.embeddings) == (1, 1)

@@ -14,6 +14,7 @@ from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.memories.memory_row import (
+    IS_VALUE,
     OVER,
     OWNED,
     RECORD,
@@ -31,7 +32,7 @@ SELECT_MEMORY: Final = f"""
 SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
 """
 SELECT_VALUE: Final = f"""
-SELECT * FROM {RECORD} WHERE {OWNED} AND app_type = $2 AND key = $4 AND {TRUE}
+SELECT * FROM {RECORD} WHERE {OWNED} AND app_type = $2 AND key = $4 AND {IS_VALUE} AND {TRUE}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1
 """
 # $12 is in lower case already.  With the collation C, lower() changes ASCII characters only.
@@ -43,7 +44,7 @@ _SELECTED: Final = f"""
 {SEEN} AND CASE WHEN $16 THEN {OVER} ELSE {TRUE} END AND (created_at_us, memory_id) < ($4, $5) AND (NOT $6 OR app_type = $2)
     AND ($7::text IS NULL OR memory_type = $7) AND ($8::text IS NULL OR category = $8)
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
-    AND ($11::text IS NULL OR starts_with(key, $11)) AND ($12::text IS NULL OR {CONTAINS})
+    AND ($11::text IS NULL OR (starts_with(key, $11) AND {IS_VALUE})) AND ($12::text IS NULL OR {CONTAINS})
     AND (NOT $13 OR attribute IS NOT NULL) AND created_at_us >= $14
     AND ($15::text IS NULL OR source = $15)
 """
@@ -120,7 +121,7 @@ def _selected(listing: MemoryListing, *, after: Place | None) -> tuple[object, .
         listing.category,
         listing.session_id,
         listing.tag,
-        listing.key_prefix,
+        listing.value_prefix,
         None if listing.containing is None else folded(listing.containing),
         listing.has_attribute,
         BEGINNING_US if listing.since is None else to_us(listing.since),

@@ -39,6 +39,8 @@ RECORD: Final = """(
 ) AS memory_record"""
 
 OWNED: Final = "user_key = $1"
+# See ``value_key``.
+IS_VALUE: Final = "role = 'system' AND source = 'system'"
 # See Namespace.sees.
 SEEN: Final = f"{OWNED} AND ($2 = '' OR app_type IN ('', $2))"
 # True now, or at the instant if there is one.

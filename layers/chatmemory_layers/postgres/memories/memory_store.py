@@ -17,13 +17,15 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store, name_of
 from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
-from chatmemory.longterm.memories import SaveOutcome, is_stated
+from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
-from chatmemory_layers.postgres.memories.memory_row import MemoryRow, insert_memories, space_keys
+from chatmemory_layers.postgres.memories.memory_row import IS_VALUE, MemoryRow, insert_memories, space_keys
 from chatmemory_layers.postgres.memories.whole_memories import keep_pasts
 from chatmemory_layers.sql.columns import from_us, to_us
+
+# ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 # Creates the rows of new users, whose salt the hashes of the words in their memories need.
 SELECT_TAKEN: Final = """
@@ -40,10 +42,10 @@ WHERE user_key = ANY ($2::text[]::uuid[]) AND action = 'forgotten' AND reason IS
     AND (memory_id = ANY ($1::text[]) OR session_id = ANY ($5::text[]) OR (session_id IS NULL AND $6))
 """
 # The memories, true now, that a draft may repeat or replace.
-SELECT_STANDING: Final = """
+SELECT_STANDING: Final = f"""
 SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned FROM atomic_memory
 WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
-    memory_id = ANY ($2::text[]) OR key = ANY ($3::text[]) OR attribute = ANY ($5::text[])
+    memory_id = ANY ($2::text[]) OR (key = ANY ($3::text[]) AND {IS_VALUE}) OR attribute = ANY ($5::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($4::text[]) AS wanted))
 )
 """
@@ -138,7 +140,7 @@ async def _standing(
 ) -> Sequence[StandingMemory]:
     """Return the memories, true now, that *drafts* may repeat or replace."""
     ids = [draft.replaces for draft in drafts if draft.replaces is not None]
-    keys = [draft.key for draft in drafts if draft.replaces_key and draft.key is not None]
+    keys = [draft.value_key for draft in drafts if draft.value_key is not None]
     dedup_keys = [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None]
     attributes = [draft.attribute for draft in drafts if draft.attribute is not None]
     if not (ids or keys or dedup_keys or attributes):
@@ -148,7 +150,7 @@ async def _standing(
         StandingMemory(
             row["memory_id"],
             _namespace(row, users),
-            row["key"],
+            value_key(row["role"], row["source"], row["key"]),
             row["dedup_key"],
             from_us(row["created_at_us"]),
             row["attribute"],

@@ -21,6 +21,7 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import (
+    IS_VALUE,
     OWNED,
     RECORD,
     SEEN,
@@ -33,10 +34,10 @@ from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
-END_KEY: Final = f"""
-UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4)
-WHERE {OWNED} AND app_type = $2 AND key = $3 AND superseded_at_us IS NULL
-RETURNING memory_id, superseded_at_us
+END_VALUE: Final = f"""
+UPDATE atomic_memory SET superseded_at_us = greatest(created_at_us, $4), superseded_by = $5
+WHERE {OWNED} AND app_type = $2 AND key = $3 AND {IS_VALUE} AND superseded_at_us IS NULL
+RETURNING memory_id, app_type, superseded_at_us
 """
 
 END_OTHER: Final = f"""
@@ -128,7 +129,7 @@ async def retire(
     connection: Connection, namespace: Namespace, key: str, *, now: datetime
 ) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
-    ended = await connection.fetch(END_KEY, *seen_by(namespace), key, to_us(now))
+    ended = await connection.fetch(END_VALUE, *seen_by(namespace), key, to_us(now), None)
     changes = [
         Change("retired", "memory", row["memory_id"], namespace, said_at=from_us(row["superseded_at_us"]))
         for row in ended
@@ -146,13 +147,18 @@ async def restore(
     now: datetime,
 ) -> Outcome[Memory, MemoryNotFoundError]:
     """See ``MemoryRepository.restore``."""
-    for wanted in (memory_id, instead_of):
-        if wanted is not None and await _seen(connection, namespace, wanted) is None:
-            return Failure(MemoryNotFoundError(wanted))
+    before = await _seen(connection, namespace, memory_id)
+    if before is None:
+        return Failure(MemoryNotFoundError(memory_id))
+    if instead_of is not None and await _seen(connection, namespace, instead_of) is None:
+        return Failure(MemoryNotFoundError(instead_of))
     user = user_key(namespace.user)
     ended: Sequence[Row] = ()
     if instead_of is not None and instead_of != memory_id:
         ended = await connection.fetch(END_OTHER, user, instead_of, to_us(now), memory_id)
+    if before.superseded_at is not None and before.value_key is not None:
+        value = (*seen_by(before.namespace), before.value_key)
+        ended = [*ended, *await connection.fetch(END_VALUE, *value, to_us(now), memory_id)]
     found = await connection.fetch(RESTORE, user, memory_id)
     names = (
         [(row["memory_id"], Namespace(namespace.user, row["app_type"])) for row in rows]

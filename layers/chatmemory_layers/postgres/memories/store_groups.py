@@ -19,7 +19,7 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.events.event import Change
 from chatmemory.longterm.changes import StandingMemory, StoreDecision, decide_store, name_of
 from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
-from chatmemory.longterm.memories import SaveOutcome, is_stated
+from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
@@ -29,13 +29,19 @@ from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.postgres.memories import memory_store
-from chatmemory_layers.postgres.memories.memory_row import DRAFTS, MemoryRow, insert_drafts, texts_of
+from chatmemory_layers.postgres.memories.memory_row import (
+    DRAFTS,
+    IS_VALUE,
+    MemoryRow,
+    insert_drafts,
+    texts_of,
+)
 from chatmemory_layers.sql.columns import from_us
 
 # ruff: noqa: S608  what is put into statements is made of constants
 
 # The facts that ``memory_store.store`` reads by two statements, for several users at once; at least one row for each user.
-SELECT_FACTS: Final = """
+SELECT_FACTS: Final = f"""
 SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
     NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
     memory_user.user_key IS NOT NULL AS flag
@@ -51,7 +57,7 @@ UNION ALL
 SELECT 'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, path,
     pinned
 FROM atomic_memory WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
-    memory_id = ANY ($5::text[]) OR key = ANY ($6::text[]) OR attribute = ANY ($8::text[])
+    memory_id = ANY ($5::text[]) OR (key = ANY ($6::text[]) AND {IS_VALUE}) OR attribute = ANY ($8::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($7::text[]) AS wanted))
 )
 UNION ALL
@@ -143,7 +149,7 @@ class StoreGroups:
             [each for each in sessions if each is not None],
             None in sessions,
             [draft.replaces for draft in drafts if draft.replaces is not None],
-            [draft.key for draft in drafts if draft.replaces_key and draft.key is not None],
+            [draft.value_key for draft in drafts if draft.value_key is not None],
             [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
             [draft.attribute for draft in drafts if draft.attribute is not None],
             [*{draft.space.model for draft in drafts if draft.space is not None}],
@@ -234,7 +240,7 @@ def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int])
                     StandingMemory(
                         memory_id,
                         Namespace(user, row["app_type"]),
-                        row["key"],
+                        value_key(row["role"], row["source"], row["key"]),
                         row["dedup_key"],
                         from_us(row["at_us"]),
                         row["attribute"],
@@ -271,7 +277,12 @@ def _columns(changes: Sequence[Change]) -> list[list[str | None]]:
 
 def _touches(draft: MemoryDraft) -> list[tuple[str, object]]:
     """Return the names by which another draft could repeat, replace or contradict it."""
-    named = [("id", draft.id), ("id", draft.replaces), ("key", draft.key), ("attribute", draft.attribute)]
+    named = [
+        ("id", draft.id),
+        ("id", draft.replaces),
+        ("key", draft.value_key),
+        ("attribute", draft.attribute),
+    ]
     return [
         *((kind, name) for kind, name in named if name is not None),
         ("dedup", draft.dedup_key or draft.id),

@@ -15,6 +15,7 @@ from chatmemory_layers.sql.columns import END_US, from_us, to_us
 from chatmemory_layers.sqlite.memories.memory_row import (
     CONTAINS,
     HAS_TAGS,
+    IS_VALUE,
     OVER,
     SEEN,
     TRUE,
@@ -32,11 +33,12 @@ SELECT_MEMORY = f"SELECT * FROM memory_record WHERE memory_id = :memory_id AND {
 # +: uses the index of keys, or of sessions; otherwise SQLite would read all memories of the user, as they are in order.
 _VALUE = """
 SELECT * FROM memory_record
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND key = :key AND app_type = :app AND {true}
+WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND key = :key AND app_type = :app AND {is_value}
+    AND {true}
 ORDER BY +created_at_us DESC, memory_id DESC LIMIT 1
 """
-SELECT_VALUE = _VALUE.format(true="superseded_at_us IS NULL")
-SELECT_VALUE_THEN = _VALUE.format(true=TRUE)
+SELECT_VALUE = _VALUE.format(true="superseded_at_us IS NULL", is_value=IS_VALUE)
+SELECT_VALUE_THEN = _VALUE.format(true=TRUE, is_value=IS_VALUE)
 # Text is compared as UTF-8, which is the order of code points.
 _SELECTED = f"""
 {SEEN} AND CASE WHEN :superseded THEN {OVER} ELSE {TRUE} END
@@ -45,7 +47,7 @@ _SELECTED = f"""
     AND (:category IS NULL OR category = :category)
     AND (:source IS NULL OR source = :source)
     AND (:session_id IS NULL OR session_id = :session_id)
-    AND (:key_prefix IS NULL OR substr(key, 1, length(:key_prefix)) = :key_prefix)
+    AND (:value_prefix IS NULL OR (substr(key, 1, length(:value_prefix)) = :value_prefix AND {IS_VALUE}))
     AND {HAS_TAGS} AND {CONTAINS}
 """
 _LISTED = f"""
@@ -62,7 +64,7 @@ SELECT_LISTED_OF_SESSION = _LISTED.format(
 )
 # FF: after every byte that can follow in UTF-8.
 SELECT_LISTED_OF_KEYS = _LISTED.format(
-    narrowed="key >= :key_prefix AND key < :key_prefix || CAST(x'FF' AS TEXT)",
+    narrowed="key >= :value_prefix AND key < :value_prefix || CAST(x'FF' AS TEXT)",
     place="+created_at_us",
     order="+created_at_us",
 )
@@ -139,7 +141,7 @@ def _selected(listing: MemoryListing) -> Parameters:
         "source": listing.source,
         "superseded": listing.superseded,
         "session_id": listing.session_id,
-        "key_prefix": listing.key_prefix,
+        "value_prefix": listing.value_prefix,
     }
 
 
@@ -180,7 +182,7 @@ def _statement(listing: MemoryListing) -> str:
         return SELECT_LISTED_OF_SESSION
     if listing.has_attribute and listing.as_of is None and not listing.superseded:
         return SELECT_LISTED_OF_ATTRIBUTES
-    return SELECT_LISTED_OF_KEYS if listing.key_prefix else SELECT_LISTED
+    return SELECT_LISTED_OF_KEYS if listing.value_prefix else SELECT_LISTED
 
 
 def _behind(place: Place | None) -> Parameters:

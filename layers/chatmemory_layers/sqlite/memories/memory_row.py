@@ -25,6 +25,8 @@ Parameters: TypeAlias = dict[str, object]
 Row: TypeAlias = tuple[Any, ...]
 """A row of the view ``memory_record``; the last column is its key."""
 
+# See ``value_key``.
+IS_VALUE = "role = 'system' AND source = 'system'"
 # See Namespace.sees.
 SEEN = """
 user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND (:app = '' OR app_type IN ('', :app))

@@ -24,13 +24,13 @@ from chatmemory.longterm.changes import (
     name_of,
 )
 from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName, Source, sources
-from chatmemory.longterm.memories import SaveOutcome, is_stated
+from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note, write_noted
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, keep_codes
-from chatmemory_layers.sqlite.memories.memory_row import said_columns, vector_blob
+from chatmemory_layers.sqlite.memories.memory_row import IS_VALUE, said_columns, vector_blob
 from chatmemory_layers.sqlite.memories.whole_memories import keep_past
 
 SELECT_USER = "SELECT user_key, next_vector FROM memory_user WHERE user_name = :user_id"
@@ -75,7 +75,7 @@ WHERE user_key = :user_key AND {which} AND superseded_at_us IS NULL
 """
 SELECT_TWIN = _STANDING.format(which="app_type = :app AND dedup_key = :dedup_key")
 SELECT_REPLACED = _STANDING.format(which="memory_id = :replaces")
-SELECT_OF_KEY = _STANDING.format(which="key = :key AND app_type = :app")
+SELECT_VALUE = _STANDING.format(which=f"key = :value_key AND app_type = :app AND {IS_VALUE}")
 SELECT_OF_ATTRIBUTE = _STANDING.format(which="attribute = :attribute AND app_type = :app")
 END_TRUTH = """
 UPDATE atomic_memory SET superseded_at_us = :at_us, superseded_by = :successor
@@ -167,7 +167,8 @@ def store(
     decision = decide_store(drafts, {}, ())
     forgotten = _forgotten(transaction, drafts)
     needs_facts = any(map(forgotten.concerns, drafts)) or any(
-        draft.replaces is not None or draft.replaces_key or draft.attribute is not None for draft in drafts
+        draft.replaces is not None or draft.value_key is not None or draft.attribute is not None
+        for draft in drafts
     )
     if needs_facts or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
         taken = dict(_taken(transaction, drafts))
@@ -226,16 +227,16 @@ def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterat
             "app": draft.namespace.app,
             "dedup_key": draft.dedup_key,
             "replaces": draft.replaces,
-            "key": draft.key if draft.replaces_key else None,
+            "value_key": draft.value_key,
             "attribute": draft.attribute,
         }
-        for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_OF_KEY, SELECT_OF_ATTRIBUTE):
+        for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_VALUE, SELECT_OF_ATTRIBUTE):
             for row in transaction.execute(statement, asked).fetchall():
                 memory_id, app, key, dedup_key, created_at_us, attribute, role, source, path, pinned = row
                 yield StandingMemory(
                     memory_id,
                     Namespace(draft.namespace.user, app),
-                    key,
+                    value_key(role, source, key),
                     dedup_key,
                     from_us(created_at_us),
                     attribute,

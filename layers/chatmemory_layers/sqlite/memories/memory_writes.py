@@ -21,16 +21,23 @@ from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_history import keep_content
-from chatmemory_layers.sqlite.memories.memory_row import SEEN, memory_of, said_columns, seen_by, vector_blob
+from chatmemory_layers.sqlite.memories.memory_row import (
+    IS_VALUE,
+    SEEN,
+    memory_of,
+    said_columns,
+    seen_by,
+    vector_blob,
+)
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
 # As with a memory that is replaced, none ends before it became valid.
-END_KEY = """
-UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us)
+END_VALUE = f"""
+UPDATE atomic_memory SET superseded_at_us = max(created_at_us, :at_us), superseded_by = :successor
 WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND key = :key AND app_type = :app
-    AND superseded_at_us IS NULL
+    AND {IS_VALUE} AND superseded_at_us IS NULL
 RETURNING memory_id, superseded_at_us
 """
 
@@ -87,8 +94,7 @@ def retire(
     transaction: Transaction, namespace: Namespace, key: str, *, now: datetime
 ) -> Outcome[bool, Never]:
     """See ``MemoryRepository.retire``."""
-    end = {**seen_by(namespace), "key": key, "at_us": to_us(now)}
-    ended = transaction.execute(END_KEY, end).fetchall()
+    ended = _end_value(transaction, namespace, key, now, successor=None)
     note(
         transaction,
         [
@@ -97,6 +103,14 @@ def retire(
         ],
     )
     return Success(bool(ended))
+
+
+def _end_value(
+    transaction: Transaction, namespace: Namespace, key: str, now: datetime, *, successor: str | None
+) -> list[tuple[str, int]]:
+    """End the value of *key* in exactly this namespace; return its id and the time of its end, in microseconds."""
+    end = {**seen_by(namespace), "key": key, "at_us": to_us(now), "successor": successor}
+    return transaction.execute(END_VALUE, end).fetchall()
 
 
 def restore(
@@ -118,6 +132,11 @@ def restore(
     for other, *_ in others:
         end = {"memory_key": other, "at_us": to_us(now), "successor": memory_id}
         ended = transaction.execute(END_OTHER, end).fetchall()
+    before = _memory(transaction, namespace, key)
+    owner = before.namespace
+    if before.superseded_at is not None and before.value_key is not None:
+        values = _end_value(transaction, owner, before.value_key, now, successor=memory_id)
+        ended += [(other, owner.app) for other, _ in values]
     restored: list[tuple[str, str]] = transaction.execute(RESTORE, {"memory_key": key}).fetchall()
     names = ([(each, Namespace(namespace.user, app)) for each, app in found] for found in (restored, ended))
     note(transaction, changes_of_restore(*names, by=memory_id, now=now))

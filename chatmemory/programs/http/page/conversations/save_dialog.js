@@ -18,7 +18,7 @@ import { chosenForm, DEFAULTS, editedForm, failedForm, filledForm, newMemoryOf, 
 /** *said* is `{role, content, sessionId, provenance}`: a message, and where it stands. */
 export function SaveDialog({ said, onClose }) {
   const words = useWords(saveWords);
-  const defaults = useServer()?.saveForm ?? DEFAULTS;
+  const defaults = { ...(useServer()?.saveForm ?? DEFAULTS), defaultKeys: words.defaultKeys };
   const [form, setForm] = useState(() => openedForm(said, defaults));
   const [saving, setSaving] = useState({ isBusy: false });
   const remember = useRemember();
@@ -34,10 +34,11 @@ export function SaveDialog({ said, onClose }) {
   );
 
   const { value, problem } = readValue(form.fields);
+  const isWaiting = form.status === "loading" || saving.isBusy;
   const isEmpty = value === null || (typeof value === "string" && !value.trim());
   const save = (event) => {
     event.preventDefault();
-    if (saving.isBusy || problem || isEmpty) return;
+    if (isWaiting || problem || isEmpty) return;
     setSaving({ isBusy: true });
     stopSaving.current = until((signal) => remember(newMemoryOf(form, said, defaults), { signal }), {
       then: (report) => {
@@ -48,7 +49,7 @@ export function SaveDialog({ said, onClose }) {
     });
   };
   return html`<${Dialog} class="save-dialog" title=${words.title} onClose=${onClose}
-      isBusy=${form.status === "loading" || saving.isBusy}>
+      isBusy=${isWaiting}>
     <form onSubmit=${save}>
       <div class="dialog-body">
         <${Status} form=${form} />
@@ -60,7 +61,7 @@ export function SaveDialog({ said, onClose }) {
       </div>
       <footer>
         <button type="button" onClick=${onClose}>${words.cancel}</button>
-        <button type="submit" class="main" disabled=${saving.isBusy || Boolean(problem) || isEmpty}>
+        <button type="submit" class="main" disabled=${isWaiting || Boolean(problem) || isEmpty}>
           ${saving.isBusy ? words.saving : words.save}
         </button>
       </footer>

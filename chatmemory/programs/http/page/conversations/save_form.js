@@ -5,9 +5,8 @@
 
 import { fieldsOf, readValue } from "../memories/memory_fields.js";
 
-/** What spec 002 says, for as long as the server has not. */
+/** The values of spec 002, until the server has sent its own; the keys are words of the page. */
 export const DEFAULTS = {
-  defaultKeys: { user: "用户输入", assistant: "AI回复" },
   defaultCategory: "fact",
   defaultConfidence: 0.8,
   leastConfidence: 0.5,

@@ -5,15 +5,15 @@
  */
 
 import { html, useLayoutEffect, useState } from "../vendor/preact-htm.js";
-import { deleteValue, listValues } from "../api.js";
+import { deleteValue, listValues, restoreMemory } from "../api.js";
 import { usePages } from "../asking.js";
 import { goTo, hrefTo } from "../hash.js";
-import { Confirmation } from "../pieces/dialog.js";
 import { notify } from "../pieces/notices.js";
 import { Badge, Empty, Field, Heading, IconButton, LongText, PagesEnd, useId, useTitle } from "../pieces/pieces.js";
 import { RovingList } from "../pieces/roving.js";
 import { SearchForm } from "../pieces/search.js";
 import { Time } from "../pieces/time.js";
+import { useExplanation } from "../problem.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { valueWords } from "../words/values.js";
@@ -24,9 +24,10 @@ const SHOWN_CHARACTERS = 1000;
 
 export function Values({ query: { prefix, app } }) {
   const words = useWords(valueWords);
+  const explain = useExplanation();
   const canChange = !useServer()?.readOnly; // as long as that is not known, the server has the say
   const [round, setRound] = useState(0);
-  const [open, setOpen] = useState(null); // {memory} to change it, {} for a new one, {gone: memory} to delete it
+  const [open, setOpen] = useState(null); // {memory} to change it, {} for a new one
   const pages = usePages(
     (after, { signal }) =>
       listValues({ prefix, limit: PAGE, after, app, signal }).then(({ memories, next }) => ({ items: memories, next })),
@@ -34,10 +35,15 @@ export function Values({ query: { prefix, app } }) {
   );
   useTitle(words.title);
   const close = () => setOpen(null);
-  const done = (text) => {
+  const done = (notice) => {
     close();
-    notify({ text });
-    setRound(round + 1);
+    notify(notice);
+    setRound((before) => before + 1);
+  };
+  const change = (work, notice) => work.then(() => done(notice), (problem) => notify({ kind: "failed", text: explain(problem) }));
+  const remove = ({ id, key, namespace: { app } }) => {
+    const restore = () => change(restoreMemory(id, null, { app }), { text: words.restored(key) });
+    change(deleteValue(key, { app }), { text: words.deleted(key), action: { label: words.undo, run: restore } });
   };
   return html`<div class="page">
     <div class="page-head">
@@ -52,25 +58,15 @@ export function Values({ query: { prefix, app } }) {
       html`<${RovingList} class="memories" items=".memory">
         ${pages.items.map(
           (memory) => html`<li key=${memory.id}>
-            <${ValueCard} memory=${memory} canChange=${canChange} onOpen=${setOpen} />
+            <${ValueCard} memory=${memory} canChange=${canChange} onOpen=${setOpen} onDelete=${remove} />
           </li>`,
         )}
       <//>`}
       ${pages.isEmpty && html`<${Empty} title=${prefix || app ? words.nothingFits : words.nothing} />`}
       <${PagesEnd} pages=${pages} />
     </section>
-    ${open && !open.gone &&
-    html`<${ValueDialog} memory=${open.memory} app=${app} onSaved=${() => done(words.saved)} onClose=${close} />`}
-    ${open?.gone &&
-    html`<${Confirmation}
-      title=${words.deleteTitle}
-      label=${words.delete}
-      act=${() => deleteValue(open.gone.key, { app: open.gone.namespace.app })}
-      onDone=${() => done(words.deleted(open.gone.key))}
-      onClose=${close}
-    >
-      <p>${words.deleteWhat(open.gone.key)}</p>
-    <//>`}
+    ${open &&
+    html`<${ValueDialog} memory=${open.memory} app=${app} onSaved=${() => done({ text: words.saved })} onClose=${close} />`}
   </div>`;
 }
 
@@ -100,12 +96,11 @@ function ValueFilters({ prefix, app = "", onChange }) {
   <//>`;
 }
 
-function ValueCard({ memory, canChange, onOpen }) {
+function ValueCard({ memory, canChange, onOpen, onDelete }) {
   const words = useWords(valueWords);
   const id = useId();
-  // A memory may have a key and say it all in its text.
-  const value = memory.value ?? memory.content;
   const own = { "aria-describedby": id };
+  const { value } = memory;
   return html`<article class="card memory" aria-labelledby=${id}>
     <h3 id=${id}>${memory.key}</h3>
     <${LongText} text=${typeof value === "string" ? value : JSON.stringify(value, null, 2)} most=${SHOWN_CHARACTERS} />
@@ -118,7 +113,7 @@ function ValueCard({ memory, canChange, onOpen }) {
     ${canChange &&
     html`<div class="actions">
       <${IconButton} icon="edit" label=${words.change} onClick=${() => onOpen({ memory })} ...${own} />
-      <${IconButton} icon="trash" label=${words.delete} onClick=${() => onOpen({ gone: memory })} ...${own} />
+      <${IconButton} icon="trash" label=${words.delete} onClick=${() => onDelete(memory)} ...${own} />
     </div>`}
   </article>`;
 }

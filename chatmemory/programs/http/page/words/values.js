@@ -23,10 +23,6 @@ export const valueWords = {
   earlierStays: ["The earlier value can still be read.", "旧值仍可读取。"],
   saved: ["Saved.", "已保存。"],
   delete: ["Delete", "删除"],
-  deleteTitle: ["Delete the value?", "删除该键值？"],
-  deleteWhat: [
-    (key) => `“${key}” will have no value. What it had can still be read as of then, until it is forgotten.`,
-    (key) => `“${key}”将不再有值。在被忘记之前，仍可按当时的时间读取旧值。`,
-  ],
   deleted: [(key) => `Deleted: ${key}`, (key) => `已删除：${key}`],
+  restored: [(key) => `Restored: ${key}`, (key) => `已恢复：${key}`],
 };
