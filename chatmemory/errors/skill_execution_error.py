@@ -16,6 +16,7 @@ SkillProblem: TypeAlias = Literal[
     "empty",
     "oversized",
     "raised",
+    "strategy_failed",
 ]
 
 _ADVICE: dict[SkillProblem, str] = {
@@ -31,6 +32,7 @@ _ADVICE: dict[SkillProblem, str] = {
     "empty": "the skill returned no text; it will be tried again later",
     "oversized": "ask the skill for a shorter answer, or raise memory.chat.strategy.maxSummaryCharacters for summaries",
     "raised": "the skill raised an exception; see the cause",
+    "strategy_failed": "the history strategy that runs the skill ended with an exception; see the cause",
 }
 _WORTH_RETRYING: frozenset[SkillProblem] = frozenset(
     {"rate_limited", "unavailable", "timeout", "malformed", "empty"}

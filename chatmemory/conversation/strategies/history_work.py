@@ -116,6 +116,8 @@ class HistoryKeeper:
                 case Success(HistoryWork() as work):
                     step = await self._do(work, seconds).or_raise()
                     summary_ids += step.summary_ids
+                    if step.status == "idle" and summary_ids:
+                        return HistoryReport("done", summary_ids)
                     if step.status != "done" or not step.summary_ids:
                         return evolve(step, summary_ids=summary_ids)
                 case _:  # no work is left, or another process has leased it
@@ -192,7 +194,11 @@ class HistoryKeeper:
     def _do(self, work: HistoryWork, seconds: float) -> Effect[HistoryReport]:
         """Run the strategy and settle the work in any case; a defect of a user's strategy becomes a failure."""
         return (
-            self.strategy.after_add(work.conversation_id)
+            Effect.succeed(work.conversation_id)
+            .bind(
+                self.strategy.after_add
+            )  # so that what it raises, or returns instead of an effect, is a defect
+            .map(_checked)
             .timeout(seconds, self._too_slow)
             .provide(Context.of(ClockTag, self.clock))
             .on_exit(lambda ended: self._settle(work, ended))
@@ -214,7 +220,7 @@ class HistoryKeeper:
             case Failure(Cause((Die(defect), *_))):
                 # Its text may quote the conversation, and the error is logged: the text is only in the cause.
                 raised = SkillExecutionError(
-                    self.settings.skill_id, "raised", type(defect).__name__, cause=defect
+                    self.settings.skill_id, "strategy_failed", type(defect).__name__, cause=defect
                 )
                 return HistoryReport("failed", failure=GenericMemoryError(raised))
             case _:
@@ -245,6 +251,13 @@ class HistoryKeeper:
         doubled = self.settings.retry_seconds * 2.0 ** min(attempts - 1, 30)
         asked = getattr(failure.reason, "retry_after_seconds", None) or 0.0
         return min(max(doubled, asked), LONGEST_WAIT.total_seconds())
+
+
+def _checked(report: object) -> HistoryReport:
+    if not isinstance(report, HistoryReport):
+        msg = f"after_add gives a HistoryReport, not {type(report).__name__}"
+        raise TypeError(msg)
+    return report
 
 
 def _leave_to_lease(error: RepositoryError) -> Effect[None]:

@@ -5,6 +5,7 @@ The strategy decides which messages the summary covers; the repository makes the
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import final
 
 from attrs import frozen
@@ -92,7 +93,8 @@ class SummaryWriter:
         self, do: Do[GenericMemoryError], covers: Sequence[ChatMessage], max_characters: int
     ) -> str:
         request = SkillRequest(tuple(covers), max_characters)
-        text = await do(self.skills.run(self.settings.skill_id, request).alt(GenericMemoryError))
+        run = Effect.succeed(request).bind(partial(self.skills.run, self.settings.skill_id))
+        text = await do(run.alt(GenericMemoryError))
         rejected = _rejection(text, max_characters=max_characters)
         if rejected is not None:
             problem, detail = rejected

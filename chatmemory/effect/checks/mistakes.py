@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import CoroutineType
 from typing import Any, Final, cast
 
@@ -239,6 +240,7 @@ def no_member(owner: str, name: str, known: Iterable[str]) -> str:
 
 def _name(found: object) -> str:
     """Return the name of a class or a function, without the names of the scopes in which it is defined."""
+    found = found.func if isinstance(found, partial) else found
     owner = getattr(found, "__self__", None)
     if isinstance(owner, type):  # a class method, perhaps of a subclass
         return f"{owner.__name__}.{getattr(found, '__name__', '')}"

@@ -4,6 +4,7 @@
 """
 
 import logging
+from functools import partial
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -74,7 +75,8 @@ class SkillExtractor:
     @Effect.gen
     async def _run(self, do: Do[SkillExecutionError], *messages: ChatMessage) -> str:
         answer = await do(
-            self.skills.run(self.settings.skill_id, SkillRequest(messages, MAX_ANSWER_CHARACTERS))
+            Effect.succeed(SkillRequest(messages, MAX_ANSWER_CHARACTERS))
+            .bind(partial(self.skills.run, self.settings.skill_id))
             .exit()
             .bind(self._answered)
         )

@@ -4,13 +4,25 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import cycle
+from types import SimpleNamespace
 from typing import Any, Final
 
 import anyio
 import pytest
 from attrs import evolve
 
-from chatmemory import ChatMemory, Effect, Namespace, NewMessage, Outcome, StrategySettings, Success
+from chatmemory import (
+    ChatMemory,
+    ChatMemoryService,
+    Effect,
+    ManagedRuntime,
+    Namespace,
+    NewMessage,
+    Outcome,
+    StrategySettings,
+    Success,
+)
 from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
@@ -21,6 +33,7 @@ from chatmemory.conversation.strategies.history_work import (
     WORKERS,
 )
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
+from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.conftest import Answer, Desk
@@ -29,6 +42,8 @@ pytestmark = pytest.mark.anyio
 
 EVERY_4 = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1)
 IN_BACKGROUND = StrategySettings(type="summarize", summarize_every_n=4, keep_last=1, execution="background")
+
+IN_TURN = cycle([HistoryReport("done", ("s",)), HistoryReport("idle")])
 
 
 def said(*words: str) -> list[NewMessage]:
@@ -99,8 +114,8 @@ FAILURES: Final[list[tuple[Answer, str]]] = [
     ("x" * 4001, "oversized"),
     ("a\0", "malformed"),
     (SkillExecutionError("conversation-summary", "unavailable"), "unavailable"),
-    (ValueError("cannot summarize: my secret"), "raised"),
-    (asyncio.CancelledError(), "raised"),
+    (ValueError("cannot summarize: my secret"), "strategy_failed"),
+    (asyncio.CancelledError(), "strategy_failed"),
 ]
 
 
@@ -121,6 +136,40 @@ async def test_a_failing_skill_costs_no_message_is_tried_again_and_logged_withou
         assert await view(memory) == ["summary of 3", "d"]
     assert not isinstance(answer, ValueError) or "ValueError" in caplog.text
     assert "my secret" not in caplog.text + str([record.__dict__ for record in caplog.records])
+
+
+def raises(_: str) -> Effect[HistoryReport]:
+    raise LookupError
+
+
+async def is_no_effect(_: str) -> HistoryReport:
+    return HistoryReport("idle")
+
+
+@for_each(
+    ("after_add", "expected"),
+    [
+        (raises, "LookupError"),
+        (is_no_effect, "TypeError"),
+        (lambda _: Effect.succeed(None), "TypeError"),
+        (lambda _: Effect.succeed(next(IN_TURN)), HistoryReport("done", ("s",))),
+    ],
+)
+async def test_a_strategy_of_ones_own_fails_no_add_and_no_report_hides_a_summary(
+    after_add: Any, expected: object
+) -> None:
+    strategy = SimpleNamespace(threshold=WorkThreshold(), after_add=after_add)
+    async with ManagedRuntime(stacks.testing(strategy=strategy)) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+        report = await memory.add_messages("c", said("a")).or_raise()
+        assert await view(memory) == ["a"]
+    failure = report.history.failure
+    if isinstance(expected, HistoryReport):
+        assert report.history == expected
+    else:
+        assert failure is not None
+        assert isinstance(failure.reason, SkillExecutionError)
+        assert (failure.reason.problem, failure.reason.detail) == ("strategy_failed", expected)
 
 
 async def test_pauses_between_attempts_grow_and_are_as_long_as_an_endpoint_asks_for(desk: Desk) -> None:
