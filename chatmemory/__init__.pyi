@@ -1,5 +1,6 @@
 from chatmemory.access.namespace import Namespace as Namespace
 from chatmemory.access.principal import (
+    EVERYBODY as EVERYBODY,
     Granted as Granted,
     Principal as Principal,
     acting_as as acting_as,

@@ -113,10 +113,14 @@ class Principal:
         return self.refusal("write", owner, conversation_id)
 
 
-ANYBODY: Final = Principal(name="", namespace=UNOWNED, granted=None)
-"""The principal outside of every ``acting_as``: a program that is the only user of its store, and has every right."""
+EVERYBODY: Final = Principal(name="", namespace=UNOWNED, granted=None)
+"""The principal with every right, for a program that works on the conversations of all users."""
 
-_acting: ContextVar[Principal] = ContextVar("chatmemory.principal", default=ANYBODY)
+NO_PRINCIPAL: Final = Principal(name="", namespace=UNOWNED, granted=(Granted(UNOWNED),))
+"""The principal outside of every ``acting_as``: it may use the conversations without an owner, and the conversations that it
+creates have none."""
+
+_acting: ContextVar[Principal] = ContextVar("chatmemory.principal", default=NO_PRINCIPAL)
 
 
 @contextmanager
@@ -124,7 +128,7 @@ def acting_as(principal: Principal) -> Generator[None]:
     """Run the block with the rights of *principal*: stores show and change only what these rights allow.
 
     This applies to the effects that are awaited in the block, to the tasks that start in it, and to a
-    ``ThreadRuntime`` that is called in it.
+    ``ThreadRuntime`` that is called in it.  A thread that a pool starts does not inherit it: call ``acting_as`` there.
 
         with acting_as(Principal(name="phone", namespace=ada, granted=(Granted(ada),))):
             await memory.get_messages("trip")
@@ -137,4 +141,4 @@ def acting_as(principal: Principal) -> Generator[None]:
 
 
 principal: Final[Callable[[], Principal]] = _acting.get
-"""Returns the principal of the running code; ``ANYBODY`` outside of every ``acting_as``."""
+"""Returns the principal of the running code; ``NO_PRINCIPAL`` outside of every ``acting_as``."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias, final
 from attrs import evolve, frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
-from chatmemory.access.principal import ANYBODY, Principal
+from chatmemory.access.principal import NO_PRINCIPAL, Principal
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
@@ -143,7 +143,7 @@ def decide_append(
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
-    if principal is not ANYBODY:
+    if principal is not NO_PRINCIPAL or state.owner.user:
         roles: list[Role] = [draft.role for draft in batch.drafts]
         refusal = principal.refusal_to_add(roles, state.owner, state.conversation.conversation_id)
         if refusal is not None:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Principal
+from chatmemory.access.principal import NO_PRINCIPAL, Principal
 
 EventKind: TypeAlias = Literal["conversation", "memory", "item"]
 EventAction: TypeAlias = Literal[
@@ -137,10 +137,10 @@ class Event:
 
     def is_seen_by(self, principal: Principal) -> bool:
         """Return whether *principal* may see the target, and therefore the event."""
-        if principal.granted is None:
-            return True
         if self.kind == "conversation":
             return principal.may("read", self.owner, self.target)
+        if principal is NO_PRINCIPAL or principal.granted is None:
+            return True
         return self.kind == "memory" and principal.namespace.sees(self.owner)
 
     @property

@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint
 from attrs import evolve
 
 from chatmemory.access.namespace import UNOWNED
-from chatmemory.access.principal import ANYBODY, EVERY_ROLE, Principal, acting_as, principal
+from chatmemory.access.principal import EVERY_ROLE, EVERYBODY, Principal, acting_as, principal
 from chatmemory.conversation.changes import decide_removal
 from chatmemory.conversation.history import History
 from chatmemory.conversation.message_repository import (
@@ -104,7 +104,7 @@ class ForksTwice(Broken, breaks="l28_fork_is_guarded"):
 class ForksForWhoeverAsks(Broken, breaks="l28_fork_and_owners"):
     @Effect.gen
     async def fork(self, do: Do[ForkRefusal | RepositoryError], fork: Fork, /) -> Forked:
-        with acting_as(ANYBODY):
+        with acting_as(EVERYBODY):
             return await do(self.inner.fork(fork))
 
 
@@ -440,7 +440,7 @@ class RefusesItsOwnSuccess(Broken, breaks="l12_retry", by_long_program="L12"):
 class ShowsWhatIsOthers(Broken, breaks=["l26_owner", "l26_owner_is_nobody"]):
     @Effect.coroutine
     async def page(self, query: PageQuery) -> Outcome[MessagePage | None, RepositoryError]:
-        with acting_as(ANYBODY):
+        with acting_as(EVERYBODY):
             return await self.inner.page(query)
 
 
@@ -449,7 +449,7 @@ class ListsWhatIsOthers(Broken, breaks="l26_owner"):
     async def conversations(
         self, listing: ConversationListing, /
     ) -> Outcome[tuple[Conversation, ...], RepositoryError]:
-        with acting_as(ANYBODY):
+        with acting_as(EVERYBODY):
             return await self.inner.conversations(listing)
 
 
@@ -461,7 +461,7 @@ class LetsReadersClear(Broken, breaks="l26_owner_grants"):
         history = self.history(conversation_id)
         if not history.entries or not history.state.is_seen_by(principal()):
             return Success(None)
-        with acting_as(ANYBODY):
+        with acting_as(EVERYBODY):
             return await self.inner.clear(conversation_id, now=now, with_branches=with_branches)
 
 

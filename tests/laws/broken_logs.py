@@ -6,7 +6,7 @@ from typing import Any
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Do, Effect, Failure
@@ -85,7 +85,7 @@ class PassingByLog(OtherLog):
 class TellingAllLog(OtherLog):
     @Effect.gen
     async def changes_page(self, do: Do[Any], since: str | None = None, *, limit: int) -> ChangesPage:
-        with acting_as(ANYBODY):
+        with acting_as(EVERYBODY):
             return await do(self.inner.changes_page(since, limit=limit))
 
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
-from chatmemory.access.principal import ANYBODY, READ, Granted, Principal, acting_as
+from chatmemory.access.principal import EVERYBODY, READ, Granted, Principal, acting_as
 from chatmemory.effect import Effect, Layer, Outcome
 from chatmemory.events.event_log import EventLog, KeepsLog
 from chatmemory.laws.kit.under_test import UnderTest
@@ -129,7 +129,7 @@ def _user_of(asked: Any) -> Principal:
     """Return who asks: the user of a namespace, or of what has one; of drafts of several users, nobody in particular."""
     if isinstance(asked, tuple):
         users = {draft.namespace.user for draft in asked}
-        return _reader(Namespace(*users)) if len(users) == 1 else ANYBODY
+        return _reader(Namespace(*users)) if len(users) == 1 else EVERYBODY
     return _reader(asked if isinstance(asked, Namespace) else asked.namespace)
 
 

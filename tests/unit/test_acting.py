@@ -1,9 +1,11 @@
 """For whom code runs: what begins inside of ``acting_as`` acts for the same principal, wherever it runs."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from chatmemory import (
+    EVERYBODY,
     ChatMemoryService,
     ConversationNotFoundError,
     Granted,
@@ -15,7 +17,7 @@ from chatmemory import (
     acting_as,
     principal,
 )
-from chatmemory.access.principal import ANYBODY
+from chatmemory.access.principal import NO_PRINCIPAL
 from chatmemory.effect import Failure
 from chatmemory_layers import stacks
 
@@ -36,7 +38,7 @@ async def test_tasks_that_begin_inside_act_for_the_same_and_outside_nobody_is_na
             inner = await asyncio.gather(who(), who())
         after = await who()
     assert (await task, inner, after, await who()) == ("ada", ["bob", "bob"], "ada", "")
-    assert principal() is ANYBODY
+    assert principal() is NO_PRINCIPAL
 
 
 async def test_several_that_ask_at_once_are_not_mixed_up(tmp_path: Path) -> None:
@@ -61,4 +63,9 @@ def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:
             runtime.run_blocking(add).unwrap()
         with acting_as(BOB):
             assert runtime.run_blocking(look) == Failure(ConversationNotFoundError("c"))
-        assert len(runtime.run_blocking(look).unwrap()) == 1
+        with acting_as(EVERYBODY):
+            assert len(runtime.run_blocking(look).unwrap()) == 1
+            with ThreadPoolExecutor() as pool:  # whose threads do not know who acts
+                assert pool.submit(runtime.run_blocking, look).result() == Failure(
+                    ConversationNotFoundError("c")
+                )

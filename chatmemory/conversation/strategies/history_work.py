@@ -15,7 +15,7 @@ from typing import Final, Self, TypeAlias, final
 import anyio
 from attrs import define, evolve, field, frozen
 
-from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
@@ -102,7 +102,7 @@ class HistoryKeeper:
         if self.settings.execution == "background":
             self._bell.ring()
             return QUEUED
-        with acting_as(ANYBODY), under(None):  # the work is no part of the request that queued it
+        with acting_as(EVERYBODY), under(None):  # the work is no part of the request that queued it
             return await self._work_on(appended.conversation.conversation_id)
 
     async def _work_on(self, conversation_id: str) -> HistoryReport:
@@ -143,7 +143,7 @@ class HistoryKeeper:
         """Work until the bell is closed; a defect is logged and counted, and the work starts again after a poll."""
         while True:
             heard = self._bell.strokes
-            with acting_as(ANYBODY):
+            with acting_as(EVERYBODY):
                 ended = await Effect.promise(self._work).exit().or_raise()
             match ended:
                 case Failure(Cause((Die(defect), *_))):

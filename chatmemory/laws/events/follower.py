@@ -6,7 +6,7 @@ import anyio
 import pytest
 from attrs import define, field
 
-from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.events.event import Event, EventAction
 from chatmemory.events.event_log import EventLog
 from chatmemory.laws.kit.asking import Asker
@@ -47,7 +47,7 @@ class Follower:
         """Read until the end of the log."""
         is_last = False
         while not is_last:
-            with acting_as(ANYBODY):
+            with acting_as(EVERYBODY):
                 page = await self.asker.get(self.log.changes_page(self.cursor, limit=self.page))
             self.cursor, is_last = page.cursor, page.is_last
             self.events += [event for event in page.events if self.asker.space in event.target]
@@ -95,5 +95,5 @@ async def follower(laws: UnderTest, asker: Asker, repository: object, *, page: i
     if log is None:
         msg = f"{type(repository).__name__} has no log: give it one, or say keeps_log = False"
         raise LawBrokenError(msg)
-    with acting_as(ANYBODY):
+    with acting_as(EVERYBODY):
         return Follower(log, asker, await asker.get(log.end()), page)

@@ -6,7 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from chatmemory.access.namespace import UNOWNED, Namespace
-from chatmemory.access.principal import ANYBODY, Granted, Principal, Right, acting_as
+from chatmemory.access.principal import EVERYBODY, NO_PRINCIPAL, Granted, Principal, Right, acting_as
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.effect import Failure
@@ -57,7 +57,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_is_nobody(self) -> None:
-        """L26 owner: without a principal all is allowed, and a new conversation has no owner, so it needs a grant."""
+        """L26 owner: without a principal, what has no owner is allowed and a new conversation has none; it needs a grant."""
         async with self.open() as witness:
             talk, hers = witness.named("a"), witness.named("b")
             await _begin(witness, talk)
@@ -67,7 +67,9 @@ class OwnerLaws(MessageRepositoryUnderTest):
             )
             with acting_as(somebody("ada")):
                 await _begin(witness, hers)
-            await _expect_rights(witness, ANYBODY, hers, {"read", "write", "delete"})
+            await _expect_rights(witness, EVERYBODY, hers, {"read", "write", "delete"})
+            await _expect_rights(witness, NO_PRINCIPAL, talk, {"read", "write", "delete"})
+            await _expect_rights(witness, NO_PRINCIPAL, hers, set())
 
     @law
     async def test_l26_owner_grants(self) -> None:
@@ -134,7 +136,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 async def _begin(witness: Witness, talk: str) -> None:
     """Store three messages, and summarize the first two of them."""
     appended = await witness.get(witness.repository.append(batch(talk, *map(said, "012"))))
-    with acting_as(ANYBODY):  # as the service does, for every principal
+    with acting_as(EVERYBODY):  # as the service does, for every principal
         summary = summary_of(
             talk,
             (await witness.read(talk, "model"))[:2],

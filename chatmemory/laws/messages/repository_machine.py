@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from chatmemory.access.namespace import UNOWNED, Namespace
-from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
+from chatmemory.access.principal import EVERYBODY, NO_PRINCIPAL, Granted, Principal, acting_as
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.conversation.message_repository import (
     ConversationListing,
@@ -69,8 +69,8 @@ BOB = Principal(
     roles=frozenset({"user", "assistant"}),
 )
 """Sees Ada's conversations and those without an owner, and may delete neither."""
-OWNERS = (ANYBODY, ADA, BOB)
-whoever = st.sampled_from((ANYBODY, ANYBODY, ADA, BOB))
+OWNERS = (NO_PRINCIPAL, ADA, BOB)
+whoever = st.sampled_from((EVERYBODY, NO_PRINCIPAL, ADA, BOB))
 
 
 MOST_CONVERSATIONS = 5
@@ -97,6 +97,12 @@ class RepositoryMachine(SideBySide[Witness]):
         self.ids: list[str] = []
         self.sent: dict[str, list[MessageDraft]] = {}
         self.read: dict[tuple[str, int], Observation] = {}
+        self._acting = acting_as(EVERYBODY)  # who reads and compares; a rule may act as somebody else
+        self._acting.__enter__()
+
+    def teardown(self) -> None:
+        """Stop acting."""
+        self._acting.__exit__(None, None, None)
 
     @initialize(names=names, sizes=st.tuples(*[st.sampled_from((4, 5, 0))] * 3))
     def begin_conversations(self, names: tuple[str, ...], sizes: tuple[int, ...]) -> None:
@@ -152,7 +158,7 @@ class RepositoryMachine(SideBySide[Witness]):
         *,
         threshold: WorkThreshold | None = None,
         expected_version: int | None = None,
-        who: Principal = ANYBODY,
+        who: Principal = EVERYBODY,
     ) -> None:
         self.sent[conversation_id] += drafts
         appending = batch(

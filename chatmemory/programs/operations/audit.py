@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.events.audit import AuditEntry, AuditTrailTag
@@ -70,7 +70,7 @@ async def audit_page(
         id_problems("$.target", asked.target, or_none=True),
     )
     query = AuditQuery(limit=asked.limit, after=after, who=asked.who, target=asked.target, since=asked.since)
-    with acting_as(ANYBODY):  # the trail has no owner: a client that may read it reads all of it
+    with acting_as(EVERYBODY):  # the trail has no owner: a client that may read it reads all of it
         entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
     is_last = len(entries) < asked.limit
     return AuditPage(entries, None if is_last else _cursor_behind(entries[-1]))

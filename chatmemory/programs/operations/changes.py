@@ -4,7 +4,7 @@ from typing import Final, final
 
 from attrs import evolve, field, frozen, validators
 
-from chatmemory.access.principal import ANYBODY, acting_as
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, memory_error
 from chatmemory.events.event import Event
@@ -58,7 +58,7 @@ async def told_page(
         grant: what the client may do.
         asked: the cursor, and the most events to examine.
     """
-    with acting_as(ANYBODY if grant.is_main else grant.principal):
+    with acting_as(EVERYBODY if grant.is_main else grant.principal):
         page = await do(log.changes_page(asked.since, limit=asked.limit).alt(memory_error))
     if grant.is_main:
         return page

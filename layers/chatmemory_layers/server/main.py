@@ -201,11 +201,11 @@ class MemoryHost:
     ) -> A:
         import anyio
 
-        from chatmemory.access.principal import ANYBODY, acting_as
+        from chatmemory.access.principal import EVERYBODY, acting_as
         from chatmemory.effect import EffectFailed, ManagedRuntime
         from chatmemory.programs.operations.grant import main_grant
 
-        who = ANYBODY if everybody else main_grant(self.settings().server, name="").principal
+        who = EVERYBODY if everybody else main_grant(self.settings().server, name="").principal
 
         async def in_a_loop() -> Outcome[A, ServiceError]:
             # Without a name: a program that has the store to itself leaves no entry in the audit trail.

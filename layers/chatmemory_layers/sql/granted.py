@@ -3,7 +3,16 @@
 import json
 from collections.abc import Sequence
 
-from chatmemory.access.principal import Granted, Principal
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import NO_PRINCIPAL, Granted, Principal, principal
+
+
+def may_read(conversation_id: str, owner_user: str, owner_app: str) -> bool:
+    """Return whether the current principal may read a conversation of this owner."""
+    who = principal()
+    if who is NO_PRINCIPAL:  # for nearly every read of a program with one user
+        return not owner_user
+    return who.may("read", Namespace(owner_user, owner_app), conversation_id)
 
 
 def readable_grants(principal: Principal) -> Sequence[Granted] | None:

@@ -23,7 +23,7 @@ from chatmemory import (
     StrategySettings,
     Success,
 )
-from chatmemory.access.principal import ANYBODY, Granted, Principal, acting_as
+from chatmemory.access.principal import EVERYBODY, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Append, HistoryWork, MessageDraft, WorkThreshold
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport
 from chatmemory.conversation.strategies.history_work import (
@@ -84,7 +84,7 @@ async def test_work_is_done_for_everybody_whatever_the_rights_of_who_adds_and_of
             with acting_as(Principal(name="importer", namespace=ada, granted=may_write)):
                 report = await memory.add_messages("c", said("a", "b", "c", "d")).or_raise()
                 assert report.history.status == ("done" if settings is EVERY_4 else "queued")
-            with acting_as(ANYBODY):
+            with acting_as(EVERYBODY):
                 await eventually(memory, ["summary of 3", "d"])
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
-from chatmemory.access.principal import principal
+from chatmemory.access.principal import NO_PRINCIPAL, principal
 from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
@@ -110,7 +110,9 @@ def acting(owner: str | None = None) -> str:
             principal may not read are not visible.
     """
     who, value = principal(), "*"
-    if who.granted is not None:
+    if (
+        who.granted is not None and who is not NO_PRINCIPAL
+    ):  # whose calls name the user whose memories they read
         granted = [
             {
                 "user": one.owner.user,

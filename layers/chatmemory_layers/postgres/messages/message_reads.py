@@ -6,7 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import ANYBODY, principal
+from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
 from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
 from chatmemory_layers.sql.columns import from_us, to_us
-from chatmemory_layers.sql.granted import granted_as_json
+from chatmemory_layers.sql.granted import granted_as_json, may_read
 
 # Newest first, so that LIMIT keeps the newest messages; NULL means no limit.
 SELECT_FULL_OLDER: Final = """
@@ -221,7 +221,7 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
 
 def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
     """Return whether the conversation exists and the principal may see it."""
-    return bool(rows) and principal().may("read", owner_of(rows[0]), conversation_id)
+    return bool(rows) and may_read(conversation_id, rows[0]["owner_user"], rows[0]["owner_app"])
 
 
 def _messages(rows: Sequence[Row]) -> Sequence[Row]:
@@ -291,13 +291,14 @@ async def _with_seen_parents(
     connection: Connection, conversations: Sequence[Conversation]
 ) -> tuple[Conversation, ...]:
     """Remove from each branch the name of a parent that the principal may not see."""
-    who = principal()
     parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
-    if who is ANYBODY or not parents:
+    if not parents:
         return tuple(conversations)
     owners = await connection.fetch(SELECT_OWNERS, [*parents])
     seen = {
-        row["conversation_id"] for row in owners if who.may("read", owner_of(row), row["conversation_id"])
+        row["conversation_id"]
+        for row in owners
+        if may_read(row["conversation_id"], row["owner_user"], row["owner_app"])
     }
     return tuple(
         one

@@ -12,11 +12,11 @@ from typing import Any, Final
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import ANYBODY, principal
+from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.conversation.messages import Conversation, ConversationOrder, ForkOrigin
 from chatmemory_layers.sql.columns import END_US, from_us, to_us
-from chatmemory_layers.sql.granted import readable_grants
+from chatmemory_layers.sql.granted import may_read, readable_grants
 
 # ruff: noqa: S608  columns and conditions of this module are put into statements, never values
 
@@ -82,8 +82,7 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
         return None
-    who, owner = principal(), Namespace(*row[-2:])
-    if who is not ANYBODY and not who.may("read", owner, conversation_id):
+    if not may_read(conversation_id, *row[-2:]):
         return None
     return _with_seen_parents(connection, [_conversation(row)])[0]
 
@@ -91,8 +90,7 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
 def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | None:
     """See ``MessageRepository.owner``."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
-    found = None if row is None else Namespace(*row[-2:])
-    return found if found is not None and principal().may("read", found, conversation_id) else None
+    return None if row is None or not may_read(conversation_id, *row[-2:]) else Namespace(*row[-2:])
 
 
 def conversations(
@@ -141,12 +139,11 @@ def _with_seen_parents(
     connection: sqlite3.Connection, conversations: Sequence[Conversation]
 ) -> tuple[Conversation, ...]:
     """Remove from each branch the id of a parent that the current principal may not see."""
-    who = principal()
     parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
-    if who is ANYBODY or not parents:
+    if not parents:
         return tuple(conversations)
     owners = connection.execute(SELECT_OWNERS, (json.dumps([*parents]),)).fetchall()
-    seen = {id_ for id_, *owner in owners if who.may("read", Namespace(*owner), id_)}
+    seen = {id_ for id_, *owner in owners if may_read(id_, *owner)}
     return tuple(
         one
         if one.forked_from is None or one.forked_from.conversation_id in seen

@@ -4,8 +4,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import ANYBODY, principal
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -16,6 +14,7 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sql.granted import may_read
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
@@ -143,8 +142,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
     """Return whether the current principal may see the conversation; the last two columns of *row* are its owner."""
-    who = principal()
-    return who is ANYBODY or who.may("read", Namespace(*row[-2:]), conversation_id)
+    return may_read(conversation_id, *row[-2:])
 
 
 def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
