@@ -58,6 +58,7 @@ from chatmemory.conversation.token_counter import (
     TokenCounterTag as TokenCounterTag,
 )
 from chatmemory.effect import (
+    Delegating as Delegating,
     Do as Do,
     Effect as Effect,
     EffectFailed as EffectFailed,

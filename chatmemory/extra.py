@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from os.path import dirname, isfile
 
-__all__ = ["needed", "needs_extra"]
+__all__ = ["installing", "needed", "needs_extra"]
 
 OURS = {"chatmemory", "chatmemory_layers"}
 
 
 def needed(library: str, *, extra: str) -> str:
     """Return a sentence that says that *library* is missing, and which *extra* of chatmemory installs it."""
-    return f"needs {library}: pip install 'chatmemory-effect[{extra}]'"
+    return f"needs {library}: {installing(extra)}"
+
+
+def installing(extra: str) -> str:
+    """Return the command that installs what *extra* needs: in the folder of the source, if this is imported from there."""
+    is_source = isfile(f"{dirname(dirname(__file__))}/pyproject.toml")  # noqa: PTH113, PTH120  pathlib loads slowly
+    return f"pip install '{'.' if is_source else 'chatmemory-effect'}[{extra}]'"
 
 
 @contextmanager

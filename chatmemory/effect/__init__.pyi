@@ -1,5 +1,6 @@
 from chatmemory.effect.catching import catch as catch
 from chatmemory.effect.context import Context as Context
+from chatmemory.effect.delegating import Delegating as Delegating
 from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect
 from chatmemory.effect.effect_failed import EffectFailed as EffectFailed

@@ -139,6 +139,7 @@ class Plan:
                 outcome: Outcome[Any, Any] = await guard(partial(leaf.open, context))
             except MissingServiceError as missing:
                 missing.name_consumer(_consumer(leaf, missing.key))
+                missing.is_fed_only = any(one.tag.key == missing.key for one, _ in self.built)
                 raise
             if type(outcome) is not Success:
                 raise exception_of(outcome.failure())
@@ -243,7 +244,9 @@ class _Planner:
             self._needs[tag.key] = tag
         elif not tag.has_default:
             available = [*self._given, *place.fed]
-            raise MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)
+            missing = MissingServiceError(tag.key, needed_by=f"layer {leaf.name}", available=available)
+            missing.is_fed_only = tag.key in self._met
+            raise missing
 
     def _merge(self, merge: Merge, place: Place) -> Gives:
         gives: Gives = {}

@@ -42,13 +42,18 @@ class TagOf(Protocol[Id_co, S]):
 
 
 class MissingServiceError(LookupError):
-    """A service was asked for that is not provided: a defect of the wiring, never a typed failure."""
+    """A service was asked for that is not provided: a defect of the wiring, never a typed failure.
+
+    Attributes:
+        is_fed_only: whether a layer gives it to layers that it feeds with ``>>``, and to nothing else.
+    """
 
     def __init__(self, key: str, *, needed_by: str | None = None, available: Iterable[str] = ()) -> None:
         super().__init__(key)
         self.key = key
         self.needed_by = needed_by
         self.available = tuple(available)
+        self.is_fed_only = False
 
     def name_consumer(self, consumer: str) -> None:
         """Add the name of the consumer that needs the service, unless a more precise name is already set."""
@@ -60,12 +65,16 @@ class MissingServiceError(LookupError):
         public = [short_name(key) for key in self.available if _is_public(key)]
         others = len(self.available) - len(public)
         offer = ", ".join(public) + (f"{' and ' * bool(public)}{others} internal" if others else "")
-        like = did_you_mean(name, map(short_name, self.available)).removeprefix(":")
+        like = (
+            "" if self.is_fed_only else did_you_mean(name, map(short_name, self.available)).removeprefix(":")
+        )
         return (
             f"Service not found: {name}{consumer} (available: {offer or 'nothing'});{like} {self._cure(name)}"
         )
 
     def _cure(self, name: str) -> str:
+        if self.is_fed_only:
+            return "`layer >> consumer` gives it to the consumer alone: write layer.feed_keep(consumer) to keep it"
         ready = next((tag.given_by for tag in _tags(Key) if tag.key == self.key and tag.given_by), None)
         layer = ready or f"Layer.succeed({name}, service)"
         if self.needed_by:

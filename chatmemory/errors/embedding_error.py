@@ -59,4 +59,4 @@ class EmbeddingError:
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"
+        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE.get(self.problem, 'see the cause')}"

@@ -69,4 +69,4 @@ class RepositoryError:
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"
+        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE.get(self.problem, 'see the cause')}"

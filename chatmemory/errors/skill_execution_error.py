@@ -58,4 +58,4 @@ class SkillExecutionError:
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
-        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE[self.problem]}"
+        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_ADVICE.get(self.problem, 'see the cause')}"

@@ -61,7 +61,7 @@ def test_a_part_without_its_library_says_what_to_install() -> None:
         kind, message = said[part]
         assert kind == "ModuleNotFoundError", part
         assert message.startswith("needs "), part
-        assert message.endswith(f": pip install 'chatmemory-effect[{extra}]'"), part
+        assert message.endswith(f": pip install '.[{extra}]'"), part  # this is the folder of the source
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert {extra for _, extra in EXTRA_OF.values()} <= set(project["optional-dependencies"])
 

@@ -31,7 +31,7 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
         return service  # a test double, which has every attribute
     for name in (members := _members(key)):
         # Look at the class first, because reading a property of the object may run code.
-        if not hasattr(kind, name) and not hasattr(service, name):
+        if not _has(service, name):
             raise _misfit(key, service)
     if isinstance(service, type) and any(
         isinstance(vars(service).get(name), FunctionType) for name in members
@@ -39,6 +39,27 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
         made = cast("type", service).__name__
         raise TypeError(f"{short_name(tag.key)} names an object, not the class of one: write {made}(...)")
     return service
+
+
+def _has(service: object, name: str) -> bool:
+    """Return whether *service* has a member of its own; a method that it inherits from its Protocol without a body is none."""
+    for owner in type(service).__mro__:
+        if name in vars(owner):
+            return not (getattr(owner, "_is_protocol", False) and _is_without_body(vars(owner)[name]))
+    return hasattr(service, name)
+
+
+def _is_without_body(member: object) -> bool:
+    function = member.fget if isinstance(member, property) else member
+    return isinstance(function, FunctionType) and function.__code__.co_code in _WITHOUT_BODY
+
+
+def _bare() -> None: ...
+def _described() -> None:
+    """Has a docstring."""
+
+
+_WITHOUT_BODY = {_bare.__code__.co_code, _described.__code__.co_code}
 
 
 def require_members(tag: Any, given: Mapping[str, object]) -> None:
@@ -76,14 +97,16 @@ def _interface_name(tag: Any) -> str:
 
 
 def _misfit(tag: Any, service: object) -> TypeError:
-    name, has = short_name(tag.key), dir(service)
+    name, lacking = short_name(tag.key), [member for member in _members(tag) if not _has(service, member)]
+    has = set(dir(service)).difference(lacking)
     missing = [
         f"{member}{did_you_mean(member, has).replace(': did you mean', ' (it has').replace('?', ')')}"
-        for member in _members(tag)
-        if not hasattr(service, member)
+        for member in lacking
     ]
     if hasattr(service, "run_in"):
         cure = f"Layer.effect({name}, effect) gives what an effect makes"
+    elif hasattr(service, "layer") and hasattr(service, "service"):
+        cure = "give its `layer`, or its `service`"
     elif hasattr(service, "__await__"):
         cure = f"Layer.effect({name}, Effect.promise(function)) gives what a coroutine function returns"
     else:

@@ -14,7 +14,7 @@ from chatmemory.effect.build import Built, Plan, make_plan
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.key import TagOf
+from chatmemory.effect.key import MissingServiceError, TagOf
 from chatmemory.effect.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.scope import Scope
@@ -106,6 +106,8 @@ class ManagedRuntime(Generic[R_contra]):
             self._running.add(cancel_scope)
             try:
                 return await running
+            except MissingServiceError as missing:
+                raise self._explained(missing) from None
             finally:
                 self._running.discard(cancel_scope)
                 if self._idle is not None and not self._running:
@@ -123,7 +125,15 @@ class ManagedRuntime(Generic[R_contra]):
 
     async def service(self, tag: TagOf[R_contra, S]) -> S:
         """Return the service of *tag*."""
-        return self._services().get(tag)
+        context = self._services()
+        try:
+            return context.get(tag)
+        except MissingServiceError as missing:
+            raise self._explained(missing) from None
+
+    def _explained(self, missing: MissingServiceError) -> MissingServiceError:
+        missing.is_fed_only = any(leaf.tag.key == missing.key for leaf, _ in self._built)
+        return missing
 
     def child(self, layer: Layer[R2, Any, R_contra]) -> ManagedRuntime[R_contra | R2]:
         """Return a runtime for one request: ``async with runtime.child(request_layer) as request: ...``.

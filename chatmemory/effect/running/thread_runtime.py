@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
+from chatmemory.effect.key import TagOf
 from chatmemory.effect.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A")
 E = TypeVar("E")
+S = TypeVar("S")
 R_contra = TypeVar("R_contra", contravariant=True)
 
 LEAVE_SECONDS: Final = (
@@ -97,6 +99,13 @@ class ThreadRuntime(Generic[R_contra]):
                 "an effect of this runtime would wait for itself here: write `await runtime.run(effect)`"
             )
         return running.begin(effect).wait()
+
+    def service(self, tag: TagOf[R_contra, S]) -> S:
+        """Return the service of *tag*; give its effects to ``run`` or ``run_blocking``.
+
+        It blocks this thread until the layer is built.
+        """
+        return self.run_blocking(Effect.service(tag)).unwrap()
 
     def close(self) -> None:
         """Cancel the effects that are running, release the layer and wait for the thread to end.

@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Final, Protocol, cast
 
+from chatmemory.extra import installing
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory_layers.files.zip_archive import BOMB_BYTES, MAX_RATIO
 
@@ -69,6 +70,4 @@ def _decompressor() -> _Decompressor:
             continue
         made = getattr(found, make)() if make else found.ZstdDecompressor().decompressobj()
         return cast("_Decompressor", made)
-    raise UnreadableHistoryError(
-        "it is compressed with zstd: pip install 'chatmemory-effect[zstd]', or Python 3.14"
-    )
+    raise UnreadableHistoryError(f"it is compressed with zstd: {installing('zstd')}, or Python 3.14")

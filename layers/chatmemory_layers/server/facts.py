@@ -32,6 +32,12 @@ def server_facts(settings: Settings) -> ServerFacts:
     )
 
 
+def place_of(settings: Settings) -> str:
+    """Return where the store is, without its password."""
+    store = server_facts(settings).store
+    return f"{store.backend}, {store.place}" if store.place else store.backend
+
+
 def _store(settings: StoreSettings) -> StoreDescription:
     match settings.backend:
         case "in_memory":

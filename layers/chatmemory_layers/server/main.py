@@ -105,7 +105,8 @@ class MemoryHost:
     def findings(self) -> tuple[Finding, ...]:
         """See ``Host``."""
         from chatmemory.effect import EffectFailed
-        from chatmemory_layers.server.store_doctor import place_of, service_findings
+        from chatmemory_layers.server.facts import place_of
+        from chatmemory_layers.server.store_doctor import service_findings
         from chatmemory_layers.sqlite.engine.store_checks import store_checks
 
         settings = self.settings()

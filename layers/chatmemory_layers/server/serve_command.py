@@ -14,6 +14,7 @@ from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.app import application
 from chatmemory.settings.memory_settings import Settings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
+from chatmemory_layers.server.facts import place_of
 from chatmemory_layers.server.http_connection import ConnectionLimits
 from chatmemory_layers.server.interpreter import suit_many_clients
 from chatmemory_layers.server.listening import open_listener, url_of
@@ -69,7 +70,7 @@ async def _answer(settings: Settings, listener: socket.socket) -> None:
         async with ManagedRuntime(server_stack(settings)) as runtime:
             closing = anyio.Event()
             app = application(runtime, settings.server, closing=closing)
-            click.echo(f"chatmemory is at {url_of(listener)} (Ctrl-C ends it)")
+            click.echo(f"chatmemory is at {url_of(listener)} (store: {place_of(settings)}; Ctrl-C ends it)")
             limits = ConnectionLimits(head_seconds=settings.server.header_seconds)
             suit_many_clients()
             await serve_at(app, listener, closing=closing, limits=limits)

@@ -8,8 +8,6 @@ from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError, ReadError, RepositoryError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.pastchats.past_chats import Finding
-from chatmemory.settings.memory_settings import Settings
-from chatmemory_layers.server.facts import server_facts
 
 Services: TypeAlias = ChatMemoryService | LongTermMemoryService
 
@@ -37,12 +35,6 @@ async def service_findings(
         ),
     ]
     return tuple(told)
-
-
-def place_of(settings: Settings) -> str:
-    """Return where the store is, without its password."""
-    store = server_facts(settings).store
-    return f"{store.backend}, {store.place}" if store.place else store.backend
 
 
 def missing_store(path: str) -> GenericMemoryError:
