@@ -30,9 +30,11 @@ PROGRAMS = {
     for number, program in enumerate(programs_of(page), start=1)
 }
 OF_FRAMEWORKS = {
-    name: program for name, program in PROGRAMS.items() if "chatmemory.integrations." in program[0]
+    name: program
+    for name, program in PROGRAMS.items()
+    if any(name in program[0] for name in ("chatmemory.integrations.", "import FastAPI"))
 }
-"""Those that show an adapter, which need the framework that it is for: tests/integrations runs them."""
+"""Those that need a framework: tests/integrations runs them."""
 OURS = {name: program for name, program in PROGRAMS.items() if name not in OF_FRAMEWORKS}
 
 

@@ -19,6 +19,7 @@ from chatmemory.effect import (
     UnknownReplacementError,
 )
 from chatmemory.effect.layer import UnimplementedError
+from chatmemory.testing import Stub
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
 from tests.effect.wrong_use import (
     Greeter,
@@ -176,6 +177,14 @@ class SilentGreeter:
         return Effect.succeed(name)
 
 
+class GreeterByName(Greeter):
+    """A subclass of the Protocol, which has no bodies."""
+
+
+def ask_greeter(runtime: Any) -> Any:
+    return runtime.service(GreeterTag)
+
+
 async def yields() -> AsyncGenerator[Greeter]:
     yield greeter
 
@@ -212,6 +221,8 @@ MAKING = [
     wrong(lambda: succeed(PoliteGreeter), "class", "PoliteGreeter("),
     wrong(lambda: succeed(5), "lacks greet, leave", "Layer.mock("),
     wrong(lambda: succeed(SilentGreeter()), "it has 'gret'", "add "),
+    wrong(lambda: succeed(GreeterByName()), "lacks greet, leave", "add "),
+    wrong(lambda: succeed(Stub(GreeterTag)), "lacks greet, leave", "`layer`"),
     wrong(lambda: succeed(one), "an effect", "Layer.effect("),
     wrong(lambda: sync(greeter), "takes a function", "lambda: ..."),
     wrong(lambda: sync(answer), "answer", "promise("),
@@ -245,6 +256,15 @@ COMPOSING = [
     wrong(lambda: given.provide(one), "'provide'", "dependency >> layer", AttributeError),
     wrong(lambda: given.build, "'build'", "async with ManagedRuntime(layer)", AttributeError),
     wrong(lambda: use(needs_greeter), "GreeterTag, needed by", ">> the layer", MISSING),
+    wrong(
+        lambda: use(given >> Layer.succeed(One, 1) >> needs_greeter),
+        "GreeterTag",
+        "layer.feed_keep(consumer)",
+        MISSING,
+    ),
+    wrong(
+        lambda: use(given >> needs_greeter, ask_greeter), "GreeterTag", "layer.feed_keep(consumer)", MISSING
+    ),
     wrong(lambda: use(given.replace(layer, succeed(greeter))), "GreeterTag", "leave one", AMBIGUOUS),
 ]
 

@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, MissingServiceError, Reference, Tag
+from chatmemory.effect import (
+    Delegating,
+    Effect,
+    Layer,
+    ManagedRuntime,
+    MissingServiceError,
+    Reference,
+    Success,
+    Tag,
+)
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
+from tests.effect.wrong_use import Greeter, GreeterTag, PoliteGreeter
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
@@ -103,6 +113,19 @@ async def test_a_fake_that_asks_for_its_own_service_goes_around_the_layer() -> N
     stack = journal.layer(1).feed_keep(twice_one())
     assert await services(stack.replace(wrapping(journal)), One, Two) == [11, 22]
     assert journal == ["a1", "around 1", "r1"]
+
+
+class LoudGreeter(Delegating[Greeter]):
+    def greet(self, name: str) -> Effect[str]:
+        return self.inner.greet(name.upper())
+
+
+async def test_a_wrapper_passes_on_what_it_does_not_define() -> None:
+    stack = Layer.succeed(GreeterTag, PoliteGreeter()).replace(LoudGreeter.around(GreeterTag))
+    async with ManagedRuntime(stack) as runtime:
+        greeter = await runtime.service(GreeterTag)
+        assert await greeter.greet("Ann") == await PoliteGreeter().greet("ANN")
+        assert await greeter.leave() == Success(None)
 
 
 async def test_what_the_stack_itself_puts_around_the_layer_stays_outside() -> None:

@@ -77,6 +77,7 @@ def test_serves_who_has_no_event_loop_and_is_built_by_the_first_effect() -> None
     runtime = ThreadRuntime(journal.layer(1), name="一")
     assert journal == []
     assert runtime.run_blocking(One.get()) == Success(1)
+    assert runtime.service(One) == 1
     assert runtime.run_blocking(thread_name()) == Success("一")
     assert runtime.run_blocking(Effect.fail("no")) == Failure("no")
     runtime.close()

@@ -27,7 +27,7 @@ from chatmemory.conversation.message_repository import (
     WorkThreshold,
 )
 from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, Forked, MessagePage
-from chatmemory.effect import Do, Effect, Failure, Outcome, Success
+from chatmemory.effect import Delegating, Do, Effect, Failure, Outcome, Success
 from chatmemory.errors import (
     AppendError,
     ForkRefusal,
@@ -48,14 +48,8 @@ def pattern_of(text: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
 
 
-class Broken(Breaks):
+class Broken(Breaks, Delegating[InMemoryMessageRepository]):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
-
-    def __init__(self, inner: InMemoryMessageRepository) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
 
     def history(self, conversation_id: str) -> History:
         return self.inner.kept.history(conversation_id)

@@ -9,7 +9,7 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 from attrs import evolve
 
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Delegating, Do, Effect
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.items.kept_items import KeptItem
 from chatmemory_layers.in_memory.database import Database
@@ -23,14 +23,8 @@ Items = tuple[StoredItem, ...]
 MOMENT = timedelta(microseconds=1)
 
 
-class BrokenItems(Breaks):
+class BrokenItems(Breaks, Delegating[InMemoryItemRepository]):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
-
-    def __init__(self, inner: InMemoryItemRepository) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
 
     @property
     def rows(self) -> dict[ItemName, KeptItem]:

@@ -9,7 +9,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import Append, Appended, Summary
 from chatmemory.conversation.messages import Conversation
-from chatmemory.effect import Do, Effect, Failure
+from chatmemory.effect import Delegating, Do, Effect, Failure
 from chatmemory.errors import AppendError
 from chatmemory.events.event import Change
 from chatmemory.events.event_log import ChangesPage
@@ -64,12 +64,7 @@ class HasNoLog(Broken, breaks="n1_event"):
     log = None
 
 
-class OtherLog:
-    def __init__(self, inner: InMemoryEventLog) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
+class OtherLog(Delegating[InMemoryEventLog]): ...
 
 
 class PassingByLog(OtherLog):

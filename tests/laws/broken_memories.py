@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Do, Effect, Failure
+from chatmemory.effect import Delegating, Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.laws.kit.samples import START
@@ -36,14 +36,8 @@ Outcomes = tuple[SaveOutcome, ...]
 DAY = timedelta(days=1)
 
 
-class BrokenMemory(Breaks):
+class BrokenMemory(Breaks, Delegating[InMemoryMemoryRepository]):
     """Passes every call on to a sound repository; each subclass gets one of them wrong."""
-
-    def __init__(self, inner: InMemoryMemoryRepository) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
 
     @property
     def table(self) -> KeptMemories:
