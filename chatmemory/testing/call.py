@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from attrs import define
 
@@ -11,6 +11,7 @@ from chatmemory.effect.outcome import Die, Interrupt, Outcome
 
 __all__ = ["Call", "Calls"]
 
+LOOK_SECONDS: Final = 0.001
 Ending: TypeAlias = Outcome[Any, Any] | Die | Interrupt
 
 
@@ -41,6 +42,25 @@ class Calls(list[Call]):
     def methods(self) -> list[str]:
         """The names of the called methods, in order."""
         return [call.method for call in self]
+
+    async def called(self, times: int = 1, *, seconds: float = 10.0) -> None:
+        """Wait until *times* calls have begun.
+
+        Args:
+            times: the number of calls, those before included.
+            seconds: the real time that they have, whatever clock the test uses.
+
+        Raises:
+            TimeoutError: fewer calls have begun by then.
+        """
+        import anyio
+
+        with anyio.move_on_after(seconds):
+            while len(self) < times:  # noqa: ASYNC110  a call may begin in any thread
+                await anyio.sleep(LOOK_SECONDS)
+            return
+        begun = ", ".join(self.methods) or "none"
+        raise TimeoutError(f"{len(self)} calls have begun instead of {times}: {begun}")
 
     def of(self, method: str) -> list[Call]:
         """Return the calls of *method*."""

@@ -61,6 +61,10 @@ class Spy(Generic[Id, S]):
         self.calls = self._part.calls
         self.layer = Layer.effect(tag, Effect.in_context(make), needs=[tag])
 
+    async def called(self, times: int = 1) -> None:
+        """Wait until *times* calls have begun; after 10 s of real time, ``TimeoutError`` says which have."""
+        await self.calls.called(times)
+
     def around(self, service: S, *, clock: Clock | None = None) -> S:
         """Return *service*, wrapped, for tests without layers.
 

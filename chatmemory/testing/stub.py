@@ -70,6 +70,10 @@ class Stub(Generic[Id, S]):
         self.service = cast("S", Double(part, nobody))
         self.layer = Layer.effect(tag, Effect.in_context(make), needs=())
 
+    async def called(self, times: int = 1) -> None:
+        """Wait until *times* calls have begun; after 10 s of real time, ``TimeoutError`` says which have."""
+        await self.calls.called(times)
+
 
 @final
 class _Nobody:

@@ -20,7 +20,7 @@ from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, H
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
 from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
-from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.effect.services.clock import Clock, ClockTag, real_seconds
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
 from chatmemory.input.first_answers import under
@@ -137,7 +137,8 @@ class HistoryKeeper:
                 yield self
             finally:
                 self._bell.close()
-                workers.cancel_scope.deadline = anyio.current_time() + self.settings.timeout_seconds
+                seconds = await real_seconds(self.clock, self.settings.timeout_seconds)
+                workers.cancel_scope.deadline = anyio.current_time() + seconds
 
     async def _keep_working(self) -> None:
         """Work until the bell is closed; a defect is logged and counted, and the work starts again after a poll."""

@@ -10,7 +10,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from weakref import WeakSet
 
 from chatmemory.effect.checks.arguments import require_seconds
 from chatmemory.effect.key import Reference
@@ -69,6 +70,39 @@ class SystemClock:
         await anyio.sleep(max(seconds, 0))
 
 
+class Worker(Protocol):
+    """Does work for one event loop in a thread of its own."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop that waits for the work."""
+        ...
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the loop waits for work."""
+        ...
+
+
+WORKERS: Final[WeakSet[Worker]] = WeakSet()
+"""The workers that a ``TestClock`` waits for."""
+
+LOOK_SECONDS: Final = 0.0002  # real time, between two looks at a worker
+
+
+async def real_seconds(clock: Clock, seconds: float) -> float:
+    """Return for how long a task may wait for others to end: on a ``TestClock`` not at all, once each has run until it waits.
+
+    Args:
+        clock: the clock of the others.
+        seconds: the time that they have on another clock.
+    """
+    if not isinstance(clock, TestClock):
+        return seconds
+    await clock.settle()
+    return 0
+
+
 @final
 class TestClock:
     """A clock that moves only when a test moves it, on asyncio and trio alike.
@@ -81,8 +115,8 @@ class TestClock:
     ...         await clock.advance(1800)  # takes no time
     >>> anyio.run(test_a_reminder_comes_after_half_an_hour)
 
-    Before the clock moves, every task runs until it waits for something.  A task that waits for a thread or a socket
-    counts as waiting: let the test await what that task does before it moves on.
+    Before the clock moves, every task runs until it waits for something, and the threads of SQLite stores finish their
+    work.  A task that waits for another thread or a socket counts as waiting: let the test await what that task does.
     """
 
     __test__ = False  # pytest: not a class of tests
@@ -131,11 +165,11 @@ class TestClock:
             msg = f"time does not run backwards: {seconds}; set_time(instant) sets the time of day"
             raise ValueError(msg)
         end = self._elapsed + round(seconds * NANOSECONDS)
-        await self._settle()
+        await self.settle()
         while self._sleepers and self._sleepers[0][0] <= end:
             self._elapsed, _, awake = heapq.heappop(self._sleepers)
             awake.set()
-            await self._settle()
+            await self.settle()
         self._elapsed = end
 
     async def set_time(self, instant: datetime) -> None:
@@ -153,8 +187,8 @@ class TestClock:
         else:
             await self.advance(span.total_seconds())
 
-    async def _settle(self) -> None:
-        """Let every other task run until it waits for something."""
+    async def settle(self) -> None:
+        """Let every other task run until it waits for something that is no ``Worker``."""
         import asyncio
 
         import anyio.lowlevel
@@ -166,8 +200,14 @@ class TestClock:
             return
         # On asyncio, anyio's function checks only every 100 ms; it and this loop read the same attribute.
         await anyio.lowlevel.checkpoint()
-        while any(_can_run(task) for task in asyncio.all_tasks() if task is not this_task):
-            await anyio.lowlevel.checkpoint()
+        loop = asyncio.get_running_loop()
+        while True:
+            if any(_can_run(task) for task in asyncio.all_tasks() if task is not this_task):
+                await anyio.lowlevel.checkpoint()
+            elif any(worker.loop is loop and worker.is_working for worker in WORKERS):
+                await anyio.sleep(LOOK_SECONDS)
+            else:
+                return
 
 
 def _can_run(task: asyncio.Task[Any]) -> bool:

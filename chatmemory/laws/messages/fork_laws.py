@@ -107,6 +107,10 @@ class ForkLaws(MessageRepositoryUnderTest):
             await expect_the_same_branches("after the parent has lost the message")
             await witness.get(witness.repository.clear(talk, now=START))
             await expect_the_same_branches("after the parent was cleared")
+            await witness.get(witness.repository.clear(branch, now=START))
+            await witness.get(witness.repository.append(batch(branch, said("new"))))
+            described = await witness.get(witness.repository.conversation(branch))
+            expect(described and described.forked_from, None, "the origin of a branch that was cleared")
 
     @law
     async def test_l28_fork_and_its_siblings(self) -> None:
@@ -167,7 +171,7 @@ class ForkLaws(MessageRepositoryUnderTest):
                 with acting_as(who):
                     expect(await witness.read(branch), (), f"what {who.name} reads of Bob's branch")
             with acting_as(ADA):
-                await witness.get(witness.repository.clear(talk, now=START))
+                await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
             with acting_as(DEE):
                 expect((await witness.read(branch))[:2], whole, "what is shared when Ada has cleared hers")
 

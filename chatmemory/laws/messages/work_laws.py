@@ -32,6 +32,8 @@ class WorkLaws(MessageRepositoryUnderTest):
                 repository.append(batch(talk, said("2"), threshold=WorkThreshold(open_count=2)))
             )
             expect(answer.work_is_due, True, "work is due after the second message")
+            answer = await witness.get(repository.append(batch(talk, said("2a"))))
+            expect(answer.work_is_due, True, "work stays queued after an add that asks for none")
             expect(await _claim(witness, talk), HistoryWork(talk, 1, "lease"), "the work")
             for minutes, threshold, expected in (
                 (10, ALWAYS, HistoryWork(talk, 2, "lease")),

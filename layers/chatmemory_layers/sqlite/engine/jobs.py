@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
+from chatmemory.effect.services.clock import WORKERS
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import RequestKey, request_key
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
@@ -75,12 +76,18 @@ class Jobs:
         self.connection = connection
         self._do_group = do_group
         self._most = most
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._post = connection.queue.put
         self._drain_job: Posted = (None, self._drain)
         self._waiting: deque[Job] = deque()  # the loop appends, the thread removes
         self._is_draining = False  # read and set by the loop only, so that no lock is needed
         self._is_alone = True  # likewise: the last group was one job
+        WORKERS.add(self)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the loop waits for a job."""
+        return self._is_draining
 
     def submit(
         self, operation: str, work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
@@ -93,7 +100,7 @@ class Jobs:
             arguments: the positional arguments of *work*.
             named: the keyword arguments of *work*.
         """
-        answer: asyncio.Future[Any] = self._loop.create_future()
+        answer: asyncio.Future[Any] = self.loop.create_future()
         # In the caller's context, so that the work knows on whose behalf it runs.
         self._waiting.append((operation, partial(copy_context().run, work), arguments, named, answer))
         if not self._is_draining:
@@ -101,7 +108,7 @@ class Jobs:
             if self._is_alone:
                 self._post(self._drain_job)
             else:  # one turn of the loop later: the tasks that the last group woke have all submitted by then
-                self._loop.call_soon(self._post, self._drain_job)
+                self.loop.call_soon(self._post, self._drain_job)
         return answer
 
     async def close(self) -> None:
@@ -121,9 +128,9 @@ class Jobs:
                 answers = [_answer_to(job, error) for job in group]
             is_last = not self._waiting
             try:
-                self._loop.call_soon_threadsafe(self._settle, group, answers, is_last)
+                self.loop.call_soon_threadsafe(self._settle, group, answers, is_last)
             except (RuntimeError, MemoryError):
-                tell(self._loop, self._settle, group, answers, is_last)
+                tell(self.loop, self._settle, group, answers, is_last)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
         """On the loop: wake the waiting callers, in one turn of the loop for the whole group."""
