@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory_layers.entry import NEW_OBJECTS
 from tests.past_chats_command import HISTORIES, Agent
 from tests.thorough import rounds
@@ -30,6 +31,13 @@ LONG_FIRST: Final = (
     "formats",
 )
 """The folders whose files take longest: several workers end together where what is left at the end is short."""
+
+
+@pytest.fixture
+def everybody() -> Generator[None]:
+    """Let the test act for everybody: it may use the conversations of all owners."""
+    with acting_as(EVERYBODY):
+        yield
 
 
 @pytest.fixture(params=["asyncio", "trio"])

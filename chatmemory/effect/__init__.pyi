@@ -1,11 +1,10 @@
 from chatmemory.effect.catching import catch as catch
 from chatmemory.effect.context import Context as Context
-from chatmemory.effect.delegating import Delegating as Delegating
 from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect
 from chatmemory.effect.effect_failed import EffectFailed as EffectFailed
 from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
-from chatmemory.effect.layer import Layer as Layer
+from chatmemory.effect.layer import Delegating as Delegating, Layer as Layer
 from chatmemory.effect.layer_errors import (
     AmbiguousServiceError as AmbiguousServiceError,
     LayerCycleError as LayerCycleError,

@@ -204,7 +204,7 @@ def decide_store(
             missing.append(draft.replaces)
         elif draft.is_over or (
             draft.replaces is None
-            and draft.value_key is None
+            and (draft.key is None or draft.value_key is None)
             and (draft.attribute is None or draft.past is not None)
         ):  # nearly every one
             new[name] = draft

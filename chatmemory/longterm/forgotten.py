@@ -40,8 +40,8 @@ class Forgotten:
         if (
             draft.again
             or draft.replaces is not None
-            or draft.value_key is not None
             or not self.concerns(draft)
+            or draft.value_key is not None
         ):
             return False
         return self.sources >= sources_of(draft)

@@ -6,6 +6,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import ManagedRuntime
 from chatmemory.laws.kit.samples import START, batch, said
@@ -17,6 +19,8 @@ from tests.forked import Forked, run_forked
 from tests.http.served import CHATMEMORY
 from tests.patience import PATIENCE_SECONDS
 from tests.thorough import rounds
+
+pytestmark = pytest.mark.usefixtures("everybody")
 
 KILLS = rounds(2, thorough=20)
 

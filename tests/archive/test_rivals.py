@@ -26,6 +26,8 @@ from chatmemory_layers.files.sqlite_tables import rows_of
 from tests.archive.rich_store import export_of
 from tests.for_each import for_each
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 SAMPLES = Path(__file__).parents[1] / "data" / "rivals"
 DOCKER = "Ada deploys with Docker Compose, never with Kubernetes."
 ADA = Namespace("ada")

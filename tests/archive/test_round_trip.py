@@ -16,6 +16,8 @@ from chatmemory.longterm.repository_values import Forgetting
 from tests.archive.conftest import Two
 from tests.archive.rich_store import FORGOTTEN, MEI, export_of, fill, import_into
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 CONVERSATIONS = ("会议", "会议/支", "a/branch", "a/branch/branch", "z/branch", "gone in part", "keeps it all")
 
 

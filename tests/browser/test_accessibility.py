@@ -44,6 +44,7 @@ def _something_to_show(api: Api) -> None:
         {"id": "c", "content": "Ships on Thursdays", "category": "pattern", "memoryType": "short_term"},
         {"id": "d", "content": "没有类别", "sessionId": "talk", "provenance": {"messageIds": ["m1"]}},
     )
+    api.put_value("theme", "dark")
 
 
 def look(page: Page) -> None:
@@ -122,7 +123,6 @@ VIEWS: Final[Mapping[str, tuple[str, Callable[[Page], None]]]] = {
     "the question before forgetting many": ("memories", open_forget_question),
     "values": ("values", look),
     "the dialog for a value": ("values", opening("Change|修改")),
-    "the question before deleting a value": ("values", opening("Delete|删除")),
     "the timeline": ("timeline", look),
     "the timeline as a table": ("timeline", open_table),
     "settings": ("settings", look),

@@ -20,6 +20,8 @@ from chatmemory.longterm.repository_values import Attachment, Forgetting
 from chatmemory_layers.stacks.store_parts import audit_trail
 from tests.contract.conftest import Repositories
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 MEI = Namespace("mei")
 DESK = Namespace("mei", "desk")
 PHONE = Principal(name="phone", namespace=DESK, granted=(Granted(MEI),))

@@ -79,6 +79,7 @@ async def stale(repository: MessageRepository, conversation_id: str) -> list[str
     return [summary_id for summary_id, metadata in found if metadata is not None and metadata.is_stale]
 
 
+@pytest.mark.usefixtures("everybody")
 async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_summary_of_theirs(
     memories: MemoryRepository, repository: MessageRepository
 ) -> None:

@@ -138,5 +138,5 @@ def test_without_a_library_the_cure_is_named(tmp_path: Path, monkeypatch: pytest
     path.write_bytes(compressed(CODEX))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
-    with pytest.raises(UnreadableHistoryError, match=r"pip install 'chatmemory-effect\[zstd\]'"):
+    with pytest.raises(UnreadableHistoryError, match=r"pip install '\.\[zstd\]'"):
         next(FileReader(str(path)).blocks())

@@ -116,6 +116,7 @@ def test_the_command_says_what_is_wrong_and_makes_no_store(tmp_path: Path) -> No
     assert run("--store", tmp_path / "none.db", "--since", "soon").returncode == 2
 
 
+@pytest.mark.usefixtures("everybody")
 @pytest.mark.parametrize(("days", "kept"), [(90, False), (0, True)])
 async def test_what_is_too_old_goes_when_a_server_starts_and_day_by_day(
     tmp_path: Path, days: int, *, kept: bool

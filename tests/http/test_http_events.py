@@ -119,6 +119,7 @@ async def test_what_was_said_before_arrives_first_and_who_was_cut_off_goes_on_wh
         assert await contents(events, 2) == [said[-1], "and then"]
 
 
+@pytest.mark.usefixtures("everybody")
 async def test_what_another_process_says_arrives_and_a_clear_is_an_event_too(
     client: httpx.AsyncClient, store: Path, conversation_id: str
 ) -> None:

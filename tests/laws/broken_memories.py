@@ -308,6 +308,12 @@ class LooksForTheKeyTooEarly(BrokenMemory, breaks="l7_race_for_a_key"):
         return await do(self.inner.store(tuple(evolve(draft, role="user") for draft in drafts)))
 
 
+class RestoresBesideTheValue(BrokenMemory, breaks="t4_one_value", in_service="u1_undo_of_values"):
+    def restore(self, namespace: Namespace, memory_id: str, **_: Any) -> Effect[Memory | None, Any]:
+        self.change(memory_id, superseded_at=None, superseded_by=None)
+        return self.inner.get(namespace, memory_id)
+
+
 class ReplacesWhatIsGone(BrokenMemory, breaks="l7_race_for_a_place"):
     """The memory that is to be replaced is looked up too early."""
 

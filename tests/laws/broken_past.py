@@ -12,7 +12,7 @@ from chatmemory.longterm.memory_history import MemoryHistory
 from tests.laws.broken_memories import BrokenMemory
 
 
-class LeavesTheSuccessorTrue(BrokenMemory, in_service=["u1_undo", "u1_undo_of_values"]):
+class LeavesTheSuccessorTrue(BrokenMemory, in_service="u1_undo"):
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, Any]:

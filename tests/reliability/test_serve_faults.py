@@ -23,6 +23,8 @@ from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import disagreements, true_now
 from tests.thorough import IS_THOROUGH, rounds, thorough
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 CLIENTS: Final = 32
 KILLS: Final = rounds(1, thorough=15)
 LIFE_SECONDS: Final = (

@@ -74,7 +74,7 @@ def test_every_adapter_has_its_extra_in_this_list() -> None:
 
 
 def test_a_library_that_is_too_old_is_named_too_and_a_mistake_of_our_own_is_no_missing_library() -> None:
-    message = r"^needs json: pip install 'chatmemory-effect\[server\]'$"
+    message = r"^needs json: pip install '\.\[server\]'$"
     with pytest.raises(ImportError, match=message) as raised, needs_extra("server"):
         from json import nothing_like_it  # noqa: F401  the point
     assert isinstance(raised.value.__cause__, ImportError)

@@ -58,11 +58,10 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
         async with self.open() as witness:
             user, now = witness.user(), START + 9 * HOUR
             old, new, label = [
-                remembered(
-                    witness.named(name), namespace=user, key="城市", **origin, created_at=START + hour * HOUR
-                )
-                for hour, (name, origin) in enumerate((("old", PUT), ("new", PUT), ("label", {})))
+                remembered(witness.named(name), namespace=user, key="城市", created_at=START + hour * HOUR)
+                for hour, name in enumerate(("old", "new", "label"))
             ]
+            old, new = evolve(old, **PUT), evolve(new, **PUT)
             await witness.store(old, new, label)
             repository = witness.repository
             await witness.get(repository.restore(user, old.id, now=now))

@@ -68,7 +68,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
         """L2 atomic batch: a batch with one memory that cannot be stored fails with its reason and changes nothing."""
         async with self.open() as witness:
             user, named = witness.user(), witness.named
-            one = remembered(named("1"), namespace=user, key="city", dedup_key=dedup_key("1"))
+            one = remembered(named("1"), namespace=user, key="city", dedup_key=dedup_key("1"), **PUT)
             await witness.store(one, remembered(named("2"), namespace=user))
             ids = [named(name) for name in "12345"]
             before = await witness.observe(user, ids=ids, instants=INSTANTS)

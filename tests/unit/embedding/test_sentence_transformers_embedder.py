@@ -81,6 +81,6 @@ async def test_without_a_model_there_are_no_vectors_and_a_warning(caplog: pytest
 async def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
-    with pytest.raises(EffectFailed, match=r"pip install 'chatmemory-effect\[local\]'"):
+    with pytest.raises(EffectFailed, match=r"pip install '\.\[local\]'"):
         async with opened("all-MiniLM-L6-v2"):
             pytest.fail("it opened")

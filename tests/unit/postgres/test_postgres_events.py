@@ -17,6 +17,7 @@ MEI = Namespace("mei")
 PHONE = Principal(name="phone", namespace=MEI, granted=(Granted(MEI),))
 
 
+@pytest.mark.usefixtures("everybody")
 async def test_what_has_no_event_is_not_stored(own_dsn: str) -> None:
     async with connected(own_dsn) as connection, open_messages(own_dsn) as messages:
         memories = PostgresMemoryRepository(messages.database)

@@ -206,6 +206,7 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
         id_,
         namespace=namespace,
         key=key,
+        **PUT,
         session_id=session,
         tags=(key, app),
         terms=f"{key} {app}",

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from chatmemory import ConversationListing, Fork, ItemName, ItemPut, Namespace, Provenance
-from chatmemory.access.principal import Granted, Principal, Right, acting_as
+from chatmemory.access.principal import EVERYBODY, Granted, Principal, Right, acting_as
 from chatmemory.effect import Effect, Failure, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
@@ -71,9 +71,10 @@ async def kept(
         await memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
         with under(RequestKey(user=ADA.user, name=made_id("k"), request="r", now=NOW)):
             await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
-    await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
-    await repository.append(batch(TALK, "4", is_due=True)).or_raise()
+    with acting_as(EVERYBODY):
+        await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     with acting_as(owner_of(ADA)):
+        await repository.append(batch(TALK, "4", is_due=True)).or_raise()
         await repository.fork(Fork(TALK, "branch", None, NOW)).or_raise()
     items, name = PostgresItemRepository(database), ItemName(("a", "b"), "k")
     await items.write((ItemPut(name, '"u"'),), now=NOW - timedelta(1)).or_raise()

@@ -307,6 +307,7 @@ BEGIN SELECT RAISE(ABORT, 'no room for events'); END
 """
 
 
+@pytest.mark.usefixtures("everybody")
 async def test_what_has_no_event_is_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "chat.db"
     async with open_repository(path) as repository, open_memories(path) as memories:

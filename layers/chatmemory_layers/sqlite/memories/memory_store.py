@@ -167,7 +167,9 @@ def store(
     decision = decide_store(drafts, {}, ())
     forgotten = _forgotten(transaction, drafts)
     needs_facts = any(map(forgotten.concerns, drafts)) or any(
-        draft.replaces is not None or draft.value_key is not None or draft.attribute is not None
+        draft.replaces is not None
+        or draft.attribute is not None
+        or (draft.key is not None and draft.value_key is not None)
         for draft in drafts
     )
     if needs_facts or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):

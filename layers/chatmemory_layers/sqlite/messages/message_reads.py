@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import NO_PRINCIPAL, principal
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -14,7 +16,6 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sql.granted import may_read
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
@@ -142,7 +143,10 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
     """Return whether the current principal may see the conversation; the last two columns of *row* are its owner."""
-    return may_read(conversation_id, *row[-2:])
+    who = principal()
+    if who is NO_PRINCIPAL:  # nearly always
+        return not row[-2]
+    return who.may("read", Namespace(*row[-2:]), conversation_id)
 
 
 def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:

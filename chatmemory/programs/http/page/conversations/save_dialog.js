@@ -18,7 +18,8 @@ import { chosenForm, DEFAULTS, editedForm, failedForm, filledForm, newMemoryOf, 
 /** *said* is `{role, content, sessionId, provenance}`: a message, and where it stands. */
 export function SaveDialog({ said, onClose }) {
   const words = useWords(saveWords);
-  const defaults = { ...(useServer()?.saveForm ?? DEFAULTS), defaultKeys: words.defaultKeys };
+  const defaultKeys = { user: words.ofUser, assistant: words.ofAssistant };
+  const defaults = { ...(useServer()?.saveForm ?? DEFAULTS), defaultKeys };
   const [form, setForm] = useState(() => openedForm(said, defaults));
   const [saving, setSaving] = useState({ isBusy: false });
   const remember = useRemember();

@@ -4,10 +4,8 @@ import { savingWords } from "./saving.js";
 
 export const saveWords = {
   ...savingWords,
-  defaultKeys: [
-    { user: "user input", assistant: "AI reply" },
-    { user: "用户输入", assistant: "AI回复" },
-  ],
+  ofUser: ["user input", "用户输入"],
+  ofAssistant: ["AI reply", "AI回复"],
   title: ["Save to long-term memory", "保存到长期记忆"],
   loading: ["Looking for what is worth remembering …", "正在智能提取…"],
   extracted: ["Filled in from the message; change whatever you like.", "已根据消息预填，可随意修改。"],
