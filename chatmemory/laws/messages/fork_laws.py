@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 import anyio
+from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
@@ -170,8 +171,10 @@ class ForkLaws(MessageRepositoryUnderTest):
             for who in (ADA, CAI):
                 with acting_as(who):
                     expect(await witness.read(branch), (), f"what {who.name} reads of Bob's branch")
-            with acting_as(ADA):
-                await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
+            reads_his = Granted(Namespace("bob"), rights=frozenset({"read"}))
+            with acting_as(evolve(ADA, granted=(*(ADA.granted or ()), reads_his))):
+                cleared = await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
+            expect(cleared and cleared.still_shared_by, (branch,), "what Ada may not clear")
             with acting_as(DEE):
                 expect((await witness.read(branch))[:2], whole, "what is shared when Ada has cleared hers")
 
