@@ -176,10 +176,6 @@ class ThreadRuntime(Generic[R_contra]):
 
 _NOTHING: Final[Effect[None]] = Effect.succeed(None)
 
-# Development mode replaces the method, and asks who looks at the failures that it returns.  Those of the thread may come when
-# the task that waited for them is cancelled.
-_run: Final = ManagedRuntime[Any].run
-
 
 class _Call(Generic[A]):
     """An effect that runs in the thread, as its caller sees it."""
@@ -278,7 +274,7 @@ class _Running(Generic[R_contra]):
                 if not self._is_open and not self._is_ending:
                     await self._runtime.__aenter__()
                     self._is_open = True
-        return await _run(self._runtime, effect)
+        return await self._runtime.run(effect)
 
     def begin(self, effect: Effect[A, E, R_contra]) -> _Call[Outcome[A, E]]:
         """Start *effect* in the thread, in the caller's context."""
