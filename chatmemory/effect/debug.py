@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import currentframe
+from inspect import CO_COROUTINE, currentframe
 from types import FrameType
 from typing import Any, Final, TypeAlias
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.layer import Leaf
+from chatmemory.effect.running.runtime import ManagedRuntime
+from chatmemory.effect.running.thread_runtime import ThreadRuntime
 from chatmemory.effect.stream.stream import Stream
 
 __all__ = ["EffectWarning", "disable", "enable", "is_enabled"]
 
+KERNEL: Final = "chatmemory.effect"
 OURS: Final = ("chatmemory", "chatmemory_layers")
 Line: TypeAlias = tuple[str, int]
 
@@ -60,10 +63,31 @@ _newest: Final[dict[int, Line | None]] = {}
 """The id of the newest effect, and the line that made it."""
 
 
+def _is_returned_to_the_kernel() -> bool:
+    """Return whether a function is running that the kernel has called for its effect, as that of ``bind``."""
+    frame, is_called = currentframe(), False
+    while frame is not None:
+        is_kernel, is_coroutine = (
+            _module(frame).startswith(KERNEL),
+            bool(frame.f_code.co_flags & CO_COROUTINE),
+        )
+        if is_kernel and (is_called or is_coroutine):
+            return True
+        if is_coroutine:
+            return False
+        is_called = is_called or not is_kernel
+        frame = frame.f_back
+    return False
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
 def _line() -> Line | None:
     """Return the line outside chatmemory that led here; None if there is none."""
     frame: FrameType | None = currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in OURS:
+    while frame is not None and _module(frame).partition(".")[0] in OURS:
         frame = frame.f_back
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
@@ -76,7 +100,8 @@ _PLAIN_KINDS: Final = frozenset({_kind_of(Effect.succeed(None)), _kind_of(Effect
 def _make(self: Effect[Any, Any, Any], source: object, kind: int, function: object) -> None:
     _init(self, source, kind, function)
     _newest.clear()
-    _newest[id(self)] = _line()
+    if not _is_returned_to_the_kernel():
+        _newest[id(self)] = _line()
 
 
 def _delete(self: Effect[Any, Any, Any]) -> None:
@@ -98,16 +123,15 @@ def _using(plain: Callable[..., Any]) -> Callable[..., Any]:
     return use
 
 
+_USING: Final[Mapping[type, tuple[str, ...]]] = {
+    Effect: ("__await__", "run_in"),
+    Leaf: ("__init__",),
+    Stream: ("__init__",),
+    ManagedRuntime: ("run", "run_sync"),
+    ThreadRuntime: ("run", "run_blocking"),
+}
 _WATCHING: Final[tuple[tuple[type, str, Any], ...]] = (
     (Effect, "__init__", _make),
     (Effect, "__del__", _delete),
-    *(
-        (owner, name, _using(vars(owner)[name]))
-        for owner, name in (
-            (Effect, "__await__"),
-            (Effect, "run_in"),
-            (Leaf, "__init__"),
-            (Stream, "__init__"),
-        )
-    ),
+    *((owner, name, _using(vars(owner)[name])) for owner, names in _USING.items() for name in names),
 )

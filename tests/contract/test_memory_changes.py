@@ -11,7 +11,7 @@ from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, VECTORS, dedup_key, remembered
+from chatmemory.laws.memories.memory_samples import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -159,6 +159,19 @@ async def test_nothing_ends_by_the_attribute_of_what_brings_its_past(memories: M
     later = note("2", "住在上海", attribute="residence", created_at=START + DAY, past=Past())
     assert await memories.store((later,)).or_raise() == (Stored("2"),)
     assert [whole.memory.superseded_at for whole in await memories.whole(limit=9).or_raise()] == [None, None]
+
+
+async def test_of_the_values_of_a_key_the_newest_is_true_also_when_one_brings_its_past(
+    memories: MemoryRepository,
+) -> None:
+    of_city = partial(note, key="城市", **PUT)
+    await memories.store((of_city("1"),)).or_raise()
+    older = of_city("2", created_at=START - DAY, past=Past())
+    assert await memories.store((older,)).or_raise() == (Stored("2", superseded_by="1"),)
+    newer = of_city("3", created_at=START + DAY, past=Past())
+    assert await memories.store((newer,)).or_raise() == (Stored("3", superseded=("1",)),)
+    ends = [whole.memory.superseded_at for whole in await memories.whole(limit=9).or_raise()]
+    assert ends == [START + DAY, START, None]
 
 
 async def test_a_draft_that_brings_its_past_is_told_apart_like_any_other(memories: MemoryRepository) -> None:

@@ -59,28 +59,6 @@ async def test_a_value_replaces_that_of_its_key_in_the_very_namespace_and_no_lab
     assert await listed(memories) == ["newest", "of another key", "of an app", "label"]
 
 
-async def test_a_value_belongs_to_the_very_namespace_and_the_very_key(
-    memories: MemoryRepository,
-) -> None:
-    city = partial(remembered, key="城市", **PUT)
-    await memories.store(
-        (
-            city("b", "上海", namespace=MING),
-            remembered("c", "杭州", key="城市", namespace=MING, created_at=LATER),
-            city("d", "成都", namespace=EXCEL),
-            city("e", "南京", namespace=MING, key="城"),
-        )
-    ).or_raise()
-    for namespace, content in ((MING, "上海"), (EXCEL, "成都")):
-        value = await memories.value(namespace, "城市").or_raise()
-        assert value is not None
-        assert value.content == content
-    assert await memories.retire(MING, "城市", now=LATER).or_raise()
-    assert await listed(memories) == ["c", "e", "d"]
-    assert not await memories.retire(MING, "城市", now=LATER + HOUR).or_raise()
-    assert (await stored(memories, "b")).superseded_at == LATER
-
-
 async def test_no_truth_ends_before_it_began_and_what_will_be_true_is_true_now(
     memories: MemoryRepository,
 ) -> None:
