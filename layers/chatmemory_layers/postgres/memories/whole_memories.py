@@ -32,8 +32,10 @@ SELECT memory_key, version, replaced_at_us, content, key, value, category, tags,
     path
 FROM memory_version WHERE user_key = $1 AND memory_key = ANY ($2::uuid[]) ORDER BY memory_key, version
 """
+# A value that brings its past may have been superseded when it was stored.
 SET_PAST: Final = """
-UPDATE atomic_memory SET last_used_at_us = $3, use_count = $4, superseded_at_us = $5, superseded_by = $6, version = $7
+UPDATE atomic_memory SET last_used_at_us = $3, use_count = $4, version = $7,
+    superseded_at_us = coalesce($5, superseded_at_us), superseded_by = coalesce($6, superseded_by)
 WHERE user_key = $1 AND memory_id = $2
 """
 INSERT_CONTENT: Final = """
