@@ -195,13 +195,9 @@ def test_a_conversation_is_read_from_its_start_and_behind_its_end_there_is_nothi
 
 
 def test_turns_of_one_number_stay_together(past: SqlitePromptRepository, chats: Chats) -> None:
-    keep(past, talk("c1", "a", "b", "c"))
-    resumed = [
-        evolve(turn, source="/resumed", content_hash=turn.content_hash[::-1])
-        for turn in talk("c1", "A", "B", "C", "D")
-    ]
-    index(past, resumed, state("/resumed"))
-    assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c", "C"], ["D"]]
+    turns = talk("c1", "a", "A", "b", "B", "c")
+    keep(past, [evolve(turn, turn_index=place // 2) for place, turn in enumerate(turns)])
+    assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c"]]
 
 
 def test_an_unknown_conversation_and_what_is_no_cursor_are_refused(chats: Chats) -> None:

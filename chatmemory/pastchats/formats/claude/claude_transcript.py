@@ -210,12 +210,16 @@ class ClaudeTranscript:
         parent = self.session or stem or self.reader.path
         session = parent
         agent = json_text(record.get("agentId"))
+        if not agent and record.get("isSidechain") is True and stem.startswith("agent-"):
+            agent = stem
         if agent:
-            session = f"agent-{agent.removeprefix('agent-')}"
+            own = f"agent-{agent.removeprefix('agent-')}"
+            if parent == own and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
+                parent = folder[1]
+            # Agents of two sessions may have the same short id.
+            session = own if parent == own else f"{parent}/{own}"
         elif record.get("isSidechain") is True:
-            if stem.startswith("agent-"):
-                session = stem
-            elif parent in self.survey.main_sessions:
+            if parent in self.survey.main_sessions:
                 session = f"{parent}/{self.root(record, uuid)}"
         elif parent_tool := json_text(record.get("parent_tool_use_id")):
             session = f"{parent}/{parent_tool}"
@@ -227,8 +231,6 @@ class ClaudeTranscript:
 
     def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
         """Return a conversation whose first record is *record*."""
-        if parent == session and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
-            parent = folder[1]
         metadata: JsonObject = {
             "title": self.survey.titles.get(session, ""),
             "git_branch": json_text(record.get("gitBranch")),

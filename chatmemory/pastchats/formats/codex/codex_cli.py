@@ -25,7 +25,7 @@ class CodexCli:
     """The reader of rollout files; the docstring of this module describes them."""
 
     name: str = "codex_cli"
-    version: int = 1
+    version: int = 2
     has_global_ids: bool = True
     known_roots: tuple[KnownRoot, ...] = tuple(
         KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))

@@ -72,7 +72,9 @@ _ROLES: Final[Mapping[str, Role]] = {
 _SAID_ON_SCREEN: Final[Mapping[str, Role]] = {"user_message": "user", "agent_message": "assistant"}
 _SAID_IN_ITEMS: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessage": "assistant"}
 
-_NAME: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl?", re.IGNORECASE)
+_UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_NAME: Final = re.compile(rf"rollout-.+?-({_UUID})(?:_({_UUID}))?\.jsonl?", re.IGNORECASE)
+"""The name of a file: the session, and the segment if the file continues the session."""
 _ID: Final = re.compile(r"[\w.:-]{20,}")
 """An id with the length of a UUID or of an id of the API; a shorter id is unique in its session at most."""
 
@@ -142,6 +144,8 @@ class CodexRollout:
     reader: HistoryReader
     streams: Mapping[Role, Stream]
     session: str = ""
+    segment: str = ""
+    turns: int = 0
     project: str = ""
     model: str = ""
     metadata: dict[str, Json] = field(factory=dict[str, Json])
@@ -152,6 +156,8 @@ class CodexRollout:
 
     def parsed(self) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and the records that could not be read."""
+        if (named := _NAME.fullmatch(self.reader.name)) is not None:
+            self.segment = named[2] or ""
         for record in _records(self.reader):
             if isinstance(record, HistoryIssue):
                 yield record
@@ -188,7 +194,7 @@ class CodexRollout:
         """Read the session's id, folder and origin from its first record; a fork also repeats the record of its parent."""
         if self.session:
             return
-        self.session = first_text(meta, "id", "session_id")
+        self.session = self.unnamed() if self.segment else first_text(meta, "id", "session_id")
         self.project = json_text(meta.get("cwd")) or self.project
         self.metadata = {
             "git_branch": json_text(json_object(meta.get("git")).get("branch")),
@@ -280,12 +286,15 @@ class CodexRollout:
         mark = hash(native_id + suffix)
         is_id = _ID.fullmatch(native_id) is not None and mark not in self.ids
         self.ids.add(mark)
+        self.turns += 1
+        # A segment says "continue" again: without an id of its own, that is not the turn of another segment.
+        fallback = f"{self.segment}/{self.turns}" if self.segment else None
         yield PromptTurn(
             conversation_id=f"codex_cli:{self.session or self.unnamed()}",
             role=role,
             content=text,
             kind=kind,
-            native_id=native_id + suffix if is_id else None,
+            native_id=native_id + suffix if is_id else fallback,
             timestamp=instant_of(when),
             project=self.project,
             metadata=without_blanks({**self.metadata, "model": self.model if role == "assistant" else ""}),
