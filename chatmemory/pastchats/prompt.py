@@ -67,6 +67,11 @@ class PromptFilter:
 EVERYTHING: Final = PromptFilter()
 
 
+def is_undone(prompt: Prompt) -> bool:
+    """Return whether *prompt* was taken back: rolled back, rewound or reverted, with what answered it."""
+    return prompt.metadata.get("on_current_path") is False
+
+
 def source_of(prompt: Prompt) -> str:
     """Return the place of *prompt*: source and turn number."""
     return f"{prompt.source}#{prompt.turn_index}"

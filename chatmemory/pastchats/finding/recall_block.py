@@ -42,6 +42,7 @@ from chatmemory.pastchats.finding.recall_echo import (
 )
 from chatmemory.pastchats.finding.telling_turns import telling
 from chatmemory.pastchats.finding.verdicts import own_words
+from chatmemory.pastchats.prompt import is_undone
 from chatmemory.text.shown_text import one_line, shortened, shown
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def source_line(hit: PromptHit) -> str:
     # A file may hold several conversations, each with a turn of this number.
     if conversation and conversation not in prompt.source:
         told.append(f"conversation {_harmless(one_line(shown(prompt.conversation_id), 120))}")
+    if is_undone(prompt):
+        told.append("undone")
     if hit.also_in:
         others = len(hit.also_in)
         told.append(f"also in {others} other conversation{'' if others == 1 else 's'}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from chatmemory.pastchats.prompt import conversation_of, source_of
+from chatmemory.pastchats.prompt import conversation_of, is_undone, source_of
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
 def _about(prompt: Prompt) -> str:
     when = "undated" if prompt.timestamp is None else f"{prompt.timestamp:%Y-%m-%d %H:%M}"
     who = prompt.role if prompt.speaker is None else prompt.speaker
-    parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else [])]
+    parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else []),
+             *(["undone"] if is_undone(prompt) else [])]  # fmt: skip
     return " · ".join(shown(part) for part in parts if part)
 
 

@@ -13,7 +13,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
+from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams, undone
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
@@ -44,7 +44,8 @@ class CodexCli:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
-        return CodexRollout(reader, streams(reader)).parsed()
+        said = streams(reader)
+        return CodexRollout(reader, said, undone=undone(reader, said)).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:

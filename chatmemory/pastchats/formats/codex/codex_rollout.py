@@ -11,6 +11,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.codex.codex_text import said_in, text_of_output, text_of_reasoning
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -152,6 +153,10 @@ class CodexRollout:
     ids: set[int] = field(factory=set[int])
     answer: PromptTurn | None = None
     """The answer that is held back until its tool calls are known."""
+    undone: frozenset[int] = frozenset()
+    """The numbers of the questions that were rolled back, with what follows each; counted from 1."""
+    asked: int = 0
+    standing: list[int] = field(factory=list[int])
     calls: list[JsonObject] = field(factory=list[JsonObject])
 
     def parsed(self) -> Iterator[Parsed]:
@@ -177,6 +182,8 @@ class CodexRollout:
             role, stream, content = _shown(payload)
             if role is not None and self.streams.get(role) == stream:
                 yield from self.message(payload, role, content, record.get("timestamp"))
+            elif payload.get("type") == "thread_rolled_back" and isinstance(count := payload.get("num_turns"), int):
+                del self.standing[max(len(self.standing) - count, 0) :]
         elif kind == "session_meta":
             self.begin(payload)
         elif kind == "turn_context":
@@ -281,6 +288,9 @@ class CodexRollout:
         """Yield a turn, unless *text* is blank."""
         if not text.strip():
             return
+        if role == "user" and kind == "typed":
+            self.asked += 1
+            self.standing.append(self.asked)
         native_id = json_text(item.get("id"))
         # Ids that were made unreadable, or that an imitation of Codex gives to every item, do not count as ids.
         mark = hash(native_id + suffix)
@@ -297,8 +307,24 @@ class CodexRollout:
             native_id=native_id + suffix if is_id else fallback,
             timestamp=instant_of(when),
             project=self.project,
-            metadata=without_blanks({**self.metadata, "model": self.model if role == "assistant" else ""}),
+            metadata=without_blanks(
+                {
+                    **self.metadata,
+                    "model": self.model if role == "assistant" else "",
+                    "on_current_path": False if self.asked in self.undone else None,
+                }
+            ),
         )
+
+
+def undone(reader: HistoryReader, streams: Mapping[Role, Stream]) -> frozenset[int]:
+    """Return the numbers of the questions that were rolled back."""
+    if not holds(reader, b"thread_rolled_back"):
+        return frozenset()
+    rollout = CodexRollout(reader, streams)
+    for _ in rollout.parsed():
+        pass
+    return frozenset(range(1, rollout.asked + 1)).difference(rollout.standing)
 
 
 def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:

@@ -64,7 +64,7 @@ class LineFormat:
             words.
         session_of: returns the id of the conversation when no record holds it, given the path; "" for the path
             itself.
-        link: returns the position of a record in a tree, None for no position; an abandoned branch is left out.
+        link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
             None: the records of this format are a list.
     """
 
@@ -100,9 +100,9 @@ class LineFormat:
                 yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
                 continue
             place = self.link(record) if self.link is not None else None
-            if place is not None and place[0] in left:
-                continue
             read = self.read(record, session)
+            if isinstance(read, Line) and place is not None and place[0] in left:
+                read = evolve(read, facts={**read.facts, "on_current_path": False})
             if isinstance(read, UnknownRecord):
                 yield read
             elif read is not None:

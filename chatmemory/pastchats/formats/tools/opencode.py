@@ -62,7 +62,7 @@ class OpenCode:
     """Reads sessions of opencode."""
 
     name = "opencode"
-    version = 2
+    version = 3
     has_global_ids = False
     known_roots: Sequence[KnownRoot] = OPENCODE_ROOTS + tuple(
         KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
@@ -97,7 +97,8 @@ class OpenCode:
         """Yield the turns of the session."""
         head = read_head(reader)
         if head.records and "record" in json_object(head.records[0]):
-            yield from _rows(reader)
+            row: dict[str, Json] = {}
+            yield from _turns(_rows(reader, row), row, reader.path)
             return
         session: dict[str, Json] = {}
         is_export = False
@@ -130,17 +131,10 @@ class _Message:
     parts: Sequence[JsonObject]
 
 
-def _rows(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of a session in rows: the session, then its messages, each with one of its parts."""
-    about: JsonObject = {}
-    native_id = reader.path
+def _rows(reader: HistoryReader, about: dict[str, Json]) -> Iterator[_Message | HistoryIssue | UnknownRecord]:
+    """Yield the messages of a session in rows: the session, put into *about*, then each message with one of its parts."""
     info: JsonObject = {}
     parts: list[JsonObject] = []
-
-    def message() -> Iterator[Parsed]:
-        if info:
-            yield from _turns(iter((_Message(info, parts),)), about, native_id)
-
     for found in json_lines(reader):
         if isinstance(found, HistoryIssue):
             yield found
@@ -148,17 +142,18 @@ def _rows(reader: HistoryReader) -> Iterator[Parsed]:
         row = json_object(found.value)
         kind = json_text(row.get("record"))
         if kind == "session":
-            native_id = json_text(row.get("id")) or native_id
-            about = {**row, "parentID": row.get("parent_id")}
+            about |= {**row, "parentID": row.get("parent_id")}
         elif kind == "part":
             if row.get("message_id") != info.get("id"):
-                yield from message()
+                if info:
+                    yield _Message(info, parts)
                 info, parts = {**json_object(row.get("message")), "id": row.get("message_id")}, []
             if row.get("part") is not None:
                 parts.append(json_object(row.get("part")))
         else:
             yield UnknownRecord(kind or "(none)")
-    yield from message()
+    if info:
+        yield _Message(info, parts)
 
 
 def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:
@@ -224,13 +219,19 @@ def _one(reader: HistoryReader, relative: str) -> JsonObject | HistoryIssue:
 
 
 def _turns(
-    messages: Iterator[_Message | HistoryIssue], about: JsonObject, native_id: str
+    messages: Iterator[_Message | HistoryIssue | UnknownRecord], about: JsonObject, fallback: str
 ) -> Iterator[Parsed]:
+    is_undone = False
     for message in messages:
-        if isinstance(message, HistoryIssue):
+        if not isinstance(message, _Message):
             yield message
             continue
         info = message.info
+        revert = json_object(about.get("revert"))
+        is_first = bool(revert) and info.get("id") == revert.get("messageID")
+        # From a part on, only the rest of this message was reverted.
+        is_kept = not is_undone and not (is_first and not revert.get("partID"))
+        is_undone = is_undone or is_first
         role = _ROLES.get(json_text(info.get("role")))
         if role is None:
             yield UnknownRecord(f"role {info.get('role')}")
@@ -241,7 +242,7 @@ def _turns(
         model = json_object(info.get("model"))
         yield from content_turns(
             content,
-            conversation_id=f"opencode:{native_id}",
+            conversation_id=f"opencode:{json_text(about.get('id')) or fallback}",
             role="summary" if is_summary else role,
             kind=kind,
             native_id=json_text(info.get("id")) or None,
@@ -255,6 +256,7 @@ def _turns(
                     "model": first_said(info.get("modelID"), model.get("modelID"))
                     if role == "assistant"
                     else "",
+                    "on_current_path": None if is_kept else False,
                     "error": json_object(json_object(info.get("error")).get("data")).get("message"),
                 }
             ),
