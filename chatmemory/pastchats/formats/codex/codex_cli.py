@@ -17,6 +17,7 @@ from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, C
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
+from chatmemory.pastchats.formats.shapes.questions import Questions
 
 
 @final
@@ -45,7 +46,7 @@ class CodexCli:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
         said = streams(reader)
-        return CodexRollout(reader, said, undone=undone(reader, said)).parsed()
+        return CodexRollout(reader, said, questions=Questions(undone(reader, said))).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:

@@ -22,6 +22,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.json_walk import End, walk
+from chatmemory.pastchats.formats.shapes.questions import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
 ENVELOPES: Final = frozenset(
@@ -153,10 +154,7 @@ class CodexRollout:
     ids: set[int] = field(factory=set[int])
     answer: PromptTurn | None = None
     """The answer that is held back until its tool calls are known."""
-    undone: frozenset[int] = frozenset()
-    """The numbers of the questions that were rolled back, with what follows each; counted from 1."""
-    asked: int = 0
-    standing: list[int] = field(factory=list[int])
+    questions: Questions = field(factory=Questions)
     calls: list[JsonObject] = field(factory=list[JsonObject])
 
     def parsed(self) -> Iterator[Parsed]:
@@ -183,7 +181,7 @@ class CodexRollout:
             if role is not None and self.streams.get(role) == stream:
                 yield from self.message(payload, role, content, record.get("timestamp"))
             elif payload.get("type") == "thread_rolled_back" and isinstance(count := payload.get("num_turns"), int):
-                del self.standing[max(len(self.standing) - count, 0) :]
+                self.questions.take_back(count)
         elif kind == "session_meta":
             self.begin(payload)
         elif kind == "turn_context":
@@ -289,8 +287,7 @@ class CodexRollout:
         if not text.strip():
             return
         if role == "user" and kind == "typed":
-            self.asked += 1
-            self.standing.append(self.asked)
+            self.questions.ask()
         native_id = json_text(item.get("id"))
         # Ids that were made unreadable, or that an imitation of Codex gives to every item, do not count as ids.
         mark = hash(native_id + suffix)
@@ -311,7 +308,7 @@ class CodexRollout:
                 {
                     **self.metadata,
                     "model": self.model if role == "assistant" else "",
-                    "on_current_path": False if self.asked in self.undone else None,
+                    "on_current_path": False if self.questions.is_undone else None,
                 }
             ),
         )
@@ -324,7 +321,7 @@ def undone(reader: HistoryReader, streams: Mapping[Role, Stream]) -> frozenset[i
     rollout = CodexRollout(reader, streams)
     for _ in rollout.parsed():
         pass
-    return frozenset(range(1, rollout.asked + 1)).difference(rollout.standing)
+    return rollout.questions.taken_back()
 
 
 def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:

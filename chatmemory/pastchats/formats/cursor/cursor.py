@@ -47,8 +47,9 @@ class Cursor:
     name: str = "cursor"
     version: int = 1
     has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = (
-        KnownRoot("~/.cursor/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt")),
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
+        for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
     )
 
     def claim(self, head: Head, /) -> Claim | None:

@@ -14,9 +14,11 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_values import json_object, without_blanks
+from chatmemory.pastchats.formats.shapes.questions import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
 
@@ -66,6 +68,8 @@ class LineFormat:
             itself.
         link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
             None: the records of this format are a list.
+        begin: stores facts about the whole file, from files near it.
+        undo: the type of a record that takes back questions, and the function that returns how many; None: there is none.
     """
 
     name: str
@@ -73,6 +77,8 @@ class LineFormat:
     read: Callable[[JsonObject, Session], Read]
     session_of: Callable[[str], str] = lambda _path: ""
     link: Callable[[JsonObject], Link | None] | None = None
+    begin: Callable[[HistoryReader, Session], None] = lambda _reader, _session: None
+    undo: tuple[str, Callable[[JsonObject], int]] | None = None
     version: int = 1
     has_global_ids: bool = False
     known_roots: Sequence[KnownRoot] = ()
@@ -86,8 +92,17 @@ class LineFormat:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and an issue for each damage."""
+        questions = Questions()
+        if self.undo is not None and holds(reader, self.undo[0].encode()):
+            for _ in self._parsed(reader, questions):
+                pass
+            questions = Questions(questions.taken_back())
+        yield from self._parsed(reader, questions)
+
+    def _parsed(self, reader: HistoryReader, questions: Questions) -> Iterator[Parsed]:
         left = frozenset[str]() if self.link is None else _left_branches(reader, self.link)
         session = Session()
+        self.begin(reader, session)
         fallback = self.session_of(reader.path) or reader.path
         calls: list[JsonObject] = []
         for found in json_lines(reader):
@@ -101,8 +116,13 @@ class LineFormat:
                 continue
             place = self.link(record) if self.link is not None else None
             read = self.read(record, session)
-            if isinstance(read, Line) and place is not None and place[0] in left:
-                read = evolve(read, facts={**read.facts, "on_current_path": False})
+            if self.undo is not None and record.get("type") == self.undo[0]:
+                questions.take_back(self.undo[1](record))
+            if isinstance(read, Line):
+                if read.role == "user" and read.kind == "typed" and read.content.text:
+                    questions.ask()
+                if questions.is_undone or (place is not None and place[0] in left):
+                    read = evolve(read, facts={**read.facts, "on_current_path": False})
             if isinstance(read, UnknownRecord):
                 yield read
             elif read is not None:
