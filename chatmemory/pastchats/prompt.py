@@ -1,7 +1,7 @@
 """``Prompt``: a stored turn; ``PromptFilter``: selects turns."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
@@ -63,6 +63,9 @@ class PromptFilter:
     since: datetime | None = None
     until: datetime | None = None
 
+
+CLOCK_SKEW: Final = timedelta(minutes=5)
+"""How far the clocks of two machines may differ.  A turn that is dated later than that from now is never the newest."""
 
 EVERYTHING: Final = PromptFilter()
 

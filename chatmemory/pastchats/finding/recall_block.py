@@ -43,7 +43,7 @@ from chatmemory.pastchats.finding.recall_echo import (
 from chatmemory.pastchats.finding.telling_turns import telling
 from chatmemory.pastchats.finding.verdicts import own_words
 from chatmemory.pastchats.prompt import is_undone
-from chatmemory.text.shown_text import one_line, shortened, shown
+from chatmemory.text.shown_text import local_time, one_line, shortened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +130,8 @@ def source_line(hit: PromptHit) -> str:
     prompt = hit.prompt
     told: list[str] = []
     if prompt.timestamp is not None:
-        told.append(prompt.timestamp.date().isoformat())
+        date, zone = local_time(prompt.timestamp, "%Y-%m-%d")
+        told.append(date if zone == "UTC" else f"{date} {zone}")
     if prompt.project:
         told.append(_harmless(one_line(shown(prompt.project), 80)))
     _, _, native = prompt.conversation_id.partition(":")

@@ -26,7 +26,8 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from types import ModuleType
@@ -35,6 +36,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk, torn
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
@@ -46,7 +48,6 @@ FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
 MOST_COMPLAINTS: Final = 3
 LOCK_SECONDS: Final = 2.0
 PRIVATE: Final = 0o077
-CLOCK_SKEW: Final = timedelta(minutes=5)
 ROOM_OF_FILE: Final = 0.5
 """The part of its own size that a file may need in addition: for a log, or an index of words that is merged."""
 
@@ -87,7 +88,7 @@ SELECT_UNREAD = """
 SELECT source_path, substr(issue, 11) FROM prompt_sources
 WHERE status = 'skipped' AND issue LIKE 'not_read: %' ORDER BY source_path
 """
-COUNT_LATER = "SELECT count(*), min(source_path), max(timestamp) FROM prompts WHERE timestamp > :now"
+COUNT_LATER = "SELECT count(*), min(source_path), max(timestamp) FROM prompts WHERE timestamp > :now AND timestamp < ':'"
 SELECT_TEXTS = "SELECT id, content, text_hash FROM prompts"
 
 _CORRUPT: Final = 11
@@ -320,9 +321,11 @@ def _unread(examined: Examined) -> Iterator[Seen]:
 
 def _later(examined: Examined) -> Iterator[Seen]:
     now = instant_text(datetime.now(UTC) + CLOCK_SKEW)
-    count, source, latest = examined.connection.execute(COUNT_LATER, {"now": now}).fetchone()
+    count, source, latest = 0, "", ""
+    with suppress(sqlite3.Error, examined.native.Error):  # D002 tells of the damage
+        count, source, latest = examined.connection.execute(COUNT_LATER, {"now": now}).fetchone()
     if count:
-        message = f"{count} turns are dated in the future, up to {latest} ({source} ...); they count as said now"
+        message = f"{count} turns are dated in the future, up to {latest} ({source} ...); they are never the newest"
         yield "warning", message, "check the clock of the machine that wrote them"
 
 

@@ -9,6 +9,11 @@ from typing import Final
 
 # ruff: noqa: S608  the conditions are constants
 
+IN_TIME: Final = """
+CASE WHEN timestamp > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+5 minutes') AND timestamp < ':' THEN NULL ELSE timestamp END
+"""
+"""The time of a turn; NULL for one in the future, which is a mistake and orders nothing."""
+
 _NUMBER: Final = """
 UPDATE prompts SET turn_index = ordered.number, place = ordered.place
 FROM (
@@ -16,7 +21,7 @@ FROM (
         PARTITION BY conversation_id ORDER BY reached, source_path, place, id
     ) - 1 AS number
     FROM (
-        SELECT id, conversation_id, source_path, coalesce(place, turn_index) AS place, max(timestamp) OVER (
+        SELECT id, conversation_id, source_path, coalesce(place, turn_index) AS place, max({said_at}) OVER (
             PARTITION BY conversation_id, source_path ORDER BY coalesce(place, turn_index), id
         ) AS reached
         FROM prompts
@@ -29,7 +34,7 @@ FROM (
 WHERE prompts.id = ordered.id AND (prompts.turn_index, prompts.place) IS NOT (ordered.number, ordered.place)
 """
 NUMBER_STAGED: Final = _NUMBER.format(
-    which="SELECT conversation_id FROM staging.staged_turns WHERE fate IN ('new', 'updated', 'moved')"
+    said_at=IN_TIME, which="SELECT conversation_id FROM staging.staged_turns WHERE fate IN ('new', 'updated', 'moved')"
 )
 
 # Until this step, a subagent's conversation had a short id, which agents of other sessions have too.
@@ -42,7 +47,7 @@ WHERE conversation_id >= 'claude_code:agent-' AND conversation_id < 'claude_code
 ORDER_STATEMENTS: Final = (
     "ALTER TABLE prompts ADD COLUMN place INTEGER",
     NAME_AGENTS,
-    _NUMBER.format(which="SELECT conversation_id FROM prompts"),
+    _NUMBER.format(said_at=IN_TIME, which="SELECT conversation_id FROM prompts"),
 )
 """The statements that give the conversations of an existing file one order."""
 
