@@ -120,7 +120,9 @@ class PastChatsLive:
         wanted = min(limit * HITS_PER_EXCHANGE, MOST_HITS)
         searched = self._searching.search(query, which=which, limit=wanted, is_left_out=is_left_out)
         found = await do(searched)
-        exchanges = await do(self._exchanges(found, prompt_terms(query), limit=limit, is_left_out=is_left_out))
+        exchanges = await do(
+            self._exchanges(found, prompt_terms(query), limit=limit, is_left_out=is_left_out)
+        )
         block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
         return PastRecall(
             text=block.text,

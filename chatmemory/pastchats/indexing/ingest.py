@@ -196,7 +196,9 @@ class Ingest:
         self.tally.not_histories += 1
         detail = "" if issue is None else issue.detail or _in_words(issue.code)
         self._note(kept_name(file.source), "no_history", detail=detail)
-        noted = None if issue is None else f"{NOT_READ}{issue.detail}" if issue.code == "not_read" else issue.code
+        noted = (
+            None if issue is None else f"{NOT_READ}{issue.detail}" if issue.code == "not_read" else issue.code
+        )
         await do(self._commit(evolve(self._skipped(file, noted), also=reader.also)))
 
     def _skipped(self, file: HistoryFile, issue: str | None) -> SourceState:
@@ -222,9 +224,7 @@ class Ingest:
         read_by: HistoryFormat,
     ) -> None:
         reading = SourceReading(
-            Drafting(
-                kept_name(file.source), read_by, self.options, self.redaction, self.files.repository_of
-            ),
+            Drafting(kept_name(file.source), read_by, self.options, self.redaction, self.files.repository_of),
             reader,
         )
         unchanged = 0

@@ -109,7 +109,8 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
             return _failed(outcome.failure(), described)
         told = outcome.unwrap()
         return types.CallToolResult(
-            content=[types.TextContent(text=within_limit(told.text))], structured_content=unstructure(told.value)
+            content=[types.TextContent(text=within_limit(told.text))],
+            structured_content=unstructure(told.value),
         )
 
     async def list_prompts(

@@ -21,7 +21,13 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.stores.sqlite_stores import KNOWN_TABLES, NEWER_TABLE, STORES, SqliteStore, text_at
+from chatmemory.pastchats.formats.stores.sqlite_stores import (
+    KNOWN_TABLES,
+    NEWER_TABLE,
+    STORES,
+    SqliteStore,
+    text_at,
+)
 from chatmemory_layers.files.folder_search import Found
 from chatmemory_layers.files.write_ahead_log import with_log
 

@@ -77,7 +77,9 @@ antigravity: Final = LineFormat(
     read=_read,
     session_of=_session_of,
     known_roots=tuple(
-        KnownRoot(f"~/.gemini/{folder}", ("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*"))
+        KnownRoot(
+            f"~/.gemini/{folder}", ("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*")
+        )
         for folder in ("antigravity-cli", "antigravity", "antigravity-ide")
     ),
 )

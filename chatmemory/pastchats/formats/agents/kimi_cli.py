@@ -42,7 +42,9 @@ _SILENT: Final = re.compile(
 
 
 def _claim(record: JsonObject, path: str) -> Claim | None:
-    if (kind := json_text(record.get("type"))) in _SAID or (kind == "config.update" and "modelAlias" in record):
+    if (kind := json_text(record.get("type"))) in _SAID or (
+        kind == "config.update" and "modelAlias" in record
+    ):
         return Claim(95, f"a record of type {kind}")
     role = json_text(record.get("role"))
     if role in {"_checkpoint", "_usage", "_system_prompt"}:
@@ -117,7 +119,9 @@ def _begin(reader: HistoryReader, session: Session) -> None:
     state = None if found is None else reader.sibling("../../state.json")
     if found is None or state is None:
         return
-    about = json_object(next((walked[1] for walked in walk(state) if not isinstance(walked, HistoryIssue)), None))
+    about = json_object(
+        next((walked[1] for walked in walk(state) if not isinstance(walked, HistoryIssue)), None)
+    )
     session.project = first_said(about.get("cwd"), about.get("workDir"))
     session.facts["title"] = about.get("title")
     session.facts["parent_session"] = found[1] if found[2] != "main" else ""

@@ -244,7 +244,11 @@ class ClaudeTranscript:
         metadata: JsonObject = {
             "title": self.survey.titles.get(session, ""),
             "git_branch": json_text(record.get("gitBranch")),
-            "parent_session": parent if parent != session else self.forked_from if self.forked_from != session else "",
+            "parent_session": parent
+            if parent != session
+            else self.forked_from
+            if self.forked_from != session
+            else "",
             "agent_id": agent,
         }
         return Place(session, metadata=dict(without_blanks(metadata)))

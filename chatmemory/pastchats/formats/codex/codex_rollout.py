@@ -180,7 +180,9 @@ class CodexRollout:
             role, stream, content = _shown(payload)
             if role is not None and self.streams.get(role) == stream:
                 yield from self.message(payload, role, content, record.get("timestamp"))
-            elif payload.get("type") == "thread_rolled_back" and isinstance(count := payload.get("num_turns"), int):
+            elif payload.get("type") == "thread_rolled_back" and isinstance(
+                count := payload.get("num_turns"), int
+            ):
                 self.questions.take_back(count)
         elif kind == "session_meta":
             self.begin(payload)

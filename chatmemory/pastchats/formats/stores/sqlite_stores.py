@@ -55,7 +55,6 @@ CURSOR_ROOTS: Final = tuple(
 )
 
 
-
 def text_at(message: object, path: str) -> str | int | None:
     """Return the first value at *path* in a message of Protocol Buffers: a text, or a number; SQL's ``protobuf(blob, '5.1')``."""
     if not isinstance(message, bytes):
@@ -99,7 +98,6 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
 
 _BUBBLES: Final = "b.key >= 'bubbleId:' || {id} || ':' AND b.key < 'bubbleId:' || {id} || ';'"
 _COMPOSER: Final = "CAST((SELECT value FROM cursorDiskKV WHERE key = 'composerData:' || :id) AS TEXT)"
-
 
 
 def _opencode_2(sessions: str) -> SqliteStore:

@@ -316,7 +316,11 @@ def _texts(examined: Examined) -> Iterator[Seen]:
 
 def _unread(examined: Examined) -> Iterator[Seen]:
     for source, detail in examined.connection.execute(SELECT_UNREAD).fetchall():
-        yield "warning", f"not read: {source}: {detail}", "export its chats with its tool, then index the file"
+        yield (
+            "warning",
+            f"not read: {source}: {detail}",
+            "export its chats with its tool, then index the file",
+        )
 
 
 def _later(examined: Examined) -> Iterator[Seen]:
@@ -325,7 +329,9 @@ def _later(examined: Examined) -> Iterator[Seen]:
     with suppress(sqlite3.Error, examined.native.Error):  # D002 tells of the damage
         count, source, latest = examined.connection.execute(COUNT_LATER, {"now": now}).fetchone()
     if count:
-        message = f"{count} turns are dated in the future, up to {latest} ({source} ...); they are never the newest"
+        message = (
+            f"{count} turns are dated in the future, up to {latest} ({source} ...); they are never the newest"
+        )
         yield "warning", message, "check the clock of the machine that wrote them"
 
 

@@ -34,7 +34,8 @@ FROM (
 WHERE prompts.id = ordered.id AND (prompts.turn_index, prompts.place) IS NOT (ordered.number, ordered.place)
 """
 NUMBER_STAGED: Final = _NUMBER.format(
-    said_at=IN_TIME, which="SELECT conversation_id FROM staging.staged_turns WHERE fate IN ('new', 'updated', 'moved')"
+    said_at=IN_TIME,
+    which="SELECT conversation_id FROM staging.staged_turns WHERE fate IN ('new', 'updated', 'moved')",
 )
 
 # Until this step, a subagent's conversation had a short id, which agents of other sessions have too.
