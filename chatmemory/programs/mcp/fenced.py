@@ -9,7 +9,6 @@ from attrs import evolve
 from chatmemory.context.chat_context import ContextMessage
 from chatmemory.context.recalled_block import (
     CLOSING,
-    MEMORIES_NOTICE,
     memory_line,
     message_line,
     recalled_block,
@@ -77,27 +76,6 @@ def shortest(memory: Memory) -> Memory:
     return evolve(memory, content=_short(memory.content))
 
 
-def memories_block(memories: Sequence[Memory], chance: Random) -> str:
-    """Return *memories* as a fenced block, one line for each; ``""`` for no memories.
-
-    Args:
-        memories: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    return fenced(memory_lines(memories), MEMORIES_NOTICE, chance)
-
-
-def turns_block(turns: Sequence[Prompt], chance: Random, *, notice: str = TURNS_NOTICE) -> str:
-    """Return *turns* of past chats as a fenced block, one line for each, with its source; ``""`` for no turns.
-
-    Args:
-        turns: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-        notice: the sentence above the fence, which says what the block holds.
-    """
-    return fenced(turn_lines(turns), notice, chance)
-
-
 def turn_lines(turns: Sequence[Prompt]) -> list[str]:
     """Return a line for each of *turns*; a long text is shortened."""
     return [
@@ -105,26 +83,14 @@ def turn_lines(turns: Sequence[Prompt]) -> list[str]:
     ]
 
 
-def messages_block(messages: Sequence[ChatMessage], chance: Random) -> str:
-    """Return stored *messages* as a fenced block, one line for each; ``""`` for no messages.
-
-    Args:
-        messages: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    lines = [message_line(evolve(message, content=_short(message.content))) for message in messages]
-    return fenced(lines, CONVERSATION_NOTICE, chance)
+def message_lines(messages: Sequence[ChatMessage]) -> list[str]:
+    """Return a line for each of the stored *messages*; a long text is shortened."""
+    return [message_line(evolve(message, content=_short(message.content))) for message in messages]
 
 
-def said_block(messages: Sequence[ContextMessage], chance: Random) -> str:
-    """Return the *messages* of a context as a fenced block, one line for each; ``""`` for no messages.
-
-    Args:
-        messages: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    lines = [said_line(message.id, message.role, _short(message.content)) for message in messages]
-    return fenced(lines, CONVERSATION_NOTICE, chance)
+def said_lines(messages: Sequence[ContextMessage]) -> list[str]:
+    """Return a line for each of the *messages* of a context; a long text is shortened."""
+    return [said_line(message.id, message.role, _short(message.content)) for message in messages]
 
 
 def fenced(lines: Sequence[str], notice: str, chance: Random) -> str:

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias, final
 
 from attrs import evolve, field, frozen, validators
 
+from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import (
@@ -25,7 +26,6 @@ from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, Prom
 from chatmemory.pastchats.prompt import source_of
 from chatmemory.programs.mcp.fenced import (
     BLOCK_TOKENS,
-    MEMORIES_NOTICE,
     TURNS_NOTICE,
     fenced,
     fitting,

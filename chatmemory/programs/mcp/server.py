@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from chatmemory.extra import needs_extra
 
@@ -108,10 +108,10 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         if not isinstance(outcome, Success):
             return _failed(outcome.failure(), described)
         told = outcome.unwrap()
-        return types.CallToolResult(
-            content=[types.TextContent(text=within_limit(told.text))],
-            structured_content=unstructure(told.value),
-        )
+        text, value = within_limit(told.text), cast("dict[str, Any]", unstructure(told.value))
+        if text != told.text and "text" in value:
+            value["text"] = text
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=value)
 
     async def list_prompts(
         context: RequestContext, _: types.PaginatedRequestParams | None

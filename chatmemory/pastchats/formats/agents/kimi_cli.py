@@ -15,12 +15,12 @@ from attrs import evolve
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, UnknownRecord
+from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
+from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_values import first_said, json_object, json_objects, json_text
-from chatmemory.pastchats.formats.reading.json_walk import walk
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {
@@ -119,17 +119,11 @@ def _begin(reader: HistoryReader, session: Session) -> None:
     state = None if found is None else reader.sibling("../../state.json")
     if found is None or state is None:
         return
-    about = json_object(
-        next((walked[1] for walked in walk(state) if not isinstance(walked, HistoryIssue)), None)
-    )
+    head = read_head(state)
+    about = json_object(head.document or next(iter(head.records), None))
     session.project = first_said(about.get("cwd"), about.get("workDir"))
     session.facts["title"] = about.get("title")
     session.facts["parent_session"] = found[1] if found[2] != "main" else ""
-
-
-def _taken_back(record: JsonObject) -> int:
-    count = record.get("count")
-    return count if isinstance(count, int) else 0
 
 
 kimi_cli: Final = LineFormat(
@@ -138,7 +132,7 @@ kimi_cli: Final = LineFormat(
     read=_read,
     session_of=_session_of,
     begin=_begin,
-    undo=("context.undo", _taken_back),
+    undo=("context.undo", "count"),
     known_roots=(
         KnownRoot("~/.kimi/sessions", ("*/*/context*.jsonl",)),
         KnownRoot("~/.config/kimi/sessions", ("*/*/context*.jsonl",)),

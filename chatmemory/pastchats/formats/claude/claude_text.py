@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS, words_and_notes
@@ -33,20 +33,16 @@ class ClaudeParts:
         tool_calls: ``{name, id}`` of each.
     """
 
-    words: tuple[str, ...]
-    asides: tuple[str, ...]
-    thoughts: tuple[str, ...]
-    tool_results: tuple[str, ...]
-    tool_calls: tuple[JsonObject, ...]
+    words: list[str] = field(factory=list[str])
+    asides: list[str] = field(factory=list[str])
+    thoughts: list[str] = field(factory=list[str])
+    tool_results: list[str] = field(factory=list[str])
+    tool_calls: list[JsonObject] = field(factory=list[JsonObject])
 
 
 def parts_of(content: Json) -> ClaudeParts:
     """Split the ``content`` of a message, which is a string or a list of blocks, into its parts."""
-    words: list[str] = []
-    asides: list[str] = []
-    thoughts: list[str] = []
-    results: list[str] = []
-    calls: list[JsonObject] = []
+    parts = ClaudeParts()
     items = json_items(content)
     for item in (content,) if isinstance(content, str) else items:
         block = json_object(item)
@@ -55,17 +51,17 @@ def parts_of(content: Json) -> ClaudeParts:
         if kind == "text" and text.strip():
             own, notes = words_and_notes(text)
             if notes and own:
-                asides.append(notes)
-                words.append(own)
+                parts.asides.append(notes)
+                parts.words.append(own)
             else:
-                (asides if len(items) > 1 and HARNESS.match(text) else words).append(text)
+                (parts.asides if len(items) > 1 and HARNESS.match(text) else parts.words).append(text)
         elif kind == "thinking" and (thought := json_text(block.get("thinking"))).strip():
-            thoughts.append(thought)
+            parts.thoughts.append(thought)
         elif kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
-            calls.append({"name": json_text(block.get("name")), "id": json_text(block.get("id"))})
+            parts.tool_calls.append({"name": json_text(block.get("name")), "id": json_text(block.get("id"))})
         elif kind.endswith("tool_result") and (result := _text_of_result(block.get("content"))).strip():
-            results.append(result)
-    return ClaudeParts(tuple(words), tuple(asides), tuple(thoughts), tuple(results), tuple(calls))
+            parts.tool_results.append(result)
+    return parts
 
 
 def _text_of_result(content: Json) -> str:

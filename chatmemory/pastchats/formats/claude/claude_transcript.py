@@ -28,50 +28,16 @@ from chatmemory.pastchats.formats.reading.json_values import (
 )
 from chatmemory.pastchats.prompt import TurnKind
 
-NO_TURNS: Final = frozenset(
-    {
-        "agent-color",
-        "agent-listing-delta",
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "atis-latch",
-        "artifact-autoreact-ledger",
-        "artifact-comment-monitor",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "continued-in",
-        "control_request",
-        "control_response",
-        "cost-state",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "frame-link",
-        "history-suppression",
-        "last-prompt",
-        "marble-origami-commit",
-        "marble-origami-snapshot",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "rate_limit_event",
-        "relocated",
-        "result",
-        "saved_hook_context",
-        "speculation-accept",
-        "started",
-        "stream_event",
-        "summary",
-        "tag",
-        "task-summary",
-        "tool_use",
-        "worktree-state",
-    }
-)
+NO_TURNS: Final = frozenset({
+    "agent-color", "agent-listing-delta", "agent-name", "agent-setting", "ai-title", "atis-latch",
+    "artifact-autoreact-ledger", "artifact-comment-monitor", "attribution-snapshot", "bridge-session",
+    "content-replacement", "continued-in", "control_request", "control_response", "cost-state",
+    "custom-title", "file-history-delta", "file-history-snapshot", "frame-link", "history-suppression",
+    "last-prompt", "marble-origami-commit", "marble-origami-snapshot", "mode", "permission-mode",
+    "pr-link", "progress", "queue-operation", "rate_limit_event", "relocated", "result",
+    "saved_hook_context", "speculation-accept", "started", "stream_event", "summary", "tag",
+    "task-summary", "tool_use", "worktree-state",
+})  # fmt: skip
 """Types of records that hold no words of a conversation."""
 
 _UNIQUE_IN_THE_WORLD: Final = 20

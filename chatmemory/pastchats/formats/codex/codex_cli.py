@@ -13,7 +13,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams, undone
+from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
@@ -46,7 +46,10 @@ class CodexCli:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
         said = streams(reader)
-        return CodexRollout(reader, said, questions=Questions(undone(reader, said))).parsed()
+        asked = Questions.of(
+            reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
+        )
+        return CodexRollout(reader, said, questions=asked).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:

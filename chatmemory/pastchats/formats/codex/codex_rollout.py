@@ -11,7 +11,6 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.codex.codex_text import said_in, text_of_output, text_of_reasoning
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
-from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -25,45 +24,20 @@ from chatmemory.pastchats.formats.reading.json_walk import End, walk
 from chatmemory.pastchats.formats.shapes.questions import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
-ENVELOPES: Final = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "event_msg",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-        "retained_context",
-        "security_risk_score",
-        "token_usage_record",
-        "realtime_item",
-    }
-)
+ENVELOPES: Final = frozenset({
+    "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+    "inter_agent_communication", "inter_agent_communication_metadata", "retained_context",
+    "security_risk_score", "token_usage_record", "realtime_item",
+})  # fmt: skip
 
-CALLS: Final = frozenset(
-    {
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "web_search_call",
-        "tool_search_call",
-        "image_generation_call",
-        "mcp_tool_call",
-    }
-)
-_SILENT_ITEMS: Final = frozenset(
-    {
-        "additional_tools",
-        "compaction",
-        "compaction_summary",
-        "compaction_trigger",
-        "context_compaction",
-        "ghost_snapshot",
-        "other",
-    }
-)
+CALLS: Final = frozenset({
+    "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call",
+    "image_generation_call", "mcp_tool_call",
+})  # fmt: skip
+_SILENT_ITEMS: Final = frozenset({
+    "additional_tools", "compaction", "compaction_summary", "compaction_trigger", "context_compaction",
+    "ghost_snapshot", "other",
+})  # fmt: skip
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
@@ -314,16 +288,6 @@ class CodexRollout:
                 }
             ),
         )
-
-
-def undone(reader: HistoryReader, streams: Mapping[Role, Stream]) -> frozenset[int]:
-    """Return the numbers of the questions that were rolled back."""
-    if not holds(reader, b"thread_rolled_back"):
-        return frozenset()
-    rollout = CodexRollout(reader, streams)
-    for _ in rollout.parsed():
-        pass
-    return rollout.questions.taken_back()
 
 
 def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:

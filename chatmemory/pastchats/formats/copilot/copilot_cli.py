@@ -29,32 +29,11 @@ from chatmemory.pastchats.formats.reading.json_values import (
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
-_SILENT_TOPICS: Final = frozenset(
-    {
-        "abort",
-        "assistant",
-        "auto_mode_switch",
-        "command",
-        "commands",
-        "elicitation",
-        "exit_plan_mode",
-        "external_tool",
-        "factory",
-        "hook",
-        "mcp",
-        "mcp_app",
-        "model",
-        "pending_messages",
-        "permission",
-        "sampling",
-        "session",
-        "skill",
-        "subagent",
-        "system",
-        "tool",
-        "user_input",
-    }
-)
+_SILENT_TOPICS: Final = frozenset({
+    "abort", "assistant", "auto_mode_switch", "command", "commands", "elicitation", "exit_plan_mode",
+    "external_tool", "factory", "hook", "mcp", "mcp_app", "model", "pending_messages", "permission",
+    "sampling", "session", "skill", "subagent", "system", "tool", "user_input",
+})  # fmt: skip
 """The parts before the dot in the types of events that make no turn, apart from the event types that are read."""
 
 _FOLDER: Final = re.compile(r"([^/\\]+[/\\]partition-\d+|[^/\\]+)(?:[/\\]events)?\.jsonl$")

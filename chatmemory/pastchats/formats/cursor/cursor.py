@@ -127,7 +127,12 @@ def _spoken(
         yield role, "harness" if HARNESS.match(query) else "typed", query, {}
     else:
         words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.asides, *parts.words))).strip()
-        yield role, "typed" if role == "assistant" else "harness", words, {"tool_calls": parts.tool_calls}
+        yield (
+            role,
+            "typed" if role == "assistant" else "harness",
+            words,
+            {"tool_calls": tuple(parts.tool_calls)},
+        )
 
 
 cursor: Final = Cursor()

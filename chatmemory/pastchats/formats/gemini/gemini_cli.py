@@ -169,9 +169,8 @@ def _lines(reader: HistoryReader, survey: _Survey) -> Iterator[Parsed]:
             turns: list[PromptTurn] = []
             for parsed in session.parsed(message):
                 if isinstance(parsed, PromptTurn):
-                    if name in survey.undone:
-                        parsed = evolve(parsed, metadata={**parsed.metadata, "on_current_path": False})
-                    turns.append(parsed)
+                    marks = {"on_current_path": False} if name in survey.undone else {}
+                    turns.append(evolve(parsed, metadata={**parsed.metadata, **marks}))
                     held += len(parsed.content)
                 else:
                     yield parsed

@@ -27,20 +27,10 @@ _THINKING: Final = frozenset({"thinking", "reasoning", "think"})
 _TOOL_USE: Final = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool-call", "tool_call"}
 )
-_ATTACHED: Final = frozenset(
-    {
-        "image",
-        "image_url",
-        "imageUrl",
-        "input_image",
-        "image_file",
-        "document",
-        "file",
-        "input_file",
-        "audio",
-        "video",
-    }
-)
+_ATTACHED: Final = frozenset({
+    "image", "image_url", "imageUrl", "input_image", "image_file", "document", "file", "input_file",
+    "audio", "video",
+})  # fmt: skip
 
 
 @final

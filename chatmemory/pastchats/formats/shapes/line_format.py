@@ -14,7 +14,6 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_values import json_object, without_blanks
@@ -69,7 +68,7 @@ class LineFormat:
         link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
             None: the records of this format are a list.
         begin: stores facts about the whole file, from files near it.
-        undo: the type of a record that takes back questions, and the function that returns how many; None: there is none.
+        undo: the type of a record that takes back questions, and the name of their number in it; None: there is none.
     """
 
     name: str
@@ -78,7 +77,7 @@ class LineFormat:
     session_of: Callable[[str], str] = lambda _path: ""
     link: Callable[[JsonObject], Link | None] | None = None
     begin: Callable[[HistoryReader, Session], None] = lambda _reader, _session: None
-    undo: tuple[str, Callable[[JsonObject], int]] | None = None
+    undo: tuple[str, str] | None = None
     version: int = 1
     has_global_ids: bool = False
     known_roots: Sequence[KnownRoot] = ()
@@ -93,10 +92,8 @@ class LineFormat:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and an issue for each damage."""
         questions = Questions()
-        if self.undo is not None and holds(reader, self.undo[0].encode()):
-            for _ in self._parsed(reader, questions):
-                pass
-            questions = Questions(questions.taken_back())
+        if self.undo is not None:
+            questions = Questions.of(reader, self.undo[0], lambda first: self._parsed(reader, first))
         yield from self._parsed(reader, questions)
 
     def _parsed(self, reader: HistoryReader, questions: Questions) -> Iterator[Parsed]:
@@ -117,7 +114,8 @@ class LineFormat:
             place = self.link(record) if self.link is not None else None
             read = self.read(record, session)
             if self.undo is not None and record.get("type") == self.undo[0]:
-                questions.take_back(self.undo[1](record))
+                count = record.get(self.undo[1])
+                questions.take_back(count if isinstance(count, int) else 0)
             if isinstance(read, Line):
                 if read.role == "user" and read.kind == "typed" and read.content.text:
                     questions.ask()

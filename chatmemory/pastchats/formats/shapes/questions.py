@@ -1,8 +1,12 @@
 """``Questions``: counts the questions of a person, so that a tool can take back the last ones with all that follows them."""
 
+from collections.abc import Callable, Iterable
 from typing import final
 
 from attrs import define, field
+
+from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.byte_lines import holds
 
 
 @final
@@ -32,6 +36,13 @@ class Questions:
         """Whether the present question is taken back later."""
         return self._asked in self.undone
 
-    def taken_back(self) -> frozenset[int]:
-        """Return the numbers of the questions that were taken back."""
-        return frozenset(range(1, self._asked + 1)).difference(self._standing)
+    @classmethod
+    def of(
+        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
+    ) -> "Questions":
+        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
+        first = cls()
+        if holds(reader, sign.encode()):
+            for _ in parse(first):
+                pass
+        return cls(frozenset(range(1, first._asked + 1)).difference(first._standing))

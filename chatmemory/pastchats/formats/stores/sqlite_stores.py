@@ -75,23 +75,19 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
     def varint() -> int:
         nonlocal at
         value = shift = 0
-        while at < len(message):
-            byte = message[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:  # noqa: PLR2004  the wire format
-                break
+        is_more = True
+        while is_more and at < len(message):
+            value |= (message[at] & 0x7F) << shift
+            is_more, at, shift = message[at] > 0x7F, at + 1, shift + 7  # noqa: PLR2004  the wire format
         return value
 
     while at < len(message):
         tag = varint()
-        size = {1: 8, 5: 4}.get(tag & 7)
-        if tag & 7 == 0:
+        if not tag & 7:
             yield tag >> 3, varint()
             continue
-        if size is None:
-            size = varint() if tag & 7 == 2 else len(message)  # noqa: PLR2004  the wire format
+        size = {1: 8, 2: -1, 5: 4}.get(tag & 7, len(message))
+        size = varint() if size < 0 else size
         yield tag >> 3, message[at : at + size]
         at += size
 

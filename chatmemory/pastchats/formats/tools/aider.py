@@ -32,6 +32,8 @@ _MODEL: Final = re.compile(r"^(?:Main model|Models?): (\S+?),?(?: with |$)")
 
 _COMMIT: Final = re.compile(r"^> Commit [0-9a-f]{7,40} ")
 _LONGEST_OUTPUT: Final = 500  # lines
+LAST: Final = -1
+"""The number of the last line of a file, which may be incomplete."""
 
 _STUFFED: Final = "# Announcement lines from when this session of aider was launched:"
 """A line in the middle of the prompt that ``/help`` builds from the manual."""
@@ -69,7 +71,7 @@ class Aider:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns, session by session."""
         session, number = _Session(reader.path, ""), 0
-        for line, is_last, printed in _with_last(_with_output(text_lines(reader))):
+        for line, printed in _with_output(text_lines(reader)):
             if line.line == number:  # a further piece of a line that is too long for one piece
                 session.passage.add(line.text, line.line)
                 continue
@@ -79,7 +81,7 @@ class Aider:
                 yield from session.turn()
                 session = _Session(reader.path, header.group(1))
                 continue
-            voice, text = session.heard(line.text, is_last=is_last, printed=printed)
+            voice, text = session.heard(line.text, printed=printed)
             if voice != session.voice:
                 yield from session.turn()
                 session.voice = voice
@@ -111,14 +113,14 @@ class _Session:
     answer: str = ""
     passage: Passage = field(factory=Passage)
 
-    def heard(self, line: str, *, is_last: bool, printed: int | None) -> tuple[_Voice, str]:
-        """Return the speaker of *line*, and the line without its mark; *printed*: its number in an output of several lines."""
+    def heard(self, line: str, *, printed: int | None) -> tuple[_Voice, str]:
+        """Return the speaker of *line*, and the line without its mark; *printed*: see ``_with_output``."""
         if printed == 0:
             is_next = self.voice == "printed" or (self.passage.is_blank and self.before == "printed")
             self.is_printing = self.has_spaces is not False and (is_next or _COMMIT.match(line) is not None)
-        if printed is not None and self.is_printing:
+        if printed is not None and printed >= 0 and self.is_printing:
             return "printed", (line.removeprefix("> ") if printed == 0 else line).rstrip()
-        if is_last and self.voice != "answer" and not line.isspace():
+        if printed == LAST and self.voice != "answer" and not line.isspace():
             # The line may be incomplete, so that its spaces are missing.
             sign = "#### " if self.voice == "typed" else "> "
             if line.startswith(sign) or sign.startswith(line):
@@ -180,9 +182,13 @@ class _Session:
 
 
 def _with_output(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, int | None]]:
-    """Yield each line, with its number if it may be in an output whose last line alone has spaces at its end."""
+    """Yield each line, with its number if it may be in an output whose last line alone has spaces at its end; or LAST."""
     held: list[TextLine] = []
+    ended: TextLine | None = None
     for line in lines:
+        if ended is not None:
+            yield ended, None
+            ended = None
         is_ended = line.text.endswith("  ")
         is_marked = any(mark.match(line.text) for mark in (_HEADER, _TYPED, _PRINTED))
         if held and is_ended and not is_marked:
@@ -195,19 +201,9 @@ def _with_output(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, int | No
         if held or (_PRINTED.match(line.text) and not is_ended):
             held.append(line)
         else:
-            yield line, None
-    yield from ((one, None) for one in held)
-
-
-def _with_last(lines: Iterator[tuple[TextLine, int | None]]) -> Iterator[tuple[TextLine, bool, int | None]]:
-    """Yield each line, whether it is the last one, and its number in an output."""
-    before = next(lines, None)
-    for line in lines:
-        if before is not None:
-            yield before[0], False, before[1]
-        before = line
-    if before is not None:
-        yield before[0], True, before[1]
+            ended = line
+    yield from ((one, None) for one in held[:-1])
+    yield from ((one, LAST) for one in (*held[-1:], ended) if one is not None)
 
 
 def _folder(path: str) -> str:

@@ -7,8 +7,6 @@ and ``turn_index`` counts over all of them: by time, but never against the order
 import sqlite3
 from typing import Final
 
-# ruff: noqa: S608  the conditions are constants
-
 IN_TIME: Final = """
 CASE WHEN timestamp > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+5 minutes') AND timestamp < ':' THEN NULL ELSE timestamp END
 """
