@@ -90,10 +90,11 @@ class Ingest:
         roots = [root for one in wanted for root in one.known_roots]
         found = await do(self.files.find_known(roots, exclude=self.exclude))
         for tool, places in UNREAD.items() if self.named is None else ():
-            unread = (await do(self.files.find_known(places, exclude=self.exclude))).files
+            there = await do(self.files.find_known(places, exclude=self.exclude))
+            unread = [one.path for one in (*there.files, *there.issues)]
             if unread:
                 detail = f"a history of {tool}, which no reader reads ({len(unread)} files)"
-                issue = HistoryIssue("not_read", unread[0].path, detail)
+                issue = HistoryIssue("not_read", unread[0], detail)
                 found = evolve(found, issues=(*found.issues, issue))
         return found
 
