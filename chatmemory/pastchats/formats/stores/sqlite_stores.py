@@ -45,8 +45,8 @@ GOOSE_ROOTS: Final = tuple(
     )
 )
 OPENCODE_ROOTS: Final = (
-    KnownRoot("$OPENCODE_DB", ()),
-    *(KnownRoot(f"{data}/opencode/$OPENCODE_DB", ()) for data in _DATA),
+    KnownRoot("$OPENCODE_DB", ("opencode*.db",)),
+    *(KnownRoot(f"{data}/opencode/$OPENCODE_DB", ("opencode*.db",)) for data in _DATA),
     *(KnownRoot(f"{data}/opencode", ("opencode*.db",)) for data in _DATA),
 )
 CURSOR_ROOTS: Final = tuple(
