@@ -161,7 +161,7 @@ CREATE TABLE prompts (
     text_hash TEXT NOT NULL DEFAULT '',
     search_terms TEXT NOT NULL DEFAULT '',
     superseded_at TEXT
-);
+, place INTEGER);
 
 CREATE TRIGGER prompts_fts_delete AFTER DELETE ON prompts
 BEGIN

@@ -37,6 +37,11 @@ class Read:
         return [(turn.role, turn.content) for turn in self.kept]
 
     @property
+    def standing(self) -> list[str]:
+        """What was said and not taken back."""
+        return [turn.content for turn in self.kept if turn.metadata.get("on_current_path") is not False]
+
+    @property
     def conversations(self) -> list[str]:
         """The ids, each once, in their order."""
         return list(dict.fromkeys(turn.conversation_id for turn in self.kept))

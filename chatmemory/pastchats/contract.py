@@ -70,6 +70,7 @@ class PastChats(Protocol):
         limit: int = 5,
         tokens: int | None = None,
         without: Sequence[str] = (),
+        with_undone: bool = False,
     ) -> Effect[PastRecall, PastChatsError]:
         """Return earlier exchanges about the query as a text block for a model: what worked and what failed.
 
@@ -80,6 +81,7 @@ class PastChats(Protocol):
             tokens: the largest size of the block; None: the configured size.
             without: ids of conversations, and paths of sources, that are left out.  A conversation is named with its
                 format (``claude_code:...``) or without it, as a running session knows its own id.
+            with_undone: True: also turns that were rolled back, rewound or reverted.
 
         Fails with:
             DataValidationError: an argument is invalid.

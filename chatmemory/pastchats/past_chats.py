@@ -190,7 +190,7 @@ class Finding:
     """One result of checking the index (``doctor``): what was checked, and whether it is in order.
 
     Attributes:
-        code: the stable code of the check, ``D001`` to ``D011``.
+        code: the stable code of the check, ``D001`` to ``D013``.
         severity: `ok`: in order; `warning`: worth a repair; `error`: the index is damaged or cannot be trusted.
         message: what was found, in one sentence.
         repair: one line that says how to repair it; "" when nothing has to be done.

@@ -1,7 +1,7 @@
 """``Prompt``: a stored turn; ``PromptFilter``: selects turns."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
@@ -64,7 +64,15 @@ class PromptFilter:
     until: datetime | None = None
 
 
+CLOCK_SKEW: Final = timedelta(minutes=5)
+"""How far the clocks of two machines may differ.  A turn that is dated later than that from now is never the newest."""
+
 EVERYTHING: Final = PromptFilter()
+
+
+def is_undone(prompt: Prompt) -> bool:
+    """Return whether *prompt* was taken back: rolled back, rewound or reverted, with what answered it."""
+    return prompt.metadata.get("on_current_path") is False
 
 
 def source_of(prompt: Prompt) -> str:

@@ -110,6 +110,10 @@ class TextFiles:
         """See ``HistoryFiles.is_gone``."""
         return source not in self._files
 
+    def repository_of(self, folder: str, /) -> str:
+        """See ``HistoryFiles.repository_of``; there is no Git."""
+        return folder
+
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
         """See ``HistoryFiles.has_changed``."""
         return any(self._seen(path) != tuple(seen) for path, seen in also.items())

@@ -4,6 +4,7 @@ Both prepare text for a model or a terminal.  Control characters and invisible c
 """
 
 import re
+from datetime import datetime
 from typing import Final
 
 _LINE_BREAK: Final = "\r\n?|[\v\f\x85\u2028\u2029]"
@@ -26,6 +27,16 @@ def shown(text: str) -> str:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text  # for a short command, compiling the patterns would take too long
     return re.sub(_WITHOUT_SHAPE, "", re.sub(_LINE_BREAK, "\n", text))
+
+
+def local_time(instant: datetime, form: str = "%Y-%m-%d %H:%M") -> tuple[str, str]:
+    """Return *instant* in the time zone of this machine, and that zone: ``UTC`` or ``+08:00``."""
+    try:
+        here = instant.astimezone()
+    except (OverflowError, ValueError, OSError):  # beyond the first or the last day of the calendar
+        here = instant
+    zone = f"{here:%z}"
+    return f"{here:{form}}", "UTC" if zone == "+0000" else f"{zone[:3]}:{zone[3:5]}"
 
 
 MORE: Final = " [...]"

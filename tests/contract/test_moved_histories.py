@@ -4,7 +4,7 @@ from pathlib import Path
 
 from chatmemory.pastchats.past_chats import IndexReport
 from tests.contract.conftest import ANSWERED, ASKED, CHINESE
-from tests.indexed import Indexed
+from tests.indexed import Indexed, claude_record, lines_of
 
 CHATS = "#### {}\n\n{}\n\n"
 
@@ -34,6 +34,26 @@ def test_a_renamed_folder_is_one_story(past: Indexed) -> None:
     assert story(past, report) == (2, 0, 0, ALL_THERE)
     assert (past.rows(), paths(past)) == (rows, {"store/s1.jsonl", "store/s2.jsonl"})
     assert past.index().moved == 0
+
+
+def test_a_conversation_in_two_folders_has_one_order_whatever_becomes_of_its_files(past: Indexed) -> None:
+    said = [claude_record("s1", n, "user" if n % 2 == 0 else "assistant", f"{n}") for n in range(8)]
+
+    def holds(last: int, **files: list[int]) -> None:
+        for folder, numbers in files.items():
+            past.write_text(f"{folder}/s1.jsonl", lines_of([said[number] for number in numbers]))
+        past.index()
+        assert past.rows("turn_index, content") == [(n, f"{n}") for n in range(last + 1)]
+
+    holds(1, z=[0, 1])
+    holds(3, a=[2, 3])
+    holds(5, z=[0, 1, 4, 5])
+    holds(6, a=[2, 3, 6])
+    (past.folder / "z").rename(past.folder / "b")
+    holds(6)
+    assert past.index(is_anew=True).turns.updated == 0
+    (past.folder / "b/s1.jsonl").unlink()
+    holds(7, a=[2, 3, 6, 7])
 
 
 def test_a_file_whose_name_is_part_of_its_identity_is_found_by_its_turns(past: Indexed) -> None:

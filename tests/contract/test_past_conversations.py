@@ -19,7 +19,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.stacks.past_chats import finding
-from tests.indexed import Indexed, open_index, role_list
+from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 from tests.past_turns import NOON, draft, index, open_past_chats, state
 
 
@@ -195,13 +195,9 @@ def test_a_conversation_is_read_from_its_start_and_behind_its_end_there_is_nothi
 
 
 def test_turns_of_one_number_stay_together(past: SqlitePromptRepository, chats: Chats) -> None:
-    keep(past, talk("c1", "a", "b", "c"))
-    resumed = [
-        evolve(turn, source="/resumed", content_hash=turn.content_hash[::-1])
-        for turn in talk("c1", "A", "B", "C", "D")
-    ]
-    index(past, resumed, state("/resumed"))
-    assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c", "C"], ["D"]]
+    turns = talk("c1", "a", "A", "b", "B", "c")
+    keep(past, [evolve(turn, turn_index=place // 2) for place, turn in enumerate(turns)])
+    assert chats.texts("claude_code:c1", limit=1) == [["a", "A"], ["b", "B"], ["c"]]
 
 
 def test_an_unknown_conversation_and_what_is_no_cursor_are_refused(chats: Chats) -> None:
@@ -265,6 +261,30 @@ def test_a_recall_tells_what_worked_and_what_failed(found: Past) -> None:
     assert (
         "## 1. 数据库被锁住了怎么办？\nWhat worked:\n> 开启 WAL 模式，并设置 busy_timeout。" in recalled.text
     )
+
+
+def test_what_was_undone_is_recalled_on_request_alone(found: Past) -> None:
+    said = (
+        ("user", "Seal the pond with tar"),
+        ("assistant", "Tar poured."),
+        ("user", "Seal the pond with clay"),
+    )
+    records = [
+        claude_record("pond", number, *turn) for number, turn in enumerate((*said, ("assistant", "Puddled.")))
+    ]
+    records[2] = {**records[2], "parentUuid": None}
+    first = {**claude_record("pond", 9, "user", "Dig a pond"), "parentUuid": None}
+    roots = [
+        {**record, "parentUuid": first["uuid"]} if record["parentUuid"] is None else record
+        for record in records
+    ]
+    found.indexed.write_text("pond.jsonl", lines_of([first, *roots]))
+    found.indexed.index()
+    assert [one.worked[0].content for one in found.recall("seal the pond").exchanges if one.worked] == [
+        "Puddled."
+    ]
+    everything = found.runtime.run_sync(found.chats.recall("seal the pond", with_undone=True)).unwrap()
+    assert "Tar poured." in everything.text
 
 
 def test_nothing_found_is_said_so(found: Past) -> None:

@@ -33,7 +33,7 @@ def past(path: Path) -> Iterator[SqlitePromptRepository]:
 def findings(past: SqlitePromptRepository, model: str = MODEL) -> dict[str, Finding]:
     """Return what is not well."""
     found = past.check(model).run_sync().unwrap()
-    assert sorted({finding.code for finding in found}) == CODES
+    assert {finding.code for finding in found} >= {*CODES}
     return {finding.code: finding for finding in found if finding.severity != "ok"}
 
 
@@ -109,6 +109,16 @@ def test_vectors_of_another_model_and_a_file_that_others_may_read_are_warnings(p
     assert found["D008"].repair == f"chmod 600 {shlex.quote(str(path))}"
     finding = found["D006"]
     assert (finding.severity, "3 turns have a vector of test" in finding.message) == ("warning", True)
+
+
+def test_a_turn_that_is_dated_in_the_future_is_told_and_is_not_the_newest(path: Path) -> None:
+    harm(path, "UPDATE prompts SET timestamp = '2099-01-01T00:00:00.000000Z' WHERE id = 1")
+    with read_past_chats(path) as past:
+        found = findings(past)["D013"]
+        newest = past.statistics().run_sync().unwrap().newest
+    assert (found.severity, found.message.startswith("1 turns are dated in the future")) == ("warning", True)
+    assert newest is not None
+    assert newest.year < 2099
 
 
 def test_a_damaged_page_is_found(path: Path) -> None:

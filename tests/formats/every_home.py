@@ -8,7 +8,10 @@ from tests.formats.histories import FILES
 from tests.formats.small_histories import AGENTS
 from tests.formats.sqlite_histories import make_store
 
-_OF_TOOLS: Final = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR")
+_OF_TOOLS: Final = (
+    *("CODEX_HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OPENCODE_DB", "GOOSE_PATH_ROOT"),
+    *("CURSOR_CONFIG_DIR", "KIMI_CODE_HOME", "HERMES_HOME"),
+)
 ELSEWHERE: Final = ("XDG_DATA_HOME", "LOCALAPPDATA", "APPDATA", *_OF_TOOLS)
 """Variables that would lead out of a home."""
 

@@ -84,7 +84,7 @@ def pi_entry(native_id: str, parent: str | None, role: str, words: str) -> dict[
     return pi_record("message", native_id, parent, message={"role": role, "content": text(words)})
 
 
-def test_pi_leaves_out_a_branch_that_was_left_and_keeps_a_record_that_damage_cut_off() -> None:
+def test_pi_marks_a_branch_that_was_left_and_keeps_a_record_that_damage_cut_off() -> None:
     history = lines(
         PI,
         pi_entry("a", None, "user", ASKED),
@@ -93,7 +93,7 @@ def test_pi_leaves_out_a_branch_that_was_left_and_keeps_a_record_that_damage_cut
         pi_entry("d", "a", "assistant", ANSWERED),
         pi_entry("e", "d", "user", THANKED),
     )
-    assert [words for _, words in read(pi, history).said] == [ASKED, ANSWERED, THANKED]
+    assert read(pi, history).standing == [ASKED, ANSWERED, THANKED]
     said = [("a", None, ASKED), ("b", "a", ANSWERED), ("c", "b", THANKED), ("d", "c", CLOSED)]
     whole = lines(PI, *(pi_entry(native_id, parent, "user", words) for native_id, parent, words in said))
     found = read(pi, whole.replace('{"type": "message", "id": "c"', '{"type": "mess', 1))

@@ -171,14 +171,14 @@ def test_subagents_are_conversations_of_their_own_and_name_the_session_that_they
     assert by_text["Both found nothing."].conversation_id == main
     assert by_text["日志里没有"].conversation_id == by_text["查日志"].conversation_id == first
     assert second not in {first, main}
-    assert named == "claude_code:agent-a0ad4f"
+    assert named == f"claude_code:{SESSION}/agent-a0ad4f"
     assert by_text["查日志"].metadata["parent_session"] == SESSION
     own = "agent-a0ad4f44468bdf20d"
     path = f"{FOLDER}/{SESSION}/subagents/{own}.jsonl"
     newer = user(0, "Find TODOs", isSidechain=True, sessionId=own, agentId="a0ad4f44468bdf20d")
     for history in (newer, user(0, "查找 TODO", isSidechain=True)):
         (turn,) = reads(history, path=path).turns
-        assert turn.conversation_id == f"claude_code:{own}"
+        assert turn.conversation_id == f"claude_code:{SESSION}/{own}"
         assert turn.metadata["parent_session"] == SESSION
     found = reads(user(0, "?", isSidechain=True), path="/chats/x.txt")
     assert found.conversations == [f"claude_code:{SESSION}"]

@@ -40,7 +40,7 @@ RESPONSE: JsonObject = {"functionResponse": RESULT}
 TOOL_CALLS: Json = [{"id": "c1", "name": "read_file", "args": {}, "result": [RESPONSE], "status": "success"}]
 
 
-def test_the_last_of_an_id_counts_and_what_was_taken_back_is_gone_with_all_behind_it() -> None:
+def test_the_last_of_an_id_counts_and_what_was_taken_back_is_marked_with_all_behind_it() -> None:
     found = reads(
         user("u1", "改用 uv run"),
         TOUCHED,
@@ -57,7 +57,7 @@ def test_the_last_of_an_id_counts_and_what_was_taken_back_is_gone_with_all_behin
     said = [user("u1", "一"), gemini("g1", "二"), user("u2", "三"), gemini("g2", "四")]
     for back_to, left in (("u2", ["一", "二", "重来"]), ("gone", ["重来"])):
         found = reads(*said, {"$rewindTo": back_to}, user("u3", "重来"))
-        assert [text for _, text in found.said] == left
+        assert (found.standing, len(found.said)) == (left, 5)
     snapshot = "<state_snapshot>用户要求重试</state_snapshot>"
     set_: JsonObject = {"$set": {"messages": [user("s1", snapshot), gemini("g1", "[masked]")]}}
     found = reads(user("u1", "最早的问题"), gemini("g1", "Because."), set_, user("u2", "然后呢？"))

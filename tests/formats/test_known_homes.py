@@ -72,6 +72,28 @@ def compressed(content: bytes) -> bytes:
     return bytes(zstandard.ZstdCompressor(level=3).compress(content))
 
 
+def test_other_places_are_respected_and_stores_that_no_reader_reads_are_named_until_one_does(
+    past: Indexed, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".local/share/opencode/opencode.db").rename(home / "own.db")
+    (home / ".local/share/goose").rename(home / "data")
+    monkeypatch.setenv("OPENCODE_DB", str(home / "own.db"))
+    monkeypatch.setenv("GOOSE_PATH_ROOT", str(home))
+    write(home / ".local/share/zed/threads/threads.db", "SQLite format 3\0")
+    sealed = home / ".gemini/antigravity/conversations/1.pb"
+    write(sealed, bytes(range(256)))
+    for _ in range(2):
+        report = index(past)
+        named = {issue.path: issue.code for issue in report.issues}
+        assert named == {
+            str(sealed): "not_read",
+            str(home / ".local/share/zed/threads/threads.db"): "not_read",
+        }
+        found = past.live.repository.check("none").run_sync().unwrap()
+        assert [str(sealed) in one.message for one in found if one.code == "D012"] == [True, False]
+    assert {"opencode", "goose"} <= {str(format_) for (format_,) in past.rows("DISTINCT format")}
+
+
 def test_a_rollout_that_codex_compressed_loses_no_turn_and_brings_none_twice(past: Indexed) -> None:
     plain = past.write_text(ROLLOUT, CODEX)
     first = past.index()

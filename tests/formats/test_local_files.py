@@ -15,6 +15,7 @@ from chatmemory.pastchats.formats.histories import HistoryFile
 from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
 from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
+from chatmemory_layers.files.paths import Confinement
 
 NOBODY = 65_534  # the user who owns nothing
 FILES = LocalFiles()
@@ -239,6 +240,20 @@ def test_further_files_of_a_source_are_noted_also_those_that_are_not_there_yet(t
     assert not FILES.has_changed(reader.also)
     write(tmp_path / "parts" / "1.json", "部分，更长")
     assert FILES.has_changed(reader.also)
+
+
+def test_a_working_tree_belongs_to_its_repository_also_when_it_is_gone(tmp_path: Path) -> None:
+    repository, tree = tmp_path / "shop", tmp_path / "fix-login"
+    for folder in (repository / ".git/worktrees/fix-login", tree / "src"):
+        folder.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {repository}/.git/worktrees/fix-login\n")
+    of = LocalFiles().repository_of
+    assert [of(str(tree)), of(str(tree / "src"))] == [str(repository)] * 2
+    assert of(str(repository / "src")) == str(repository / "src")
+    assert of("/w/shop/.claude/worktrees/brave-fox") == "/w/shop"
+    assert of("/home/mei/.cursor/worktrees/shop/ab12") == "shop"
+    confined = LocalFiles(confinement=Confinement([str(repository)]))
+    assert confined.repository_of(str(tree)) == str(tree)
 
 
 def test_known_folders_are_those_that_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

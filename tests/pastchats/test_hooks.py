@@ -34,8 +34,14 @@ def test_a_prompt_is_read_as_agents_say(read: dict[str, str], event: str, runnin
 def test_a_task_is_worth_a_recall_and_a_turn_that_is_over_is_found_by_its_transcript() -> None:
     for text in ("给 webhook 发送加上指数退避重试", "为什么数据库总是被锁住", PROMPT):
         assert isinstance(prompt_hook(payload(prompt=text)), PromptHook), text
+    noted = f"<ide_opened_file>a.py</ide_opened_file>\n{PROMPT}\n<system-reminder>Monday</system-reminder>"
+    assert prompt_hook(payload(prompt=noted)) == PromptHook(PROMPT)
+    continued = (
+        "This session is being continued from a previous conversation that ran out of context: webhooks"
+    )
+    told = "<task-notification>the build of the webhook sender has ended</task-notification>\nRead its output now"
     commands = ("/compact now and then go on", "!git status --short")
-    for text in ("ok", "yes, go ahead", "好的", "继续吧", *commands):
+    for text in ("ok", "yes, go ahead", "好的", "继续吧", continued, told, *commands):
         read = prompt_hook(payload(prompt=text))
         assert isinstance(read, NoHook), text
         assert not read.is_problem

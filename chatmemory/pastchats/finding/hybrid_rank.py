@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from chatmemory.effect import Layer
 from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag, PromptSignals
 from chatmemory.pastchats.finding.replies import is_latin, of_questions, of_times
+from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory.text.conversation_shares import beside, of_best, of_speakers
 from chatmemory.text.named_dates import of_dates
 from chatmemory.text.stop_words import CJK_RUN
@@ -70,7 +71,8 @@ class HybridRanking:
                 found, lexical, semantic, neighbour, conversation, speaker, date, strict=True
             )
         ]
-        return tuple(sorted(filter(_is_hit, hits), key=_place, reverse=True))
+        latest = now.timestamp() + CLOCK_SKEW.total_seconds()
+        return tuple(sorted(filter(_is_hit, hits), key=lambda hit: _place(hit, latest), reverse=True))
 
 
 def _sums(ones: Sequence[float], others: Sequence[float]) -> list[float]:
@@ -97,9 +99,11 @@ def _is_hit(hit: PromptHit) -> bool:
     return hit.score > 0 or (hit.similarity is not None and hit.similarity > 0)
 
 
-def _place(hit: PromptHit) -> tuple[float, float, int]:
+def _place(hit: PromptHit, latest: float) -> tuple[float, float, int]:
+    """Return what orders *hit*; a time after *latest* is a mistake, and counts as unknown."""
     instant = hit.prompt.timestamp
-    return hit.score, float("-inf") if instant is None else instant.timestamp(), hit.prompt.id
+    said_at = float("-inf") if instant is None else instant.timestamp()
+    return hit.score, said_at if said_at <= latest else float("-inf"), hit.prompt.id
 
 
 def _lexical_share(terms: Sequence[str]) -> float:

@@ -18,7 +18,7 @@ from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.finding.recall_block import recall_block
 from chatmemory.pastchats.finding.search import PromptSearching
-from chatmemory.pastchats.prompt import EVERYTHING
+from chatmemory.pastchats.prompt import EVERYTHING, is_undone
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
 from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
 
@@ -108,13 +108,21 @@ class PastChatsLive:
         limit: int = 5,
         tokens: int | None = None,
         without: Sequence[str] = (),
+        with_undone: bool = False,
     ) -> PastRecall:
         """See ``PastChats.recall``."""
+
+        def is_left_out(prompt: Prompt) -> bool:
+            return (not with_undone and is_undone(prompt)) or _is_named(prompt, without)
+
         budget = self._recall_tokens if tokens is None else tokens
         await do(_checked(which, limit=limit, tokens=budget))
-        wanted = MOST_HITS if without else min(limit * HITS_PER_EXCHANGE, MOST_HITS)
-        found = await do(self._searching.search(query, which=which, limit=wanted, mode="hybrid"))
-        exchanges = await do(self._exchanges(found, prompt_terms(query), limit=limit, without=without))
+        wanted = min(limit * HITS_PER_EXCHANGE, MOST_HITS)
+        searched = self._searching.search(query, which=which, limit=wanted, is_left_out=is_left_out)
+        found = await do(searched)
+        exchanges = await do(
+            self._exchanges(found, prompt_terms(query), limit=limit, is_left_out=is_left_out)
+        )
         block = recall_block(exchanges, query=query, tokens=budget, count=self._count)
         return PastRecall(
             text=block.text,
@@ -133,7 +141,7 @@ class PastChatsLive:
         terms: Sequence[str],
         *,
         limit: int,
-        without: Sequence[str],
+        is_left_out: Callable[[Prompt], bool],
     ) -> tuple[Exchange, ...]:
         """Return the exchanges of the hits in *found* that are about the query.
 
@@ -142,16 +150,16 @@ class PastChatsLive:
             found: the result of the search.
             terms: the terms of the query.
             limit: the most exchanges.
-            without: conversations or sources to leave out.
+            is_left_out: returns whether a turn belongs to no exchange.
         """
         exchanges: tuple[Exchange, ...] = ()
-        others = [hit for hit in found.hits if not _is_named(hit.prompt, without)]
-        for hit in others:
-            if len(exchanges) >= limit or hit.score < LEAST_SHARE * others[0].score:
+        for hit in found.hits:
+            if len(exchanges) >= limit or hit.score < LEAST_SHARE * found.hits[0].score:
                 break
             if any(_is_told(hit.prompt, exchange) for exchange in exchanges):
                 continue
-            exchange = exchange_of(hit, await do(self._around(hit)))
+            around = await do(self._around(hit))
+            exchange = exchange_of(hit, [turn for turn in around if not is_left_out(turn)])
             if is_about(exchange, terms, found.mode):
                 exchanges = merged((*exchanges, exchange))
         return exchanges

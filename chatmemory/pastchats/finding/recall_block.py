@@ -42,7 +42,8 @@ from chatmemory.pastchats.finding.recall_echo import (
 )
 from chatmemory.pastchats.finding.telling_turns import telling
 from chatmemory.pastchats.finding.verdicts import own_words
-from chatmemory.text.shown_text import one_line, shortened, shown
+from chatmemory.pastchats.prompt import is_undone
+from chatmemory.text.shown_text import local_time, one_line, shortened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +130,8 @@ def source_line(hit: PromptHit) -> str:
     prompt = hit.prompt
     told: list[str] = []
     if prompt.timestamp is not None:
-        told.append(prompt.timestamp.date().isoformat())
+        date, zone = local_time(prompt.timestamp, "%Y-%m-%d")
+        told.append(date if zone == "UTC" else f"{date} {zone}")
     if prompt.project:
         told.append(_harmless(one_line(shown(prompt.project), 80)))
     _, _, native = prompt.conversation_id.partition(":")
@@ -137,6 +139,8 @@ def source_line(hit: PromptHit) -> str:
     # A file may hold several conversations, each with a turn of this number.
     if conversation and conversation not in prompt.source:
         told.append(f"conversation {_harmless(one_line(shown(prompt.conversation_id), 120))}")
+    if is_undone(prompt):
+        told.append("undone")
     if hit.also_in:
         others = len(hit.also_in)
         told.append(f"also in {others} other conversation{'' if others == 1 else 's'}")

@@ -15,7 +15,7 @@ from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.pastchats.prompt_repository import PromptSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from chatmemory.effect.services.clock import Clock
     from chatmemory.embedding.query_embedder import QueryEmbedder
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chatmemory.input.choices import RecallMode
     from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import PromptRanker
-    from chatmemory.pastchats.prompt import PromptFilter
+    from chatmemory.pastchats.prompt import Prompt, PromptFilter
     from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository
 
 READ_CHARACTERS: Final = 16_384
@@ -60,6 +60,7 @@ class PromptSearching:
         which: PromptFilter = EVERYTHING,
         limit: int = 10,
         mode: SearchMode = "hybrid",
+        is_left_out: Callable[[Prompt], bool] = lambda _: False,
     ) -> PromptSearchResult:
         """Return the turns that match *query* by their words or their meaning.
 
@@ -69,6 +70,7 @@ class PromptSearching:
             which: only turns that pass this filter.
             limit: the largest number of hits.
             mode: ``hybrid``: by words and by meaning.  ``lexical``: by words only.
+            is_left_out: returns whether a turn is no hit.
 
         Returns:
             the hits, best first, each text once, and how they were found.
@@ -85,7 +87,7 @@ class PromptSearching:
         )
         candidates = await do(self._repository.candidates(search).alt(_lifted))
         ranked = self._ranker.rank(search, candidates, now=self._clock.now())
-        hits = _one_of_each_text(ranked, limit=limit)
+        hits = _one_of_each_text((hit for hit in ranked if not is_left_out(hit.prompt)), limit=limit)
         hashes = [hit.prompt.text_hash for hit in hits if hit.prompt.text_hash]
         places = await do(self._repository.with_texts(hashes).alt(_lifted))
         found_by, reason = _explained(search, candidates, why)

@@ -21,6 +21,8 @@ from chatmemory.pastchats.formats.history_format import (
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 
 _DATABASE: Final = "SQLite format 3\x00"
+A_DATABASE: Final = "a SQLite database: export the chats with its tool"
+A_BINARY: Final = "a binary file"
 _BINARY_WITHIN: Final = 8192  # characters
 _BINARY_NULS: Final = 8  # this many are not an accident of a tool that crashed
 
@@ -104,11 +106,11 @@ def _claim(format_: HistoryFormat, head: Head) -> Claim | HistoryIssue | None:
 def _without_claims(head: Head) -> HistoryIssue | None:
     """Return the issue of a file that holds no text at all."""
     if head.text.startswith(_DATABASE):
-        return HistoryIssue("unknown_format", head.path, "a SQLite database: export the chats with its tool")
+        return HistoryIssue("unknown_format", head.path, A_DATABASE)
     start = head.text[:_BINARY_WITHIN]
     nuls = start.count("\x00")
     if head.shape == "text" and (nuls >= _BINARY_NULS or (nuls and "\ufffd" in start)):
-        return HistoryIssue("unknown_format", head.path, "a binary file")
+        return HistoryIssue("unknown_format", head.path, A_BINARY)
     if not head.text.strip() or head.document in ([], {}):
         return HistoryIssue("not_a_transcript", head.path, "it is empty")
     return None

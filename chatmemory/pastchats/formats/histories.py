@@ -80,6 +80,7 @@ IssueCode: TypeAlias = Literal[
     "unknown_format",
     "not_a_transcript",
     "ambiguous_format",
+    "not_read",
     "unreadable",
     "malformed_record",
     "truncated_tail",
@@ -94,6 +95,8 @@ IssueCode: TypeAlias = Literal[
 @frozen
 class HistoryIssue:
     """The reason why a file, or one record of it, could not be read; the rest was read.
+
+    ``not_read`` is the history of a known tool in a form that no reader reads.
 
     Attributes:
         line: the line, counted from 1, when the file has lines.

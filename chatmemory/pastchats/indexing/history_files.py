@@ -66,6 +66,10 @@ class HistoryFiles(Protocol):
         """Return whether the file, or the member of an archive, no longer exists; False when access is denied."""
         ...
 
+    def repository_of(self, folder: str, /) -> str:
+        """Return the repository of *folder* if it is in another working tree of it (``git worktree``), else *folder*."""
+        return folder
+
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
         """Return whether one of the other files of a source has changed."""
         ...

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final, final
 
-from attrs import define, field
+from attrs import astuple, define, field
 
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.issue_log import IssueLog
@@ -50,27 +50,16 @@ class IndexTally:
 
     def add_changes(self, changes: SourceChanges) -> None:
         """Count the turns of a committed source."""
-        known = self.changes
-        self.changes = SourceChanges(
-            new=known.new + changes.new,
-            updated=known.updated + changes.updated,
-            unchanged=known.unchanged + changes.unchanged,
-            duplicates=known.duplicates + changes.duplicates,
-            superseded=known.superseded + changes.superseded,
-        )
+        self.changes = SourceChanges(*map(sum, zip(astuple(self.changes), astuple(changes), strict=True)))
 
     def report(
         self, *, redacted: int, started_at: datetime, seconds: float, is_dry_run: bool = False
     ) -> IndexReport:
         """Return the report of the run."""
+        same = ("files", "unchanged", "not_histories", "failed", "missing", "moved")
         return IndexReport(
-            files=self.files,
+            **{name: getattr(self, name) for name in same},
             read=dict(sorted(self.read.items())),
-            unchanged=self.unchanged,
-            not_histories=self.not_histories,
-            failed=self.failed,
-            missing=self.missing,
-            moved=self.moved,
             looked_at=tuple(self.looked_at),
             turns=self.changes,
             redacted=redacted,

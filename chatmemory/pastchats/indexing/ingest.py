@@ -6,15 +6,16 @@ without permission are issues in the report; only the store and the embedder can
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final, final
+from typing import Final, Never, final
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError
-from chatmemory.pastchats.formats.detection import Detection, detect
+from chatmemory.pastchats.formats.detection import A_BINARY, A_DATABASE, Detection, detect
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.formats.stores.unread_stores import UNREAD
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
@@ -28,6 +29,9 @@ from chatmemory.pastchats.redaction.redaction import Redaction
 
 CUT_OFF: Final = "truncated_tail: "
 """The beginning of the issue of a source whose last record was still being written."""
+
+NOT_READ: Final = "not_read: "
+"""The beginning of the issue of a known store that no reader reads."""
 
 AT_REST_SECONDS: Final = 60
 """The age of a file's last change after which no tool is still writing a record."""
@@ -60,6 +64,7 @@ class Ingest:
         found = await do(self._find())
         self.tally.files = len(found.files)
         self.tally.add_issues(*found.issues)
+        await do(self._note_unread(found, known))
         seen: set[str] = set()
         for number, file in enumerate(found.files):
             source = kept_name(file.source)
@@ -77,13 +82,37 @@ class Ingest:
         self._tell(len(found.files), "")
         return self.tally
 
-    def _find(self) -> Effect[FoundFiles]:
+    @Effect.gen
+    async def _find(self, do: Do[Never]) -> FoundFiles:
         if self.request.inputs:
-            return self.files.find(self.request.inputs, exclude=self.exclude)
+            return await do(self.files.find(self.request.inputs, exclude=self.exclude))
         wanted = self.formats if self.named is None else (self.named,)
-        return self.files.find_known(
-            [root for one in wanted for root in one.known_roots], exclude=self.exclude
-        )
+        roots = [root for one in wanted for root in one.known_roots]
+        found = await do(self.files.find_known(roots, exclude=self.exclude))
+        for tool, places in UNREAD.items() if self.named is None else ():
+            there = await do(self.files.find_known(places, exclude=self.exclude))
+            unread = [one.path for one in (*there.files, *there.issues)]
+            if unread:
+                detail = f"a history of {tool}, which no reader reads ({len(unread)} files)"
+                issue = HistoryIssue("not_read", unread[0], detail)
+                found = evolve(found, issues=(*found.issues, issue))
+        return found
+
+    @Effect.gen
+    async def _note_unread(
+        self, do: Do[GenericMemoryError], found: FoundFiles, known: Mapping[str, SourceState]
+    ) -> None:
+        """Store which known stores are not read, for ``doctor``, and forget those that are read by now."""
+        unread = {one.path: f"{NOT_READ}{one.detail}" for one in found.issues if one.code == "not_read"}
+        former = {
+            source: None
+            for source, state in known.items()
+            if (state.issue or "").startswith(NOT_READ)
+            and any(file.path == source and file.member for file in found.files)
+        }
+        for source, issue in (former | unread).items():
+            if source not in known or known[source].issue != issue:
+                await do(self._commit(self._skipped(HistoryFile(source, 0, 0), issue)))
 
     def _tell(self, files_done: int, source: str, turns: int = 0) -> None:
         progress = IndexProgress(
@@ -120,6 +149,9 @@ class Ingest:
         else:
             self.tally.not_histories += 1
             self._note(state.source, "no_history", detail=_in_words(state.issue))
+        if state.issue is not None and state.issue.startswith(NOT_READ):
+            detail = state.issue.removeprefix(NOT_READ)
+            self.tally.add_issues(HistoryIssue("not_read", state.source, detail))
         if state.issue is not None and state.issue.startswith(CUT_OFF):
             # No tool has written since the last run: the file is complete.
             detail = state.issue.removeprefix(CUT_OFF)
@@ -152,6 +184,8 @@ class Ingest:
         former = "" if state is None else state.format
         if former and all(one.name != former for one in self.formats):
             issue = HistoryIssue("unreadable", file.source, f"its format {former} is not installed")
+        if issue is not None and not self.request.inputs and issue.detail in (A_DATABASE, A_BINARY):
+            issue = evolve(issue, code="not_read")  # it is where a tool keeps its histories
         if issue is not None:
             self.tally.add_issues(issue)
         # It may be a history nevertheless: the next run looks again.
@@ -163,7 +197,13 @@ class Ingest:
         self.tally.not_histories += 1
         detail = "" if issue is None else issue.detail or _in_words(issue.code)
         self._note(kept_name(file.source), "no_history", detail=detail)
-        new = SourceState(
+        noted = (
+            None if issue is None else f"{NOT_READ}{issue.detail}" if issue.code == "not_read" else issue.code
+        )
+        await do(self._commit(evolve(self._skipped(file, noted), also=reader.also)))
+
+    def _skipped(self, file: HistoryFile, issue: str | None) -> SourceState:
+        return SourceState(
             source=kept_name(file.source),
             size=file.size,
             modified_ns=file.modified_ns,
@@ -171,10 +211,8 @@ class Ingest:
             format_version=0,
             options=self.options.claiming,
             status="skipped",
-            issue=None if issue is None else issue.code,
-            also=reader.also,
+            issue=issue,
         )
-        await do(self._commit(new))
 
     @Effect.gen
     async def _take_in(
@@ -187,7 +225,8 @@ class Ingest:
         read_by: HistoryFormat,
     ) -> None:
         reading = SourceReading(
-            Drafting(kept_name(file.source), read_by, self.options, self.redaction), reader
+            Drafting(kept_name(file.source), read_by, self.options, self.redaction, self.files.repository_of),
+            reader,
         )
         unchanged = 0
         for batch in reading.batches():

@@ -14,7 +14,7 @@ from chatmemory.pastchats.past_chats import IndexRequest
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory.pastchats.redaction import redaction
 
-VERSION: Final = 1  # the version of cleaning, numbering and drafting
+VERSION: Final = 2  # the version of cleaning, numbering and drafting
 REDACTION: Final = "redaction="
 
 

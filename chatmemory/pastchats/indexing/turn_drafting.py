@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, cast, final, get_args
@@ -70,6 +70,7 @@ class Drafting:
     """Drafts the turns of one source, in their order.
 
     Attributes:
+        repository_of: returns the folder after which the project of a folder is named.
         lossy: the number of turns that lost something, by kind of loss.
         echoes: the number of turns that only repeated our own recall.
     """
@@ -78,6 +79,7 @@ class Drafting:
     format: HistoryFormat
     options: SourceOptions
     redaction: Redaction
+    repository_of: Callable[[str], str] = str
     lossy: dict[Lossy, int] = field(factory=dict[Lossy, int])
     echoes: int = 0
     _harmless_metadata: set[str] = field(factory=set[str])
@@ -162,7 +164,7 @@ class Drafting:
         whole = cleaning.id(given)
         if self.options.is_redacted:
             whole = self.redaction.text(whole)
-        short = short_project(whole)
+        short = short_project(self.repository_of(whole))
         self._last_project = (given, short, whole if short != whole else "")
         return self._last_project[1:]
 

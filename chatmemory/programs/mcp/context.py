@@ -7,10 +7,16 @@ from attrs import frozen
 
 from chatmemory.context.chat_context import LeftOut
 from chatmemory.context.contract import ChatContextService
+from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
-from chatmemory.programs.mcp.fenced import memories_block, said_block
+from chatmemory.programs.mcp.fenced import (
+    CONVERSATION_NOTICE,
+    fenced,
+    memory_lines,
+    said_lines,
+)
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
 from chatmemory.programs.operations.context import ContextRequest, built_context
 from chatmemory.programs.operations.refusal import Refusal
@@ -47,7 +53,11 @@ async def _context(
     said = [message for message in context.messages[:-1] if message.id is not None]
     notes = () if context.memory_failure is None else (f"memories: {context.memory_failure}",)
     chance = do.service(RandomTag)
-    parts = [memories_block(remembered, chance), said_block(said, chance), *notes]
+    parts = [
+        fenced(memory_lines(remembered), MEMORIES_NOTICE, chance),
+        fenced(said_lines(said), CONVERSATION_NOTICE, chance),
+        *notes,
+    ]
     text = "\n\n".join(filter(None, parts)) or "no earlier messages, and no related memories"
     told = ContextTold(
         text=text,

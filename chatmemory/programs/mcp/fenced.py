@@ -9,13 +9,13 @@ from attrs import evolve
 from chatmemory.context.chat_context import ContextMessage
 from chatmemory.context.recalled_block import (
     CLOSING,
-    MEMORIES_NOTICE,
     memory_line,
     message_line,
     recalled_block,
     said_line,
 )
 from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.token_counter import estimate
 from chatmemory.longterm.memories import Memory
 from chatmemory.pastchats.prompt import Prompt, source_of
 from chatmemory.text.fence import OPENING, fresh_fence
@@ -30,52 +30,67 @@ FILES_NOTICE: Final = f"{OPENING}names files that were not read, and why, one JS
 MOST_CHARACTERS: Final = 4000
 """The most characters shown of one memory, message or turn: hosts cut off long answers, at any place."""
 
+MOST_TOKENS: Final = 20_000
+"""The most tokens of an answer, as ``estimate`` counts them: Claude Code refuses more than 25,000."""
 
-def memories_block(memories: Sequence[Memory], chance: Random) -> str:
-    """Return *memories* as a fenced block, one line for each; ``""`` for no memories.
+BLOCK_TOKENS: Final = 15_000
+"""The most tokens of the lines of an answer; the rest is for the marks, the notes and the structured values."""
 
-    Args:
-        memories: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    lines = [memory_line(evolve(memory, content=_short(memory.content))) for memory in memories]
-    return fenced(lines, MEMORIES_NOTICE, chance)
+VALUE_TOKENS: Final = 100
+"""The tokens of the structured value of a line: an id, a score and its signals."""
 
 
-def turns_block(turns: Sequence[Prompt], chance: Random, *, notice: str = TURNS_NOTICE) -> str:
-    """Return *turns* of past chats as a fenced block, one line for each, with its source; ``""`` for no turns.
+def fitting(lines: Sequence[str], *, tokens: int = BLOCK_TOKENS) -> int:
+    """Return how many of *lines* fit, from the first on; at least one.
 
     Args:
-        turns: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-        notice: the sentence above the fence, which says what the block holds.
+        lines: the lines of an answer.
+        tokens: their most tokens, structured values included.
     """
-    lines = [
+    count = 0
+    for line in lines:
+        tokens -= estimate(line) + VALUE_TOKENS
+        if count and tokens < 0:
+            break
+        count += 1
+    return count
+
+
+def within_limit(text: str) -> str:
+    """Return *text*, or as many of its lines as an answer may have."""
+    if estimate(text) <= MOST_TOKENS:
+        return text
+    *lines, last = text.split("\n")
+    kept = fitting(lines, tokens=MOST_TOKENS - VALUE_TOKENS)
+    left_out = f"({len(lines) - kept} lines are left out: ask for less at once)"
+    return "\n".join([*(line[: 2 * MOST_TOKENS] for line in lines[:kept]), last, left_out])
+
+
+def memory_lines(memories: Sequence[Memory]) -> list[str]:
+    """Return a line for each of *memories*; a long text is shortened."""
+    return [memory_line(shortest(memory)) for memory in memories]
+
+
+def shortest(memory: Memory) -> Memory:
+    """Return *memory* with the beginning of its text."""
+    return evolve(memory, content=_short(memory.content))
+
+
+def turn_lines(turns: Sequence[Prompt]) -> list[str]:
+    """Return a line for each of *turns*; a long text is shortened."""
+    return [
         said_line(source_of(turn), turn.role, _short(turn.content), said_at=turn.timestamp) for turn in turns
     ]
-    return fenced(lines, notice, chance)
 
 
-def messages_block(messages: Sequence[ChatMessage], chance: Random) -> str:
-    """Return stored *messages* as a fenced block, one line for each; ``""`` for no messages.
-
-    Args:
-        messages: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    lines = [message_line(evolve(message, content=_short(message.content))) for message in messages]
-    return fenced(lines, CONVERSATION_NOTICE, chance)
+def message_lines(messages: Sequence[ChatMessage]) -> list[str]:
+    """Return a line for each of the stored *messages*; a long text is shortened."""
+    return [message_line(evolve(message, content=_short(message.content))) for message in messages]
 
 
-def said_block(messages: Sequence[ContextMessage], chance: Random) -> str:
-    """Return the *messages* of a context as a fenced block, one line for each; ``""`` for no messages.
-
-    Args:
-        messages: one line each, in this order; a long text is shortened.
-        chance: makes the mark of the fence, so that no text can contain it.
-    """
-    lines = [said_line(message.id, message.role, _short(message.content)) for message in messages]
-    return fenced(lines, CONVERSATION_NOTICE, chance)
+def said_lines(messages: Sequence[ContextMessage]) -> list[str]:
+    """Return a line for each of the *messages* of a context; a long text is shortened."""
+    return [said_line(message.id, message.role, _short(message.content)) for message in messages]
 
 
 def fenced(lines: Sequence[str], notice: str, chance: Random) -> str:

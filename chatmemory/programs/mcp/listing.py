@@ -5,12 +5,19 @@ from typing import Final, final
 
 from attrs import field, frozen, validators
 
+from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.random import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Category, Memory, MemoryPage, MemoryType
-from chatmemory.programs.mcp.fenced import memories_block
+from chatmemory.programs.mcp.fenced import (
+    BLOCK_TOKENS,
+    fenced,
+    fitting,
+    memory_lines,
+    shortest,
+)
 from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
 
 MOST_LISTED: Final = 100
@@ -59,11 +66,12 @@ async def _listed(
     do: Do[RecallError, LongTermMemoryService], asked: Asked[WantedPage]
 ) -> Told[ListedMemories]:
     wanted = asked.arguments
-    page: MemoryPage = await do(
-        LongTermMemoryService.use(
+
+    def read(limit: int) -> Effect[MemoryPage, RecallError, LongTermMemoryService]:
+        return LongTermMemoryService.use(
             lambda memory: memory.list(
                 asked.namespace,
-                limit=wanted.limit,
+                limit=limit,
                 after=wanted.after,
                 memory_type=wanted.memory_type,
                 category=wanted.category,
@@ -71,11 +79,15 @@ async def _listed(
                 containing=wanted.containing,
             )
         )
-    )
+
+    page = await do(read(wanted.limit))
+    count = fitting(memory_lines(page.memories), tokens=BLOCK_TOKENS // 2)  # a value repeats the text
+    if count < len(page.memories):
+        page = await do(read(count))  # the next page begins with the first that does not fit
     more = "" if page.next is None else f'there are more: call again with after="{page.next}"'
-    parts = [memories_block(page.memories, do.service(RandomTag)), more]
+    parts = [fenced(memory_lines(page.memories), MEMORIES_NOTICE, do.service(RandomTag)), more]
     text = "\n\n".join(filter(None, parts)) or "nothing is remembered"
-    return Told(text, ListedMemories(text=text, memories=page.memories, next=page.next))
+    return Told(text, ListedMemories(text=text, memories=tuple(map(shortest, page.memories)), next=page.next))
 
 
 def list_memories(

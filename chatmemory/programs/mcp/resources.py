@@ -5,6 +5,7 @@
     chatmemory://past-chats/{conversationId}
 
 The content of a resource is text for a model, inside a fence; a conversation shows its newest messages, oldest first.
+What does not fit into an answer has an address of its own, with ``?before=`` or ``?after=``, that the text names.
 The list of resources has the conversations first, the last changed one at the top, and then the memories, newest first.
 Past chats are not listed.
 """
@@ -15,6 +16,7 @@ from urllib.parse import quote, unquote
 from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Do, Effect
@@ -23,7 +25,14 @@ from chatmemory.errors import MemoryReadError, PastChatsError, ReadError, Recall
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Memory
 from chatmemory.pastchats.contract import PastChatsService
-from chatmemory.programs.mcp.fenced import CONVERSATION_NOTICE, memories_block, messages_block, turns_block
+from chatmemory.programs.mcp.fenced import (
+    CONVERSATION_NOTICE,
+    fenced,
+    fitting,
+    memory_lines,
+    message_lines,
+    turn_lines,
+)
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.past_chats import past_chats_for
 from chatmemory.programs.operations.refusal import Refusal
@@ -132,16 +141,32 @@ async def read_resource(do: Do[ResourceError, Reads], grant: Grant, uri: str) ->
         uri: the address of the resource.
     """
     chance = do.service(RandomTag)
-    if kept := _named(uri, CONVERSATIONS):
-        page = await do(do.service(ChatMemoryService).get_page(kept, limit=MOST_READ))
-        return messages_block(page.messages, chance)
-    if memory_id := _named(uri, MEMORIES):
+    address, _, asked = uri.partition("?")
+    _, _, place = asked.partition("=")
+    start = int(place) if place.isascii() and place.isdigit() else None
+    if kept := _named(address, CONVERSATIONS):
+        chat, limit = do.service(ChatMemoryService), MOST_READ
+        page = await do(chat.get_page(kept, limit=limit, older_than=start))
+        if (limit := fitting(message_lines(page.messages)[::-1])) < len(page.messages):
+            page = await do(chat.get_page(kept, limit=limit, older_than=start))
+        more = "" if page.older is None else f"\nolder messages: {address}?before={page.older}"
+        return fenced(message_lines(page.messages), CONVERSATION_NOTICE, chance) + more
+    if memory_id := _named(address, MEMORIES):
         namespace = Namespace(grant.user, grant.app)
         memory = await do(do.service(LongTermMemoryService).get(namespace, memory_id))
-        return memories_block([memory], chance)
-    if conversation_id := _named(uri, PAST_CHATS):
-        turns = await do(past_chats_for(grant, lambda chats: chats.turns(conversation_id, limit=MOST_READ)))
-        return turns_block(turns.turns, chance, notice=CONVERSATION_NOTICE)
+        return fenced(memory_lines([memory]), MEMORIES_NOTICE, chance)
+    if conversation_id := _named(address, PAST_CHATS):
+        newer_than = -1 if start is None else start
+        turns = await do(
+            past_chats_for(
+                grant, lambda chats: chats.turns(conversation_id, newer_than=newer_than, limit=MOST_READ)
+            )
+        )
+        lines = turn_lines(turns.turns)
+        count = fitting(lines)
+        last = turns.next if count == len(lines) else turns.turns[count - 1].turn_index
+        more = "" if last is None else f"\nmore turns: {address}?after={last}"
+        return fenced(lines[:count], CONVERSATION_NOTICE, chance) + more
     return do.fail(
         Refusal("NotFoundError", f"resources are {' and '.join(one.uri_template for one in TEMPLATES)}")
     )

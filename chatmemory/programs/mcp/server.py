@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from chatmemory.extra import needs_extra
 
@@ -33,6 +33,7 @@ from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsServic
 from chatmemory.programs.http.guards.answers import UNFORESEEN, described
 from chatmemory.programs.http.problems import problem_document
 from chatmemory.programs.mcp.context import CONTEXT
+from chatmemory.programs.mcp.fenced import within_limit
 from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
@@ -107,9 +108,10 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         if not isinstance(outcome, Success):
             return _failed(outcome.failure(), described)
         told = outcome.unwrap()
-        return types.CallToolResult(
-            content=[types.TextContent(text=told.text)], structured_content=unstructure(told.value)
-        )
+        text, value = within_limit(told.text), cast("dict[str, Any]", unstructure(told.value))
+        if text != told.text and "text" in value:
+            value["text"] = text
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=value)
 
     async def list_prompts(
         context: RequestContext, _: types.PaginatedRequestParams | None
@@ -128,7 +130,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
             raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {offered}")
         message = prompt.message(grant, params.arguments or {})
         text = _value(await _run(runtime, f"prompts/{prompt.name}", grant, message), described)
-        said = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        said = types.PromptMessage(role="user", content=types.TextContent(text=within_limit(text)))
         return types.GetPromptResult(description=prompt.description, messages=[said])
 
     async def resources(
@@ -160,7 +162,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
     ) -> types.ReadResourceResult:
         grant = grant_of(context)
         read = await _run(runtime, "resources/read", grant, read_resource(grant, params.uri))
-        text = _value(read, described)
+        text = within_limit(_value(read, described))
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 

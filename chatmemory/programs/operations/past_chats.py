@@ -62,13 +62,14 @@ class PastTask:
 
 
 def searched_past_chats(
-    grant: Grant, asked: PastQuestion
+    grant: Grant, asked: PastQuestion, *, skip: int = 0
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query, best first; fail as ``past_chats_for`` does.
 
     Args:
         grant: what the client may do.
         asked: the query and its filters.
+        skip: how many more hits to return, because the caller leaves out so many of the first.
     """
     which = PromptFilter(
         projects=asked.projects,
@@ -78,7 +79,7 @@ def searched_past_chats(
         until=asked.until,
     )
     return past_chats_for(
-        grant, lambda chats: chats.search(asked.query, which=which, limit=asked.limit, mode=asked.mode)
+        grant, lambda chats: chats.search(asked.query, which=which, limit=asked.limit + skip, mode=asked.mode)
     )
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from chatmemory.pastchats.prompt import conversation_of, source_of
-from chatmemory.text.shown_text import shown
+from chatmemory.pastchats.prompt import conversation_of, is_undone, source_of
+from chatmemory.text.shown_text import local_time, shown
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
@@ -60,9 +60,10 @@ def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
 
 
 def _about(prompt: Prompt) -> str:
-    when = "undated" if prompt.timestamp is None else f"{prompt.timestamp:%Y-%m-%d %H:%M}"
+    when = "undated" if prompt.timestamp is None else " ".join(local_time(prompt.timestamp))
     who = prompt.role if prompt.speaker is None else prompt.speaker
-    parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else [])]
+    parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else []),
+             *(["undone"] if is_undone(prompt) else [])]  # fmt: skip
     return " · ".join(shown(part) for part in parts if part)
 
 
@@ -136,11 +137,11 @@ def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> I
 
 def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
     """Format the statistics of the index at *path*."""
-    span = (
-        ""
-        if statistics.oldest is None or statistics.newest is None
-        else f", {statistics.oldest:%Y-%m-%d} to {statistics.newest:%Y-%m-%d}"
-    )
+    span = ""
+    if statistics.oldest is not None and statistics.newest is not None:
+        first, _ = local_time(statistics.oldest, "%Y-%m-%d")
+        last, zone = local_time(statistics.newest, "%Y-%m-%d")
+        span = f", {first} to {last} ({zone})"
     lines = [
         f"{shown(path)}: {statistics.bytes_on_disk / 1_000_000:.1f} MB",
         f"{statistics.prompts} turns of {statistics.conversations} conversations{span}",
@@ -150,7 +151,7 @@ def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
             ("format", statistics.by_format), ("role", statistics.by_role), ("project", statistics.by_project))),
     ]  # fmt: skip
     if statistics.last_indexed_at is not None:
-        lines.append(f"last indexed {statistics.last_indexed_at:%Y-%m-%d %H:%M} UTC")
+        lines.append(f"last indexed {' '.join(local_time(statistics.last_indexed_at))}")
     return "\n".join(lines)
 
 

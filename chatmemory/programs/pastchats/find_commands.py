@@ -74,10 +74,11 @@ def search(
     type=click.IntRange(1),
     help="The most tokens to print.  [default: memory.pastChats.recallTokens]",
 )
+@click.option("--undone", is_flag=True, help="Also what was undone: rolled back, rewound or reverted.")
 @as_json_option
 @with_host
 def recall(
-    host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, tokens: int | None, as_json: bool
+    host: Host, words: tuple[str, ...], query: str | None, which: PromptFilter, *, limit: int, tokens: int | None, undone: bool, as_json: bool
 ) -> None:  # fmt: skip
     """Print what worked and what failed before, with sources, for an agent that begins a task.
 
@@ -85,7 +86,7 @@ def recall(
       pastchats-memory recall --query "build webhook retries"
       pastchats-memory recall --query "flaky test" --project api --tokens 800
     """
-    print_recall(host, RecallRequest(query_of(words, query), which, limit, tokens, as_json))
+    print_recall(host, RecallRequest(query_of(words, query), which, limit, tokens, as_json, undone))
 
 
 @click.command()

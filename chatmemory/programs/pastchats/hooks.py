@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 from chatmemory.effect import Effect
 from chatmemory.pastchats.finding.evidence import is_worth_telling
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,9 +105,12 @@ def prompt_hook(payload: bytes) -> PromptHook | NoHook:
     read = _read(payload)
     if isinstance(read, NoHook):
         return read
-    prompt = _text(read, ("prompt", "user_prompt", "message"))
-    if not prompt:
+    given = _text(read, ("prompt", "user_prompt", "message"))
+    if not given:
         return NoHook('no "prompt" in the input of the hook', is_problem=True)
+    prompt, _ = words_and_notes(given)
+    if HARNESS.match(prompt):
+        return NoHook("no person wrote it")
     if re.match(_COMMAND, prompt):
         return NoHook("a command")
     if len(prompt.encode(errors="replace")) < LEAST_CHARACTERS or len(prompt_terms(prompt)) < LEAST_TERMS:

@@ -103,7 +103,7 @@ def filter_options(command: F) -> F:
     @click.option(
         "--since",
         metavar="WHEN",
-        help="Only turns at or after this time: 2026-03-01, 2026-03, or 7d for the last seven days.",
+        help="Only turns at or after this time: 2026-03-01, 2026-03, or 7d for the last seven days; without a zone in that of this machine.",
     )
     @click.option(
         "--until",

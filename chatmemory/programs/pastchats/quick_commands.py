@@ -59,6 +59,7 @@ class RecallRequest(NamedTuple):
     limit: int = DEFAULT_LIMIT
     tokens: int | None = None
     as_json: bool = False
+    with_undone: bool = False
 
 
 def run_quickly(host: Host, arguments: Sequence[str]) -> int | None:
@@ -82,7 +83,13 @@ def run_quickly(host: Host, arguments: Sequence[str]) -> int | None:
 def print_recall(host: Host, asked: RecallRequest) -> None:
     """Print what worked and what failed before."""
     recalled = host.read(
-        lambda chats: chats.recall(asked.query, which=asked.which, limit=asked.limit, tokens=asked.tokens)
+        lambda chats: chats.recall(
+            asked.query,
+            which=asked.which,
+            limit=asked.limit,
+            tokens=asked.tokens,
+            with_undone=asked.with_undone,
+        )
     )
     if asked.as_json:
         from chatmemory.programs.pastchats.as_json import json_text, recall_object

@@ -17,7 +17,7 @@ from chatmemory.pastchats.path_globs import RelativeGlobs, exclusion
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
-from chatmemory_layers.files.paths import Confinement, folders_of, real_path, shown_path
+from chatmemory_layers.files.paths import Confinement, folders_of, real_path, shown_path, worktree_repository
 from chatmemory_layers.files.sqlite_archive import StoreReader, conversations, holds, is_store
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
@@ -65,6 +65,13 @@ class LocalFiles:
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
         """Return whether one of the other files of a source has changed."""
         return any(look(real_path(path))[0] != tuple(seen) for path, seen in also.items())
+
+    def repository_of(self, folder: str, /) -> str:
+        """Return the repository of *folder* if it is in another working tree of it, else *folder*."""
+        real = real_path(folder)
+        if self._confinement is not None and self._confinement.is_outside(real):
+            return folder
+        return worktree_repository(real) or folder
 
     def is_gone(self, source: str, /) -> bool:
         """Return whether the file, or the member of the archive, no longer exists; False if reading it is forbidden."""

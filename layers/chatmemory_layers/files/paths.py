@@ -8,6 +8,7 @@ import glob
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, final
 
 
@@ -44,6 +45,30 @@ def real_path(shown: str) -> str:
     if "\\x" not in shown or os.path.lexists(shown):
         return shown
     return os.fsdecode(_SHOWN.sub(lambda match: bytes.fromhex(match[1].decode()), shown.encode()))
+
+
+# Where tools make working trees, also after they are deleted: <repository>/.claude/worktrees/<name>.
+_OF_TOOLS: Final = re.compile(
+    r"(?:(.+?)[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+|.+?[/\\]\.cursor[/\\]worktrees[/\\]([^/\\]+)[/\\][^/\\]+)"
+    r"(?:[/\\]|\Z)"
+)
+_GIT_FOLDER: Final = re.compile(r"gitdir: (.+?)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*\Z")
+LONGEST_LINK: Final = 4096  # characters
+
+
+def worktree_repository(folder: str) -> str:
+    """Return the repository of which *folder* is in another working tree (``git worktree``); "" for any other folder."""
+    for one in (Path(folder), *Path(folder).parents) if os.path.isabs(folder) else ():
+        try:
+            with (one / ".git").open(encoding="utf-8", errors="surrogateescape") as link:
+                found = _GIT_FOLDER.match(link.read(LONGEST_LINK))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError):  # a folder: the repository itself
+            return ""
+        return os.path.normpath(one / found[1]) if found is not None else ""
+    found = _OF_TOOLS.match(folder)
+    return "" if found is None else found[1] or found[2]
 
 
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")

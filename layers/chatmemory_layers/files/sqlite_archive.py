@@ -21,7 +21,13 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.stores.sqlite_stores import KNOWN_TABLES, STORES, SqliteStore
+from chatmemory.pastchats.formats.stores.sqlite_stores import (
+    KNOWN_TABLES,
+    NEWER_TABLE,
+    STORES,
+    SqliteStore,
+    text_at,
+)
 from chatmemory_layers.files.folder_search import Found
 from chatmemory_layers.files.write_ahead_log import with_log
 
@@ -44,16 +50,16 @@ class _Copy:
     """A copy of a store in the state *state*; the connection is closed when nothing reads it any more.
 
     Attributes:
-        kind: None: the store has a form that cannot be read.
+        kinds: the stores in it; empty: it has a form that cannot be read.
         tables: the names of its tables.
-        rows: the conversations, by the names of their members.
+        rows: the conversations, each with its store, by the names of their members.
     """
 
     state: _State
     connection: sqlite3.Connection
-    kind: SqliteStore | None
+    kinds: Sequence[SqliteStore]
     tables: frozenset[str]
-    rows: Mapping[str, sqlite3.Row]
+    rows: Mapping[str, tuple[SqliteStore, sqlite3.Row]]
 
     def __attrs_post_init__(self) -> None:
         weakref.finalize(self, self.connection.close)
@@ -87,10 +93,13 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
                 yield store
                 return
             copy = _copied(real_path)
-        if copy.kind is None:
+        if not copy.kinds:
             yield _unknown(store, copy)
-        for member, row in copy.rows.items():
+        for member, (_, row) in copy.rows.items():
             yield _file(store, member, row)
+        if newer := _newer_tables(copy):
+            detail = f"tables in a form that is not read yet: {', '.join(newer)}"
+            yield HistoryIssue("not_read", store.path, detail)
     except (sqlite3.Error, OSError) as reason:
         yield HistoryIssue("unreadable", store.path, _why(reason))
 
@@ -128,10 +137,11 @@ class StoreReader:
         """
         try:
             copy = _copies.get(self.real_path) or _copied(self.real_path)
-            row = copy.rows.get(self.file.member)
-            if copy.kind is None or row is None:
+            found = copy.rows.get(self.file.member)
+            if found is None:
                 raise UnreadableHistoryError("it is no longer in the store")
-            yield from _lines(copy.connection, copy.kind, row["id"])
+            kind, row = found
+            yield from _lines(copy.connection, kind, row["id"])
         except (sqlite3.Error, OSError, UnicodeEncodeError) as reason:  # the last: an id that is not UTF-8
             raise UnreadableHistoryError(_why(reason)) from reason
 
@@ -184,8 +194,8 @@ def _name(kind: SqliteStore, native_id: object) -> str:
     return f"{kind.tool}/{quote(str(native_id), safe='', errors='surrogateescape')}.jsonl"
 
 
-def _kind(connection: sqlite3.Connection) -> SqliteStore | None:
-    """Return the known kind of store, if any."""
+def _kinds(connection: sqlite3.Connection) -> Iterator[SqliteStore]:
+    """Yield the known kinds of store in a file."""
     columns: dict[str, frozenset[str]] = {}
     for store in STORES:
         for table in store.tables:
@@ -193,8 +203,7 @@ def _kind(connection: sqlite3.Connection) -> SqliteStore | None:
                 found = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
                 columns[table] = frozenset(row[0] for row in found)
         if all(needed <= columns[table] for table, needed in store.tables.items()):
-            return store
-    return None
+            yield store
 
 
 def _is_none_of_ours(real_path: str) -> bool:
@@ -205,9 +214,9 @@ def _is_none_of_ours(real_path: str) -> bool:
         with closing(_connected(real_path, "immutable=1")) as connection:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row[0] for row in found}
+            is_ours = next(_kinds(connection), None) is not None
     except sqlite3.Error:
         return False  # it is being written, or damaged: opening the copy decides
-    is_ours = any(store.tables.keys() <= tables for store in STORES)
     return not is_ours and not tables & KNOWN_TABLES.keys()
 
 
@@ -219,7 +228,14 @@ def _unknown(store: HistoryFile, copy: _Copy) -> Found:
     detail = (
         f"a store of {tool} in a form that is not read yet: its tables are {', '.join(sorted(copy.tables))}"
     )
-    return HistoryIssue("unreadable", store.path, detail[:500])  # reported, never skipped silently
+    return HistoryIssue("not_read", store.path, detail[:500])
+
+
+def _newer_tables(copy: _Copy) -> list[str]:
+    """Return the tables with rows that are not read, beside those that are."""
+    read = frozenset[str]().union(*(kind.tables for kind in copy.kinds))
+    newer = [table for table in sorted(copy.tables - read) if copy.kinds and NEWER_TABLE.fullmatch(table)]
+    return [one for one in newer if copy.connection.execute(f"SELECT 1 FROM {one} LIMIT 1").fetchone()]  # noqa: S608  a name that the pattern allows
 
 
 def _text(raw: bytes) -> str:
@@ -244,24 +260,26 @@ def _copied(real_path: str) -> _Copy:
                     raise
             else:
                 if is_locked or (state == _state(real_path) and not _is_fresh(state, looked_ns)):
-                    copy = _copies[real_path] = _listed(state, connection)
+                    copy = _copies[real_path] = _listed(state, connection, Path(real_path).stem)
                     undo.pop_all()
                     return copy
         time.sleep(SETTLED_SECONDS)
     raise sqlite3.OperationalError("database is locked")
 
 
-def _listed(state: _State, connection: sqlite3.Connection) -> _Copy:
+def _listed(state: _State, connection: sqlite3.Connection, stem: str) -> _Copy:
     connection.row_factory = sqlite3.Row
     connection.text_factory = _text
-    kind = _kind(connection)
+    connection.create_function("protobuf", 2, text_at, deterministic=True)
+    kinds = tuple(_kinds(connection))
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    rows = (
-        {_name(kind, row["id"]): row for row in connection.execute(kind.conversations)}
-        if kind is not None
-        else {}
-    )
-    return _Copy(state, connection, kind, frozenset(row[0] for row in tables), rows)
+    rows: dict[str, tuple[SqliteStore, sqlite3.Row]] = {}
+    for kind in kinds:
+        for row in connection.execute(kind.conversations, {"stem": stem}):
+            member = _name(kind, row["id"])
+            if member not in rows or not rows[member][1]["size"]:
+                rows[member] = kind, row
+    return _Copy(state, connection, kinds, frozenset(row[0] for row in tables), rows)
 
 
 def _is_fresh(state: _State, looked_ns: int) -> bool:

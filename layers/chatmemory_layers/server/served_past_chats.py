@@ -54,10 +54,13 @@ class ServedPastChats:
         limit: int = 5,
         tokens: int | None = None,
         without: Sequence[str] = (),
+        with_undone: bool = False,
     ) -> Effect[PastRecall, PastChatsError]:
         """See ``PastChats.recall``."""
         return self._ask(
-            lambda chats: chats.recall(query, which=which, limit=limit, tokens=tokens, without=without)
+            lambda chats: chats.recall(
+                query, which=which, limit=limit, tokens=tokens, without=without, with_undone=with_undone
+            )
         )
 
     def show(

@@ -18,6 +18,7 @@ from mcp.types import INVALID_PARAMS
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import READ, Granted
+from chatmemory.conversation.token_counter import estimate
 from chatmemory.programs.mcp.resources import CONVERSATIONS, MOST_LISTED
 from chatmemory.programs.mcp.server import TOOLS
 from chatmemory.programs.operations.grant import Grant
@@ -354,3 +355,24 @@ async def test_a_memory_is_a_resource_of_its_user(tmp_path: Path) -> None:
         assert (await client.list_resources()).resources == []
         with pytest.raises(MCPError, match="MemoryNotFoundError"):
             await client.read_resource(listed.uri)
+
+
+async def test_an_answer_fits_a_model_and_says_how_to_get_the_rest(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as client:
+        for number in range(30):
+            await told(client, "remember", content=f"第{number}条：" + f"espalier {number} 在冬天修剪 " * 400)
+        found, skip = set[str](), 0
+        while True:
+            answer = await called(
+                client, "search", query="espalier 修剪", limit=50, skip=skip, where="memories"
+            )
+            assert max(estimate(text_of(answer)), estimate(json.dumps(answer.structured_content))) < 20_000
+            found |= {one["id"] for one in answer.structured_content["memories"]}
+            rest = re.search(r"call search with skip=(\d+)", text_of(answer))
+            if rest is None:
+                break
+            skip = int(rest[1])
+        assert len(found) == 30
+        listed = await called(client, "list_memories", limit=100)
+        assert estimate(json.dumps(listed.structured_content, ensure_ascii=False)) < 20_000
+        assert listed.structured_content["next"] is not None

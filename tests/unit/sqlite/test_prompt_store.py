@@ -216,6 +216,37 @@ def test_what_an_earlier_version_wrote_is_read_takes_less_room_and_grows(path: P
         assert connection.execute(count).fetchone() == (0,)
 
 
+def test_conversations_over_several_files_and_agents_of_two_sessions_are_put_in_order(path: Path) -> None:
+    agents, resumed = "claude_code:agent-1", "codex_cli:t"
+    rows = [  # source, conversation, place, metadata, time
+        ("/a", resumed, 0, None, "2026-01-01T08:00:00.000000Z"),
+        ("/b", resumed, 0, None, "2026-01-02T08:00:00.000000Z"),
+        ("/a", resumed, 1, None, None),
+        ("/b", resumed, 1, None, "2099-01-01T08:00:00.000000Z"),
+        ("/c", agents, 0, '{"parent_session": "s1"}', None),
+        ("/d", agents, 0, '{"parent_session": "s2"}', None),
+    ]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        prepare_packing(connection)
+        migrate(connection, PROMPT_MIGRATIONS[:3])
+        for number, row in enumerate(rows):
+            columns = (
+                "source_path, conversation_id, turn_index, metadata_json, timestamp, source_project, role"
+            )
+            values = (*row, "p", "user", f"{number}", f"{number}")
+            connection.execute(
+                f"INSERT INTO prompts ({columns}, content, content_hash) VALUES (?,?,?,?,?,?,?,?,?)", values
+            )
+    connect_writer(PastChatsSettings(path=str(path))).close()
+    with closing(sqlite3.connect(path)) as connection:
+        numbered = "SELECT conversation_id, turn_index, content FROM prompts ORDER BY 1, 2"
+        assert connection.execute(numbered).fetchall() == [
+            ("claude_code:s1/agent-1", 0, "4"),
+            ("claude_code:s2/agent-1", 0, "5"),
+            *((resumed, number, content) for number, content in enumerate("0213")),
+        ]
+
+
 class Copying(sqlite3.Connection):
     """Copies the file and its log before each statement, as a process leaves them that is killed there."""
 

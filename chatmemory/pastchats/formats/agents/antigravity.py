@@ -1,5 +1,7 @@
 """``antigravity``: Google's Antigravity, ``~/.gemini/antigravity*/brain/<id>/.system_generated/logs/transcript.jsonl``.
 
+Newer versions keep a SQLite store for each conversation, ``conversations/<id>.db``: ``sqlite_stores.py`` reads the same steps.
+
 Steps of ``{step_index, source, type, status, created_at, content}``.  The words of a person are inside
 ``<USER_REQUEST>``, next to text that the tool adds.  Built from a public transcript and public adapters; tools have
 many step types, and the source of a step shows whether it holds words.
@@ -17,7 +19,7 @@ from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_values import first_text, json_objects, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
-_BRAIN: Final = re.compile(r"[/\\]brain[/\\]([^/\\]+)[/\\]")
+_CONVERSATION: Final = re.compile(r"[/\\]brain[/\\]([^/\\]+)[/\\]|\.db!antigravity/([^/\\]+)\.jsonl\Z")
 _REQUEST: Final = re.compile(r"<USER_REQUEST>\s*([\s\S]*?)\s*(?:</USER_REQUEST>|\Z)")
 _ANSWERS: Final = frozenset({"PLANNER_RESPONSE", "MODEL_RESPONSE", "AGENT_RESPONSE", "NOTIFY_USER"})
 _SILENT: Final = frozenset({"CHECKPOINT", "CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE", "TASK_BOUNDARY"})
@@ -65,8 +67,8 @@ def _request(text: str) -> tuple[list[str], list[str]]:
 
 
 def _session_of(path: str) -> str:
-    found = _BRAIN.search(path)
-    return found[1] if found is not None else ""
+    found = _CONVERSATION.search(path)
+    return "" if found is None else found[1] or found[2]
 
 
 antigravity: Final = LineFormat(
@@ -75,7 +77,9 @@ antigravity: Final = LineFormat(
     read=_read,
     session_of=_session_of,
     known_roots=tuple(
-        KnownRoot(f"~/.gemini/{folder}/brain", ("*/.system_generated/logs/transcript.jsonl",))
+        KnownRoot(
+            f"~/.gemini/{folder}", ("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*")
+        )
         for folder in ("antigravity-cli", "antigravity", "antigravity-ide")
     ),
 )

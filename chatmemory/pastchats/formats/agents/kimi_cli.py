@@ -2,18 +2,25 @@
 
 Messages of OpenAI's API, whose content may be blocks of text and thinking, between records with roles that begin with
 ``_`` (checkpoints, usage).  Built from ``wiki/context-management.md`` of the tool.  The files hold no times.
+
+Its successor Kimi Code writes ``~/.kimi-code/sessions/<folder>/<session>/agents/<agent>/wire.jsonl``: messages of the user,
+and the parts of an answer as events.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
+from attrs import evolve
+
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.reading.json_values import json_object, json_objects, json_text
+from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
+from chatmemory.pastchats.formats.reading.history_head import read_head
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_values import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {
@@ -25,7 +32,20 @@ _ROLES: Final[Mapping[str, Role]] = {
 _SESSION: Final = re.compile(r"[/\\]([^/\\]+)[/\\]context(?:_\d+)?\.jsonl\Z")
 
 
+_AGENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]agents[/\\]([^/\\]+)[/\\]wire\.jsonl\Z")
+_SAID: Final = frozenset({"context.append_message", "context.append_loop_event", "context.apply_compaction"})
+_SILENT: Final = re.compile(
+    r"metadata|forked|context\.(?:clear|undo)|(?:turn|config|permission|full_compaction|micro_compaction|plan_mode|swarm_mode|"
+    r"tools|usage|goal|llm|mcp|profile|cron|file_history)\..+"
+)
+"""Types of records without words of a conversation; ``turn.prompt`` repeats a message."""
+
+
 def _claim(record: JsonObject, path: str) -> Claim | None:
+    if (kind := json_text(record.get("type"))) in _SAID or (
+        kind == "config.update" and "modelAlias" in record
+    ):
+        return Claim(95, f"a record of type {kind}")
     role = json_text(record.get("role"))
     if role in {"_checkpoint", "_usage", "_system_prompt"}:
         return Claim(95, f"a record of role {role}")
@@ -33,7 +53,44 @@ def _claim(record: JsonObject, path: str) -> Claim | None:
     return Claim(93, "a message in a context of Kimi") if is_context and role in _ROLES else None
 
 
-def _read(record: JsonObject, _session: Session) -> Read:
+def _read(record: JsonObject, session: Session) -> Read:
+    kind = json_text(record.get("type"))
+    if kind in _SAID:
+        return _wired(record, kind)
+    if kind:
+        session.project = json_text(record.get("cwd")) or session.project
+        return None if _SILENT.fullmatch(kind) else UnknownRecord(kind)
+    return _message(record)
+
+
+def _wired(record: JsonObject, kind: str) -> Read:
+    """Read a record of Kimi Code."""
+    at = instant_of(record.get("time"))
+    if kind == "context.apply_compaction":
+        said = record.get("summary")
+        texts = [plain_text(json_object(said).get("content")) or json_text(said)]
+        return Line(role="summary", kind="summary", content=Content(texts=texts), at=at)
+    if kind == "context.append_message":
+        message = json_object(record.get("message"))
+        line = _message({**message, "tool_calls": message.get("toolCalls")})
+        if not isinstance(line, Line):
+            return line
+        is_own = json_object(message.get("origin")).get("kind") in {None, "user"}
+        return evolve(line, kind=line.kind if is_own else "harness", at=at)
+    event = json_object(record.get("event"))
+    content = Content()
+    if event.get("type") == "content.part":
+        content.add(dict(json_object(event.get("part"))))
+    elif event.get("type") == "tool.call":
+        content.called(event.get("name"), event.get("toolCallId"))
+    elif event.get("type") == "tool.result":
+        result = event.get("result")
+        content.results.append(plain_text(json_object(result).get("output")) or plain_text(result))
+        return Line(role="tool", content=content, at=at)
+    return Line(role="assistant", content=content, native_id=json_text(event.get("uuid")), at=at)
+
+
+def _message(record: JsonObject) -> Read:
     name = json_text(record.get("role"))
     if name.startswith("_"):
         return None
@@ -50,8 +107,23 @@ def _read(record: JsonObject, _session: Session) -> Read:
 
 
 def _session_of(path: str) -> str:
+    if (agent := _AGENT.search(path)) is not None:
+        return agent[1] if agent[2] == "main" else f"{agent[1]}/{agent[2]}"
     found = _SESSION.search(path)
     return found[1] if found is not None else ""
+
+
+def _begin(reader: HistoryReader, session: Session) -> None:
+    """Read folder and title from the state of the session."""
+    found = _AGENT.search(reader.path)
+    state = None if found is None else reader.sibling("../../state.json")
+    if found is None or state is None:
+        return
+    head = read_head(state)
+    about = json_object(head.document or next(iter(head.records), None))
+    session.project = first_said(about.get("cwd"), about.get("workDir"))
+    session.facts["title"] = about.get("title")
+    session.facts["parent_session"] = found[1] if found[2] != "main" else ""
 
 
 kimi_cli: Final = LineFormat(
@@ -59,9 +131,13 @@ kimi_cli: Final = LineFormat(
     claim_of=_claim,
     read=_read,
     session_of=_session_of,
+    begin=_begin,
+    undo=("context.undo", "count"),
     known_roots=(
         KnownRoot("~/.kimi/sessions", ("*/*/context*.jsonl",)),
         KnownRoot("~/.config/kimi/sessions", ("*/*/context*.jsonl",)),
+        KnownRoot("$KIMI_CODE_HOME/sessions", ("*/*/agents/*/wire.jsonl",)),
+        KnownRoot("~/.kimi-code/sessions", ("*/*/agents/*/wire.jsonl",)),
     ),
 )
 """The reader."""

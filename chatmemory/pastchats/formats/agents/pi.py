@@ -100,6 +100,7 @@ pi: Final = LineFormat(
     claim_of=_claim,
     read=_read,
     link=_link,
+    version=2,
     known_roots=(
         KnownRoot("$PI_CODING_AGENT_DIR/sessions", ("**/*.jsonl",)),
         KnownRoot("~/.pi/agent/sessions", ("**/*.jsonl",)),

@@ -96,6 +96,7 @@ qwen_code: Final = LineFormat(
     claim_of=_claim,
     read=_read,
     link=_link,
+    version=2,
     has_global_ids=True,
     known_roots=(
         KnownRoot("~/.qwen/projects", ("**/*.jsonl",)),

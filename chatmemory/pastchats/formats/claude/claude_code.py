@@ -29,7 +29,7 @@ class ClaudeCode:
     """The reader of transcripts; the docstring of this module describes them."""
 
     name: str = "claude_code"
-    version: int = 1
+    version: int = 2
     has_global_ids: bool = True
     known_roots: tuple[KnownRoot, ...] = (
         KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),

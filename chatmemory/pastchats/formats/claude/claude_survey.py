@@ -99,7 +99,10 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         if len(line) < _LONGEST_TITLE and _TITLE.search(line):
             titles.note(line)
         uuids = [hash(uuid) for uuid in _UUID.findall(line)]
-        parent = _PARENT.search(line) or _LOGICAL_PARENT.search(line)
+        sidechain = _SIDECHAIN.search(line)
+        is_aside = sidechain is not None and sidechain[1] == b"true"
+        # A subagent is on no path of the session, and was not left behind for that.
+        parent = None if is_aside else _PARENT.search(line) or _LOGICAL_PARENT.search(line)
         is_copy = bool(uuids) and uuids[-1] in parents
         for uuid in uuids:
             # A record may quote another one: the ids of both lead to the same parent, which only the real record
@@ -108,7 +111,7 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         kind = _KIND.search(line)
         if kind is None or kind[1] == b"progress":
             continue
-        if (sidechain := _SIDECHAIN.search(line)) is None or sidechain[1] == b"false":
+        if not is_aside:
             if uuids:
                 tips[session] = uuids[-1]
             else:

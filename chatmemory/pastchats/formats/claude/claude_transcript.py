@@ -28,46 +28,16 @@ from chatmemory.pastchats.formats.reading.json_values import (
 )
 from chatmemory.pastchats.prompt import TurnKind
 
-NO_TURNS: Final = frozenset(
-    {
-        "agent-color",
-        "agent-listing-delta",
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "atis-latch",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "control_request",
-        "control_response",
-        "cost-state",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "frame-link",
-        "last-prompt",
-        "marble-origami-commit",
-        "marble-origami-snapshot",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "rate_limit_event",
-        "relocated",
-        "result",
-        "saved_hook_context",
-        "speculation-accept",
-        "started",
-        "stream_event",
-        "summary",
-        "tag",
-        "task-summary",
-        "tool_use",
-        "worktree-state",
-    }
-)
+NO_TURNS: Final = frozenset({
+    "agent-color", "agent-listing-delta", "agent-name", "agent-setting", "ai-title", "atis-latch",
+    "artifact-autoreact-ledger", "artifact-comment-monitor", "attribution-snapshot", "bridge-session",
+    "content-replacement", "continued-in", "control_request", "control_response", "cost-state",
+    "custom-title", "file-history-delta", "file-history-snapshot", "frame-link", "history-suppression",
+    "last-prompt", "marble-origami-commit", "marble-origami-snapshot", "mode", "permission-mode",
+    "pr-link", "progress", "queue-operation", "rate_limit_event", "relocated", "result",
+    "saved_hook_context", "speculation-accept", "started", "stream_event", "summary", "tag",
+    "task-summary", "tool_use", "worktree-state",
+})  # fmt: skip
 """Types of records that hold no words of a conversation."""
 
 _UNIQUE_IN_THE_WORLD: Final = 20
@@ -92,6 +62,7 @@ class ClaudeTranscript:
     roots: dict[int, str] = field(factory=dict[int, str])
     """By the hash of the id of each subagent record without an agent id, the first record of its subagent."""
     session: str = ""
+    forked_from: str = ""
 
     def parsed(self) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and the records that could not be read."""
@@ -208,14 +179,23 @@ class ClaudeTranscript:
         """Return the conversation that *record* belongs to: the session's, or a subagent's."""
         stem = match[1] if (match := _STEM.fullmatch(self.reader.name)) is not None else ""
         parent = self.session or stem or self.reader.path
+        # A fork repeats the records of its session: they belong to that one, whichever file is read first.
+        forked_from = json_text(json_object(record.get("forkedFrom")).get("sessionId"))
+        if forked_from:
+            self.forked_from = parent = forked_from
         session = parent
-        agent = json_text(record.get("agentId"))
+        agent = "" if forked_from else json_text(record.get("agentId"))
+        is_aside = record.get("isSidechain") is True and not forked_from
+        if not agent and is_aside and stem.startswith("agent-"):
+            agent = stem
         if agent:
-            session = f"agent-{agent.removeprefix('agent-')}"
-        elif record.get("isSidechain") is True:
-            if stem.startswith("agent-"):
-                session = stem
-            elif parent in self.survey.main_sessions:
+            own = f"agent-{agent.removeprefix('agent-')}"
+            if parent == own and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
+                parent = folder[1]
+            # Agents of two sessions may have the same short id.
+            session = own if parent == own else f"{parent}/{own}"
+        elif is_aside:
+            if parent in self.survey.main_sessions:
                 session = f"{parent}/{self.root(record, uuid)}"
         elif parent_tool := json_text(record.get("parent_tool_use_id")):
             session = f"{parent}/{parent_tool}"
@@ -227,12 +207,14 @@ class ClaudeTranscript:
 
     def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
         """Return a conversation whose first record is *record*."""
-        if parent == session and (folder := _SUBAGENT_FOLDER.search(self.reader.path)) is not None:
-            parent = folder[1]
         metadata: JsonObject = {
             "title": self.survey.titles.get(session, ""),
             "git_branch": json_text(record.get("gitBranch")),
-            "parent_session": parent if parent != session else "",
+            "parent_session": parent
+            if parent != session
+            else self.forked_from
+            if self.forked_from != session
+            else "",
             "agent_id": agent,
         }
         return Place(session, metadata=dict(without_blanks(metadata)))

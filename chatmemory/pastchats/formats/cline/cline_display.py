@@ -50,55 +50,19 @@ _CALLS: Final = frozenset(
     {"tool", "command", "use_mcp_server", "browser_action_launch", "browser_action", "new_task"}
 )
 
-_SILENT: Final = frozenset(
-    [
-        "api_req_deleted",
-        "api_req_failed",
-        "api_req_finished",
-        "api_req_rate_limit_wait",
-        "api_req_retried",
-        "api_req_retry_delayed",
-        "api_req_started",
-        "auto_approval_max_req_reached",
-        "browser_action_result",
-        "browser_session_status",
-        "checkpoint_created",
-        "checkpoint_saved",
-        "codebase_search_result",
-        "command_permission_denied",
-        "commit_changes",
-        "condense_context_error",
-        "conditional_rules_applied",
-        "deleted_api_reqs",
-        "error_retry",
-        "generate_explanation",
-        "hook_output_stream",
-        "hook_status",
-        "info",
-        "image",
-        "invalid_model",
-        "load_mcp_documentation",
-        "mcp_notification",
-        "mcp_server_request_started",
-        "mistake_limit_reached",
-        "payment_required_prompt",
-        "report_bug",
-        "resume_completed_task",
-        "resume_task",
-        "shell_integration_warning",
-        "shell_integration_warning_with_suggestion",
-        "sliding_window_truncation",
-        "subagent_usage",
-        "summarize_task",
-        "task_progress",
-        "too_many_tools_warning",
-        "update_todo_list",
-        "user_edit_todos",
-        "use_skill",
-        "use_subagents",
-        "subagent",
-    ]
-)
+_SILENT: Final = frozenset({
+    "api_req_deleted", "api_req_failed", "api_req_finished", "api_req_rate_limit_wait", "api_req_retried",
+    "api_req_retry_delayed", "api_req_started", "auto_approval_max_req_reached", "browser_action_result",
+    "browser_session_status", "checkpoint_created", "checkpoint_saved", "codebase_search_result",
+    "command_permission_denied", "commit_changes", "condense_context_error", "conditional_rules_applied",
+    "deleted_api_reqs", "error_retry", "generate_explanation", "hook_output_stream", "hook_status", "info",
+    "image", "invalid_model", "load_mcp_documentation", "mcp_notification", "mcp_server_request_started",
+    "mistake_limit_reached", "payment_required_prompt", "report_bug", "resume_completed_task",
+    "resume_task", "shell_integration_warning", "shell_integration_warning_with_suggestion",
+    "sliding_window_truncation", "subagent_usage", "summarize_task", "task_progress",
+    "too_many_tools_warning", "update_todo_list", "user_edit_todos", "use_skill", "use_subagents",
+    "subagent",
+})  # fmt: skip
 """Messages of the window about its own work."""
 
 _MOST_BETWEEN: Final = 8  # the most messages between a part of a text and the complete text

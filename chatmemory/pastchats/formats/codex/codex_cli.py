@@ -17,6 +17,7 @@ from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, C
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
+from chatmemory.pastchats.formats.shapes.questions import Questions
 
 
 @final
@@ -25,7 +26,7 @@ class CodexCli:
     """The reader of rollout files; the docstring of this module describes them."""
 
     name: str = "codex_cli"
-    version: int = 1
+    version: int = 2
     has_global_ids: bool = True
     known_roots: tuple[KnownRoot, ...] = tuple(
         KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
@@ -44,7 +45,11 @@ class CodexCli:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the session."""
-        return CodexRollout(reader, streams(reader)).parsed()
+        said = streams(reader)
+        asked = Questions.of(
+            reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
+        )
+        return CodexRollout(reader, said, questions=asked).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:

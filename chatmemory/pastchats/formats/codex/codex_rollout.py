@@ -21,47 +21,23 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.json_walk import End, walk
+from chatmemory.pastchats.formats.shapes.questions import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
-ENVELOPES: Final = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "event_msg",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-        "retained_context",
-        "security_risk_score",
-        "token_usage_record",
-        "realtime_item",
-    }
-)
+ENVELOPES: Final = frozenset({
+    "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+    "inter_agent_communication", "inter_agent_communication_metadata", "retained_context",
+    "security_risk_score", "token_usage_record", "realtime_item",
+})  # fmt: skip
 
-CALLS: Final = frozenset(
-    {
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "web_search_call",
-        "tool_search_call",
-        "image_generation_call",
-        "mcp_tool_call",
-    }
-)
-_SILENT_ITEMS: Final = frozenset(
-    {
-        "additional_tools",
-        "compaction",
-        "compaction_summary",
-        "compaction_trigger",
-        "context_compaction",
-        "ghost_snapshot",
-        "other",
-    }
-)
+CALLS: Final = frozenset({
+    "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call",
+    "image_generation_call", "mcp_tool_call",
+})  # fmt: skip
+_SILENT_ITEMS: Final = frozenset({
+    "additional_tools", "compaction", "compaction_summary", "compaction_trigger", "context_compaction",
+    "ghost_snapshot", "other",
+})  # fmt: skip
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
@@ -72,7 +48,9 @@ _ROLES: Final[Mapping[str, Role]] = {
 _SAID_ON_SCREEN: Final[Mapping[str, Role]] = {"user_message": "user", "agent_message": "assistant"}
 _SAID_IN_ITEMS: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessage": "assistant"}
 
-_NAME: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl?", re.IGNORECASE)
+_UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_NAME: Final = re.compile(rf"rollout-.+?-({_UUID})(?:_({_UUID}))?\.jsonl?", re.IGNORECASE)
+"""The name of a file: the session, and the segment if the file continues the session."""
 _ID: Final = re.compile(r"[\w.:-]{20,}")
 """An id with the length of a UUID or of an id of the API; a shorter id is unique in its session at most."""
 
@@ -142,16 +120,21 @@ class CodexRollout:
     reader: HistoryReader
     streams: Mapping[Role, Stream]
     session: str = ""
+    segment: str = ""
+    turns: int = 0
     project: str = ""
     model: str = ""
     metadata: dict[str, Json] = field(factory=dict[str, Json])
     ids: set[int] = field(factory=set[int])
     answer: PromptTurn | None = None
     """The answer that is held back until its tool calls are known."""
+    questions: Questions = field(factory=Questions)
     calls: list[JsonObject] = field(factory=list[JsonObject])
 
     def parsed(self) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and the records that could not be read."""
+        if (named := _NAME.fullmatch(self.reader.name)) is not None:
+            self.segment = named[2] or ""
         for record in _records(self.reader):
             if isinstance(record, HistoryIssue):
                 yield record
@@ -171,6 +154,10 @@ class CodexRollout:
             role, stream, content = _shown(payload)
             if role is not None and self.streams.get(role) == stream:
                 yield from self.message(payload, role, content, record.get("timestamp"))
+            elif payload.get("type") == "thread_rolled_back" and isinstance(
+                count := payload.get("num_turns"), int
+            ):
+                self.questions.take_back(count)
         elif kind == "session_meta":
             self.begin(payload)
         elif kind == "turn_context":
@@ -188,7 +175,7 @@ class CodexRollout:
         """Read the session's id, folder and origin from its first record; a fork also repeats the record of its parent."""
         if self.session:
             return
-        self.session = first_text(meta, "id", "session_id")
+        self.session = self.unnamed() if self.segment else first_text(meta, "id", "session_id")
         self.project = json_text(meta.get("cwd")) or self.project
         self.metadata = {
             "git_branch": json_text(json_object(meta.get("git")).get("branch")),
@@ -275,20 +262,31 @@ class CodexRollout:
         """Yield a turn, unless *text* is blank."""
         if not text.strip():
             return
+        if role == "user" and kind == "typed":
+            self.questions.ask()
         native_id = json_text(item.get("id"))
         # Ids that were made unreadable, or that an imitation of Codex gives to every item, do not count as ids.
         mark = hash(native_id + suffix)
         is_id = _ID.fullmatch(native_id) is not None and mark not in self.ids
         self.ids.add(mark)
+        self.turns += 1
+        # A segment says "continue" again: without an id of its own, that is not the turn of another segment.
+        fallback = f"{self.segment}/{self.turns}" if self.segment else None
         yield PromptTurn(
             conversation_id=f"codex_cli:{self.session or self.unnamed()}",
             role=role,
             content=text,
             kind=kind,
-            native_id=native_id + suffix if is_id else None,
+            native_id=native_id + suffix if is_id else fallback,
             timestamp=instant_of(when),
             project=self.project,
-            metadata=without_blanks({**self.metadata, "model": self.model if role == "assistant" else ""}),
+            metadata=without_blanks(
+                {
+                    **self.metadata,
+                    "model": self.model if role == "assistant" else "",
+                    "on_current_path": False if self.questions.is_undone else None,
+                }
+            ),
         )
 
 

@@ -7,6 +7,7 @@ from typing import Final, cast, final
 from attrs import frozen
 
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.json_values import (
     first_text,
     json_items,
@@ -16,15 +17,6 @@ from chatmemory.pastchats.formats.reading.json_values import (
 )
 from chatmemory.pastchats.prompt import TurnKind
 
-_HARNESS: Final = re.compile(
-    r"\s*(?:"
-    r"<(?:environment_context|user_instructions|INSTRUCTIONS|turn_aborted|subagent_notification|skill|"
-    r"collaboration_mode|permissions|apps_instructions|goal_context|user_action|model_switch|personality_spec|"
-    r"realtime_conversation|hook_prompt|recommended_plugins|system-reminder)\b"
-    r"|# AGENTS\.md instructions\b"
-    r"|Another language model started to solve this problem and produced a summary of its thinking process"
-    r")"
-)
 _SHELL_COMMAND: Final = re.compile(r"\s*<user_shell_command>")
 
 
@@ -46,11 +38,15 @@ class Said:
 def said_in(content: Json) -> Said:
     """Split the content of a message, which is a string or a list of items with text, into words and asides."""
     texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
-    written = tuple(text for text in texts if text.strip())
-    words = tuple(text for text in written if not _HARNESS.match(text))
+    words: list[str] = []
+    asides: list[str] = []
+    for text in texts:
+        own, notes = words_and_notes(text)
+        is_added = HARNESS.match(own) is not None
+        words += [own] if own.strip() and not is_added else []
+        asides += filter(None, (notes, own.strip() if is_added else ""))
     is_command = bool(words) and all(_SHELL_COMMAND.match(text) for text in words)
-    asides = tuple(text for text in written if _HARNESS.match(text))
-    return Said(words, asides, "command" if is_command else "typed")
+    return Said(tuple(words), tuple(asides), "command" if is_command else "typed")
 
 
 def _text(item: Json) -> str:

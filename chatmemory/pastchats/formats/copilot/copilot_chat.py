@@ -34,50 +34,15 @@ _OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "reques
 
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
 
-_SILENT: Final = frozenset(
-    [
-        "autoModeResolution",
-        "codeCitation",
-        "codeblockUri",
-        "command",
-        "confirmation",
-        "contentReference",
-        "disabledClaudeHooks",
-        "elicitation",
-        "elicitation2",
-        "elicitationSerialized",
-        "extensions",
-        "externalEdit",
-        "externalEdits",
-        "hook",
-        "info",
-        "mcpServersStarting",
-        "mcpServersStartingSerialized",
-        "move",
-        "multiDiffData",
-        "notebookEdit",
-        "notebookEditGroup",
-        "planReview",
-        "prepareToolInvocation",
-        "progressMessage",
-        "progressTask",
-        "progressTaskResult",
-        "progressTaskSerialized",
-        "pullRequest",
-        "questionCarousel",
-        "references",
-        "systemNotification",
-        "textEdit",
-        "textEditGroup",
-        "todoList",
-        "treeData",
-        "undoStop",
-        "usedContext",
-        "warning",
-        "workspaceEdit",
-        "workspaceEdits",
-    ]
-)
+_SILENT: Final = frozenset({
+    "autoModeResolution", "codeCitation", "codeblockUri", "command", "confirmation", "contentReference",
+    "disabledClaudeHooks", "elicitation", "elicitation2", "elicitationSerialized", "extensions",
+    "externalEdit", "externalEdits", "hook", "info", "mcpServersStarting", "mcpServersStartingSerialized",
+    "move", "multiDiffData", "notebookEdit", "notebookEditGroup", "planReview", "prepareToolInvocation",
+    "progressMessage", "progressTask", "progressTaskResult", "progressTaskSerialized", "pullRequest",
+    "questionCarousel", "references", "systemNotification", "textEdit", "textEditGroup", "todoList",
+    "treeData", "undoStop", "usedContext", "warning", "workspaceEdit", "workspaceEdits",
+})  # fmt: skip
 """Parts of an answer that are not words of it."""
 
 

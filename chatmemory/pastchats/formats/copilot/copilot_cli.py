@@ -13,6 +13,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -28,32 +29,11 @@ from chatmemory.pastchats.formats.reading.json_values import (
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
-_SILENT_TOPICS: Final = frozenset(
-    {
-        "abort",
-        "assistant",
-        "auto_mode_switch",
-        "command",
-        "commands",
-        "elicitation",
-        "exit_plan_mode",
-        "external_tool",
-        "factory",
-        "hook",
-        "mcp",
-        "mcp_app",
-        "model",
-        "pending_messages",
-        "permission",
-        "sampling",
-        "session",
-        "skill",
-        "subagent",
-        "system",
-        "tool",
-        "user_input",
-    }
-)
+_SILENT_TOPICS: Final = frozenset({
+    "abort", "assistant", "auto_mode_switch", "command", "commands", "elicitation", "exit_plan_mode",
+    "external_tool", "factory", "hook", "mcp", "mcp_app", "model", "pending_messages", "permission",
+    "sampling", "session", "skill", "subagent", "system", "tool", "user_input",
+})  # fmt: skip
 """The parts before the dot in the types of events that make no turn, apart from the event types that are read."""
 
 _FOLDER: Final = re.compile(r"([^/\\]+[/\\]partition-\d+|[^/\\]+)(?:[/\\]events)?\.jsonl$")
@@ -118,13 +98,7 @@ class CopilotCli:
 
 def _taken_back(reader: HistoryReader) -> frozenset[str]:
     """Return the ids of the events that a rewind took back."""
-    is_any = False
-    tail = b""
-    for block in reader.blocks():
-        tail += block
-        is_any = is_any or _REWIND in tail
-        tail = tail[-len(_REWIND) :]
-    if not is_any:
+    if not holds(reader, _REWIND):
         return frozenset()
     events: dict[str, int] = {}
     taken_back: set[str] = set()

@@ -1,25 +1,29 @@
 """Cursor: the transcripts of its agents (``~/.cursor/projects/*/agent-transcripts``), and chats exported as Markdown.
 
-Neither has ids or reliable times.
+Neither has ids.  Newer transcripts hold the time of a query within its text.
 """
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final, final
 
 from attrs import frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
+from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, ClaudeParts, parts_of
 from chatmemory.pastchats.formats.cursor.cursor_text import (
     EXPORTED,
+    HIDDEN,
     is_transcript,
+    query_of,
     turns_of_export,
     turns_of_transcript,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.envelopes import HARNESS
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -32,12 +36,6 @@ _UUID: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\w+",
 _PROJECT: Final = re.compile(r"[/\\]projects[/\\]([^/\\]+)[/\\]agent-transcripts[/\\]")
 _PARENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+$")
 _NO_PROJECT: Final = "empty-window"
-_HARNESS: Final = re.compile(
-    r"\s*<(?:system[_-](?:reminder|notification)|user_info|environment_context|agent_notification)\b"
-)
-_TIME: Final = re.compile(r"\A\s*<timestamp>[^<]*</timestamp>\s*")
-"""The time that newer versions write before a query; it is in the person's local format, and is not read."""
-
 _HEAD_LINES: Final = 20
 
 
@@ -49,8 +47,9 @@ class Cursor:
     name: str = "cursor"
     version: int = 1
     has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = (
-        KnownRoot("~/.cursor/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt")),
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
+        for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
     )
 
     def claim(self, head: Head, /) -> Claim | None:
@@ -89,6 +88,7 @@ class Cursor:
 
 def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[Parsed]:
     parent = _PARENT.search(reader.path)
+    asked_at: datetime | None = None
     shared = without_blanks({"parent_session": parent[1] if parent is not None else ""})
     for read in json_lines(reader):
         if isinstance(read, HistoryIssue):
@@ -101,33 +101,38 @@ def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[P
             if kind not in _SILENT:
                 yield UnknownRecord(kind or "(none)")
             continue
-        for speaker, turn_kind, text, metadata in _spoken(role, record):
+        parts = parts_of(json_object(record.get("message")).get("content"))
+        query, notes, at = query_of(BETWEEN_BLOCKS.join((*parts.asides, *parts.words)))
+        asked_at = instant_of(record.get("timestamp")) or (at if role == "user" else None) or asked_at
+        for speaker, turn_kind, text, metadata in _spoken(role, parts, query, notes):
             if text.strip():
                 yield PromptTurn(
                     conversation_id=f"cursor:{conversation}",
                     role=speaker,
                     content=text,
                     kind=turn_kind,
-                    timestamp=instant_of(record.get("timestamp")),
+                    timestamp=asked_at,
                     project=project,
                     metadata=without_blanks({**shared, **metadata}),
                 )
 
 
-def _spoken(role: Role, record: JsonObject) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
-    parts = parts_of(json_object(record.get("message")).get("content"))
+def _spoken(
+    role: Role, parts: ClaudeParts, query: str, notes: str
+) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
     yield role, "thinking", BETWEEN_BLOCKS.join(parts.thoughts), {}
     yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
-    yield role, "harness", BETWEEN_BLOCKS.join(parts.asides), {}
-    words = BETWEEN_BLOCKS.join(parts.words)
     if role == "user":
-        words = _TIME.sub("", words)
-    kind: TurnKind = "typed"
-    if role in {"system", "tool"} or (
-        role == "user" and _HARNESS.match(words) and "<user_query>" not in words
-    ):
-        kind = "harness"
-    yield role, kind, words, {"tool_calls": parts.tool_calls}
+        yield role, "harness", notes, {}
+        yield role, "harness" if HARNESS.match(query) else "typed", query, {}
+    else:
+        words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.asides, *parts.words))).strip()
+        yield (
+            role,
+            "typed" if role == "assistant" else "harness",
+            words,
+            {"tool_calls": tuple(parts.tool_calls)},
+        )
 
 
 cursor: Final = Cursor()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, final
 
 from attrs import define, field, frozen
@@ -10,6 +11,8 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
+from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 
 EXPORTED: Final = re.compile(r"_Exported on .+ from Cursor\b.*_\s*")
@@ -21,6 +24,43 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _TRANSCRIPT_SPEAKERS: Final[dict[str, Role]] = {"user:": "user", "assistant:": "assistant", "A:": "assistant"}
 _BRACKETED: Final = re.compile(r"\[(Thinking|Tool call|Tool result)\]\s?(.*)")
 _QUERY: Final = "user_query>"
+_QUERIES: Final = re.compile(r"<user_query>[\s\S]*</user_query>")
+HIDDEN: Final = re.compile(r"(?:\A|\n)[ \t]*\[REDACTED\][ \t]*(?=\n|\Z)")
+"""What stands in an answer for hidden thoughts."""
+
+_TIME: Final = re.compile(
+    r"<timestamp>\s*(?:[A-Za-z]+,\s*)?([A-Za-z]{3})[a-z]*\.? (\d{1,2}), (\d{4}),?(?: at)? (\d{1,2}):(\d\d)(?::\d\d)?"
+    r"(?:\s*([AP]M))?(?:\s*\(?(?:UTC|GMT)(?:([+-]\d{1,2})(?::?(\d\d))?)?\)?)?\s*</timestamp>"
+)
+_NOTED: Final = re.compile(r"<timestamp>([^<]*)</timestamp>\s*")
+
+
+def query_of(text: str) -> tuple[str, str, datetime | None]:
+    """Return the query in the *text* of a person, what the tool wrote around it, and the time that it says."""
+    at = _instant_of(text)
+    rest = _NOTED.sub("", text, count=1)
+    found = _QUERIES.search(rest)
+    if found is None:
+        return *words_and_notes(rest), at
+    return found[0], (rest[: found.start()] + rest[found.end() :]).strip(), at
+
+
+def _instant_of(text: str) -> datetime | None:
+    """Return the time of a query; one without a zone is in that of this machine."""
+    if (found := _TIME.search(text)) is None:
+        return instant_of(noted[1]) if (noted := _NOTED.search(text)) is not None else None
+    month, day, year, hour, minute, half, hours, minutes = found.groups()
+    try:
+        told = datetime.strptime(f"{month} {day} {year}", "%b %d %Y")  # noqa: DTZ007  the zone follows
+        hour_of_day = int(hour) % 12 + 12 * (half == "PM") if half else int(hour)
+        local = told.replace(hour=hour_of_day, minute=int(minute))
+    except ValueError:
+        return None
+    if "UTC" not in found[0] and "GMT" not in found[0]:
+        return local.astimezone(UTC)
+    sign = -1 if (hours or "").startswith("-") else 1
+    shift = timedelta(hours=int(hours or 0), minutes=sign * int(minutes or 0))
+    return (local - shift).replace(tzinfo=UTC)
 
 
 @final
@@ -149,10 +189,22 @@ def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) 
     body = _Body()
     is_in_query = is_in_tool = False
 
+    asked_at: datetime | None = None
+
     def turn() -> Iterator[PromptTurn]:
-        if body.role is not None and (text := body.text()):
-            conversation_id = f"cursor:{conversation}"
-            yield PromptTurn(conversation_id=conversation_id, role=body.role, content=text, project=project)
+        nonlocal asked_at
+        text = body.text()
+        if body.role == "user":
+            text, _, at = query_of(text)
+            asked_at = at or asked_at
+        if body.role is not None and (said := HIDDEN.sub("", text).strip()):
+            yield PromptTurn(
+                conversation_id=f"cursor:{conversation}",
+                role=body.role,
+                content=said,
+                timestamp=asked_at,
+                project=project,
+            )
 
     for line in text_lines(reader):
         if f"<{_QUERY}" in line.text or f"</{_QUERY}" in line.text:

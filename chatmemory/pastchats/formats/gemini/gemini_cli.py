@@ -1,14 +1,14 @@
 """Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<date>-<id>.json`` or ``.jsonl``, and checkpoints of older versions.
 
-In a ``.jsonl`` file a message is written again under its id when it changes, and ``{"$rewindTo": id}`` removes the
-message and everything after it; so a first pass over the file finds which lines count.
+In a ``.jsonl`` file a message is written again under its id when it changes, and ``{"$rewindTo": id}`` takes
+back the message and everything after it; so a first pass over the file finds which lines count.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, final
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
@@ -60,7 +60,7 @@ class GeminiCli:
     """The reader of sessions and checkpoints; the docstring of this module describes them."""
 
     name: str = "gemini_cli"
-    version: int = 1
+    version: int = 2
     has_global_ids: bool = False
     known_roots: tuple[KnownRoot, ...] = tuple(
         KnownRoot(
@@ -107,13 +107,15 @@ class _Survey:
 
     Attributes:
         session: the header, with later changes.
-        ranks: by message id, the position of each remaining message.
-        lines: by message id, the line that holds the last version of each remaining message.
+        ranks: by message id, the position of each message.
+        lines: by message id, the line that holds the last version of each message.
+        undone: the ids of the messages that a rewind took back.
     """
 
     session: dict[str, Json] = field(factory=dict[str, Json])
     ranks: dict[str, int] = field(factory=dict[str, int])
     lines: dict[str, int] = field(factory=dict[str, int])
+    undone: set[str] = field(factory=set[str])
 
     def note(self, record: JsonObject, line: int) -> None:
         rewind = record.get("$rewindTo")
@@ -124,6 +126,7 @@ class _Survey:
         elif message and ("type" in record or "content" in record):
             self.ranks.setdefault(message, len(self.ranks))
             self.lines[message] = line
+            self.undone.discard(message)
         elif changes:
             for changed in json_objects(changes.get("messages")):
                 # A message that a compression leaves out was still said: only new messages count.
@@ -135,10 +138,9 @@ class _Survey:
             self.session = dict(record) | self.session
 
     def take_back(self, message: str) -> None:
-        """Remove *message* and all messages after it; remove all messages when *message* is unknown."""
+        """Mark *message* and all messages after it; mark all messages when *message* is unknown."""
         rank = self.ranks.get(message, 0)
-        for name in [name for name, its in self.ranks.items() if its >= rank]:
-            del self.ranks[name], self.lines[name]
+        self.undone |= {name for name, its in self.ranks.items() if its >= rank}
 
 
 def _survey(reader: HistoryReader) -> _Survey:
@@ -167,7 +169,8 @@ def _lines(reader: HistoryReader, survey: _Survey) -> Iterator[Parsed]:
             turns: list[PromptTurn] = []
             for parsed in session.parsed(message):
                 if isinstance(parsed, PromptTurn):
-                    turns.append(parsed)
+                    marks = {"on_current_path": False} if name in survey.undone else {}
+                    turns.append(evolve(parsed, metadata={**parsed.metadata, **marks}))
                     held += len(parsed.content)
                 else:
                     yield parsed

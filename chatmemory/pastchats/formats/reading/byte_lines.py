@@ -61,6 +61,16 @@ def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[by
         yield b"".join(pieces), number, offset, "end_of_file"
 
 
+def holds(reader: HistoryReader, text: bytes) -> bool:
+    """Return whether *text* is somewhere in the file."""
+    tail = b""
+    for block in reader.blocks():
+        if text in tail + block:
+            return True
+        tail = (tail + block)[-len(text) :]
+    return False
+
+
 def _end_of_character(line: bytes) -> int:
     """Return the position where *line* may be cut without splitting a character of UTF-8."""
     last = line[-_LONGEST_CHARACTER:]

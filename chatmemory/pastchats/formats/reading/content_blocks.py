@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, final
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
 from chatmemory.pastchats.formats.reading.json_values import (
     first_said,
     json_items,
@@ -26,20 +27,10 @@ _THINKING: Final = frozenset({"thinking", "reasoning", "think"})
 _TOOL_USE: Final = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "tool-call", "tool_call"}
 )
-_ATTACHED: Final = frozenset(
-    {
-        "image",
-        "image_url",
-        "imageUrl",
-        "input_image",
-        "image_file",
-        "document",
-        "file",
-        "input_file",
-        "audio",
-        "video",
-    }
-)
+_ATTACHED: Final = frozenset({
+    "image", "image_url", "imageUrl", "input_image", "image_file", "document", "file", "input_file",
+    "audio", "video",
+})  # fmt: skip
 
 
 @final
@@ -148,6 +139,10 @@ def content_turns(
     The tool calls belong to the turn of the text, or of the thinking when there is no text.  *first_index* is the
     ``turn_index`` of the first turn.
     """
+    if role == "user" and kind == "typed":
+        parted = [words_and_notes(text) for text in content.texts]
+        notes = [note for _, note in parted if note]
+        content = evolve(content, texts=[own for own, _ in parted], attached=[*notes, *content.attached])
     calls = without_blanks({"tool_calls": content.tool_calls, "attachments": content.attachments})
     text = content.text
     said: list[tuple[str, Role, TurnKind, str]] = [(text, role, kind, "")]

@@ -17,6 +17,7 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_values import json_object, without_blanks
+from chatmemory.pastchats.formats.shapes.questions import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
 
@@ -64,8 +65,10 @@ class LineFormat:
             words.
         session_of: returns the id of the conversation when no record holds it, given the path; "" for the path
             itself.
-        link: returns the position of a record in a tree, None for no position; an abandoned branch is left out.
+        link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
             None: the records of this format are a list.
+        begin: stores facts about the whole file, from files near it.
+        undo: the type of a record that takes back questions, and the name of their number in it; None: there is none.
     """
 
     name: str
@@ -73,6 +76,8 @@ class LineFormat:
     read: Callable[[JsonObject, Session], Read]
     session_of: Callable[[str], str] = lambda _path: ""
     link: Callable[[JsonObject], Link | None] | None = None
+    begin: Callable[[HistoryReader, Session], None] = lambda _reader, _session: None
+    undo: tuple[str, str] | None = None
     version: int = 1
     has_global_ids: bool = False
     known_roots: Sequence[KnownRoot] = ()
@@ -86,8 +91,15 @@ class LineFormat:
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and an issue for each damage."""
+        questions = Questions()
+        if self.undo is not None:
+            questions = Questions.of(reader, self.undo[0], lambda first: self._parsed(reader, first))
+        yield from self._parsed(reader, questions)
+
+    def _parsed(self, reader: HistoryReader, questions: Questions) -> Iterator[Parsed]:
         left = frozenset[str]() if self.link is None else _left_branches(reader, self.link)
         session = Session()
+        self.begin(reader, session)
         fallback = self.session_of(reader.path) or reader.path
         calls: list[JsonObject] = []
         for found in json_lines(reader):
@@ -100,9 +112,15 @@ class LineFormat:
                 yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
                 continue
             place = self.link(record) if self.link is not None else None
-            if place is not None and place[0] in left:
-                continue
             read = self.read(record, session)
+            if self.undo is not None and record.get("type") == self.undo[0]:
+                count = record.get(self.undo[1])
+                questions.take_back(count if isinstance(count, int) else 0)
+            if isinstance(read, Line):
+                if read.role == "user" and read.kind == "typed" and read.content.text:
+                    questions.ask()
+                if questions.is_undone or (place is not None and place[0] in left):
+                    read = evolve(read, facts={**read.facts, "on_current_path": False})
             if isinstance(read, UnknownRecord):
                 yield read
             elif read is not None:

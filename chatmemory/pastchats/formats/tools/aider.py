@@ -2,7 +2,8 @@
 
 A header opens a session, ``#### `` marks each line that a person typed, ``> `` marks each line that the tool printed,
 and all other lines are the answer.  Aider ends its own marked lines with two spaces, and a model's headings and
-quotations have none: this distinguishes them, unless an editor removed the spaces.
+quotations have none: this distinguishes them, unless an editor removed the spaces.  What the tool prints in several
+lines, such as the message of a commit, has one mark at its start and the spaces at its end.
 """
 
 import posixpath
@@ -29,6 +30,11 @@ _PRINTED: Final = re.compile(r"^>(?: (.*))?$")
 _MARKS: Final[tuple[tuple[_Voice, re.Pattern[str]], ...]] = (("typed", _TYPED), ("printed", _PRINTED))
 _MODEL: Final = re.compile(r"^(?:Main model|Models?): (\S+?),?(?: with |$)")
 
+_COMMIT: Final = re.compile(r"^> Commit [0-9a-f]{7,40} ")
+_LONGEST_OUTPUT: Final = 500  # lines
+LAST: Final = -1
+"""The number of the last line of a file, which may be incomplete."""
+
 _STUFFED: Final = "# Announcement lines from when this session of aider was launched:"
 """A line in the middle of the prompt that ``/help`` builds from the manual."""
 
@@ -43,7 +49,7 @@ class Aider:
     """Reads the chat history of aider."""
 
     name: Final = "aider"
-    version: Final = 1
+    version: Final = 2
     has_global_ids: Final = False
     known_roots: Sequence[KnownRoot] = (KnownRoot("~", (FILE_NAME,)), KnownRoot(".", (FILE_NAME,)))
 
@@ -65,7 +71,7 @@ class Aider:
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns, session by session."""
         session, number = _Session(reader.path, ""), 0
-        for line, is_last in _with_last(text_lines(reader)):
+        for line, printed in _with_output(text_lines(reader)):
             if line.line == number:  # a further piece of a line that is too long for one piece
                 session.passage.add(line.text, line.line)
                 continue
@@ -75,7 +81,7 @@ class Aider:
                 yield from session.turn()
                 session = _Session(reader.path, header.group(1))
                 continue
-            voice, text = session.heard(line.text, is_last=is_last)
+            voice, text = session.heard(line.text, printed=printed)
             if voice != session.voice:
                 yield from session.turn()
                 session.voice = voice
@@ -90,6 +96,8 @@ class _Session:
 
     Attributes:
         started_at: the header's time, in an unknown zone; "" before the first header.
+        is_printing: whether the output of several lines continues.
+        before: who spoke before this turn.
         has_spaces: whether marked lines still end with two spaces; None until the first marked line.
         answer: the last answer, without white space.
     """
@@ -99,13 +107,20 @@ class _Session:
     voice: _Voice = "answer"
     has_spaces: bool | None = None
     is_begun: bool = False
+    is_printing: bool = False
+    before: _Voice = "answer"
     model: str = ""
     answer: str = ""
     passage: Passage = field(factory=Passage)
 
-    def heard(self, line: str, *, is_last: bool) -> tuple[_Voice, str]:
-        """Return the speaker of *line*, and the line without its mark."""
-        if is_last and self.voice != "answer" and not line.isspace():
+    def heard(self, line: str, *, printed: int | None) -> tuple[_Voice, str]:
+        """Return the speaker of *line*, and the line without its mark; *printed*: see ``_with_output``."""
+        if printed == 0:
+            is_next = self.voice == "printed" or (self.passage.is_blank and self.before == "printed")
+            self.is_printing = self.has_spaces is not False and (is_next or _COMMIT.match(line) is not None)
+        if printed is not None and printed >= 0 and self.is_printing:
+            return "printed", (line.removeprefix("> ") if printed == 0 else line).rstrip()
+        if printed == LAST and self.voice != "answer" and not line.isspace():
             # The line may be incomplete, so that its spaces are missing.
             sign = "#### " if self.voice == "typed" else "> "
             if line.startswith(sign) or sign.startswith(line):
@@ -128,6 +143,7 @@ class _Session:
             self.model = next((found.group(1) for found in map(_MODEL.match, text.split("\n")) if found), "")
         if is_blank:
             return
+        self.before = self.voice
         kind = self._kind(text)
         if is_cut:
             yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", line)
@@ -165,15 +181,29 @@ class _Session:
         return found
 
 
-def _with_last(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, bool]]:
-    """Yield each line, and whether it is the last one."""
-    before = next(lines, None)
+def _with_output(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, int | None]]:
+    """Yield each line, with its number if it may be in an output whose last line alone has spaces at its end; or LAST."""
+    held: list[TextLine] = []
+    ended: TextLine | None = None
     for line in lines:
-        if before is not None:
-            yield before, False
-        before = line
-    if before is not None:
-        yield before, True
+        if ended is not None:
+            yield ended, None
+            ended = None
+        is_ended = line.text.endswith("  ")
+        is_marked = any(mark.match(line.text) for mark in (_HEADER, _TYPED, _PRINTED))
+        if held and is_ended and not is_marked:
+            yield from ((one, number) for number, one in enumerate((*held, line)))
+            held = []
+            continue
+        if is_marked or len(held) >= _LONGEST_OUTPUT:
+            yield from ((one, None) for one in held)
+            held = []
+        if held or (_PRINTED.match(line.text) and not is_ended):
+            held.append(line)
+        else:
+            ended = line
+    yield from ((one, None) for one in held[:-1])
+    yield from ((one, LAST) for one in (*held[-1:], ended) if one is not None)
 
 
 def _folder(path: str) -> str:

@@ -15,7 +15,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -38,6 +38,10 @@ _SILENT: Final = frozenset(
     {"step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry", "subtask"}
 )
 """Types of parts without words."""
+
+_SILENT_ENTRIES: Final = frozenset(
+    {"system", "skill", "agent-switched", "model-switched", "location-switched", "idle"}
+)
 
 # From the file of a session to the folders of messages and of parts: the current layout, and the one before version
 # 0.6.
@@ -62,7 +66,7 @@ class OpenCode:
     """Reads sessions of opencode."""
 
     name = "opencode"
-    version = 2
+    version = 3
     has_global_ids = False
     known_roots: Sequence[KnownRoot] = OPENCODE_ROOTS + tuple(
         KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
@@ -74,6 +78,8 @@ class OpenCode:
         row = json_object(head.records[0]) if head.shape == "json_lines" and head.records else EMPTY
         if row.get("record") == "session" and {"directory", "title"} <= row.keys():
             return Claim(97, "a session of opencode's store")
+        if row.get("record") == "entry" and {"type", "data"} <= row.keys():
+            return Claim(97, "a message in the store of opencode 2")
         if row.get("record") == "part" and {"message_id", "message"} <= row.keys():
             return Claim(97, "a part of a message in opencode's store")
         document = json_object(head.document)
@@ -97,7 +103,8 @@ class OpenCode:
         """Yield the turns of the session."""
         head = read_head(reader)
         if head.records and "record" in json_object(head.records[0]):
-            yield from _rows(reader)
+            row: dict[str, Json] = {}
+            yield from _turns(_rows(reader, row), row, reader.path)
             return
         session: dict[str, Json] = {}
         is_export = False
@@ -130,17 +137,10 @@ class _Message:
     parts: Sequence[JsonObject]
 
 
-def _rows(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of a session in rows: the session, then its messages, each with one of its parts."""
-    about: JsonObject = {}
-    native_id = reader.path
+def _rows(reader: HistoryReader, about: dict[str, Json]) -> Iterator[_Message | HistoryIssue | UnknownRecord]:
+    """Yield the messages of a session in rows: the session, put into *about*, then each message with one of its parts."""
     info: JsonObject = {}
     parts: list[JsonObject] = []
-
-    def message() -> Iterator[Parsed]:
-        if info:
-            yield from _turns(iter((_Message(info, parts),)), about, native_id)
-
     for found in json_lines(reader):
         if isinstance(found, HistoryIssue):
             yield found
@@ -148,17 +148,46 @@ def _rows(reader: HistoryReader) -> Iterator[Parsed]:
         row = json_object(found.value)
         kind = json_text(row.get("record"))
         if kind == "session":
-            native_id = json_text(row.get("id")) or native_id
-            about = {**row, "parentID": row.get("parent_id")}
+            about |= {**row, "parentID": row.get("parent_id")}
         elif kind == "part":
             if row.get("message_id") != info.get("id"):
-                yield from message()
+                if info:
+                    yield _Message(info, parts)
                 info, parts = {**json_object(row.get("message")), "id": row.get("message_id")}, []
             if row.get("part") is not None:
                 parts.append(json_object(row.get("part")))
+        elif kind == "entry":
+            yield from _entry(row)
         else:
             yield UnknownRecord(kind or "(none)")
-    yield from message()
+    if info:
+        yield _Message(info, parts)
+
+
+def _entry(row: JsonObject) -> Iterator[_Message | UnknownRecord]:
+    """Yield the message of a row of opencode 2, in the form of version 1."""
+    kind, data = json_text(row.get("type")), json_object(row.get("data"))
+    model = json_object(data.get("model"))
+    info: dict[str, Json] = {
+        "id": row.get("id"),
+        "role": "user" if kind in {"user", "synthetic"} else "assistant",
+        "time": {"created": row.get("time_created")},
+        "modelID": first_said(model.get("id"), model.get("modelID")),
+        "summary": kind == "compaction",
+        "error": {"data": data.get("error")},
+    }
+    said = {"type": "text", "text": first_said(data.get("text"), data.get("summary"))}
+    if kind == "shell":
+        output = first_said(data.get("output"), json_object(data.get("output")).get("output"))
+        called: JsonObject = {"type": "tool", "tool": "shell", "state": {"output": output}}
+        yield _Message(info, [called])
+    elif kind in {"user", "synthetic", "compaction"}:
+        files = [{**file, "type": "file"} for file in json_objects(data.get("files"))]
+        yield _Message(info, [{**said, "synthetic": kind == "synthetic"}, *files])
+    elif kind == "assistant":
+        yield _Message(info, list(json_objects(data.get("content"))))
+    elif kind not in _SILENT_ENTRIES:
+        yield UnknownRecord(f"entry {kind or '(none)'}")
 
 
 def _exported(reader: HistoryReader) -> Iterator[_Message | HistoryIssue]:
@@ -224,13 +253,19 @@ def _one(reader: HistoryReader, relative: str) -> JsonObject | HistoryIssue:
 
 
 def _turns(
-    messages: Iterator[_Message | HistoryIssue], about: JsonObject, native_id: str
+    messages: Iterator[_Message | HistoryIssue | UnknownRecord], about: JsonObject, fallback: str
 ) -> Iterator[Parsed]:
+    is_undone = False
     for message in messages:
-        if isinstance(message, HistoryIssue):
+        if not isinstance(message, _Message):
             yield message
             continue
         info = message.info
+        revert = json_object(about.get("revert"))
+        is_first = bool(revert) and info.get("id") == revert.get("messageID")
+        # From a part on, only the rest of this message was reverted.
+        is_kept = not is_undone and not (is_first and not revert.get("partID"))
+        is_undone = is_undone or is_first
         role = _ROLES.get(json_text(info.get("role")))
         if role is None:
             yield UnknownRecord(f"role {info.get('role')}")
@@ -241,7 +276,7 @@ def _turns(
         model = json_object(info.get("model"))
         yield from content_turns(
             content,
-            conversation_id=f"opencode:{native_id}",
+            conversation_id=f"opencode:{json_text(about.get('id')) or fallback}",
             role="summary" if is_summary else role,
             kind=kind,
             native_id=json_text(info.get("id")) or None,
@@ -255,6 +290,7 @@ def _turns(
                     "model": first_said(info.get("modelID"), model.get("modelID"))
                     if role == "assistant"
                     else "",
+                    "on_current_path": None if is_kept else False,
                     "error": json_object(json_object(info.get("error")).get("data")).get("message"),
                 }
             ),
@@ -291,10 +327,11 @@ def _add_tool(content: Content, part: JsonObject) -> None:
     call = json_object(part.get("toolInvocation"))
     state = json_object(part.get("state"))
     content.called(
-        first_said(part.get("tool"), call.get("toolName")),
-        first_said(part.get("callID"), call.get("toolCallId")),
+        first_said(part.get("tool"), part.get("name"), call.get("toolName")),
+        first_said(part.get("callID"), part.get("id") if "name" in part else "", call.get("toolCallId")),
     )
-    content.results.append(first_said(state.get("output"), state.get("error"), call.get("result")))
+    said = first_said(state.get("output"), state.get("error"), call.get("result"))
+    content.results.append(said or plain_text(state.get("content")))
 
 
 opencode = OpenCode()

@@ -14,6 +14,8 @@ D008 who may read the file
 D009 sources that are gone, and turns that their sources no longer hold
 D010 free space on the disk
 D011 texts against their hashes: SQLite itself does not notice a changed letter
+D012 known stores that the last run could not read
+D013 turns that are dated in the future
 ==== ======================================================================
 
 A code is never given to another check.
@@ -24,6 +26,8 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from types import ModuleType
@@ -32,8 +36,10 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk, torn
+from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
 from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import NO_MODEL
 
 FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
@@ -78,6 +84,11 @@ SELECT
      WHERE status = 'missing' AND superseded_at IS NULL),
     (SELECT count(*) FROM prompts WHERE superseded_at IS NOT NULL)
 """
+SELECT_UNREAD = """
+SELECT source_path, substr(issue, 11) FROM prompt_sources
+WHERE status = 'skipped' AND issue LIKE 'not_read: %' ORDER BY source_path
+"""
+COUNT_LATER = "SELECT count(*), min(source_path), max(timestamp) FROM prompts WHERE timestamp > :now AND timestamp < ':'"
 SELECT_TEXTS = "SELECT id, content, text_hash FROM prompts"
 
 _CORRUPT: Final = 11
@@ -303,6 +314,27 @@ def _texts(examined: Examined) -> Iterator[Seen]:
         yield "ok", "every text is what was indexed", ""
 
 
+def _unread(examined: Examined) -> Iterator[Seen]:
+    for source, detail in examined.connection.execute(SELECT_UNREAD).fetchall():
+        yield (
+            "warning",
+            f"not read: {source}: {detail}",
+            "export its chats with its tool, then index the file",
+        )
+
+
+def _later(examined: Examined) -> Iterator[Seen]:
+    now = instant_text(datetime.now(UTC) + CLOCK_SKEW)
+    count, source, latest = 0, "", ""
+    with suppress(sqlite3.Error, examined.native.Error):  # D002 tells of the damage
+        count, source, latest = examined.connection.execute(COUNT_LATER, {"now": now}).fetchone()
+    if count:
+        message = (
+            f"{count} turns are dated in the future, up to {latest} ({source} ...); they are never the newest"
+        )
+        yield "warning", message, "check the clock of the machine that wrote them"
+
+
 _CHECKS: Final[dict[str, Check]] = {
     "D001": _version,
     "D002": _pages,
@@ -315,4 +347,6 @@ _CHECKS: Final[dict[str, Check]] = {
     "D009": _abandoned,
     "D010": _room,
     "D011": _texts,
+    "D012": _unread,
+    "D013": _later,
 }

@@ -21,6 +21,7 @@ from chatmemory.input.choices import Role
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.prompts.prompt_order import number_staged
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
 from chatmemory_layers.sqlite.prompts.prompt_staging import discard
 
@@ -54,7 +55,7 @@ FROM (
                 END
             WHEN kept.superseded_at IS NULL
                 AND kept.text_hash IS staged.text_hash AND kept.content IS staged.content
-                AND kept.turn_index IS staged.turn_index AND kept.role IS staged.role
+                AND coalesce(kept.place, kept.turn_index) IS staged.turn_index AND kept.role IS staged.role
                 AND kept.kind IS staged.kind AND kept.conversation_id IS staged.conversation_id
                 AND kept.session IS staged.session AND kept.speaker IS staged.speaker
                 AND kept.timestamp IS staged.timestamp AND kept.format IS staged.format
@@ -98,7 +99,7 @@ WHERE staged.fate = 'moved' AND prompts.superseded_at IS NULL
 UPDATE_CHANGED = """
 UPDATE prompts SET
     source_path = staged.source_path, source_project = staged.source_project,
-    conversation_id = staged.conversation_id, turn_index = staged.turn_index, role = staged.role,
+    conversation_id = staged.conversation_id, turn_index = staged.turn_index, place = NULL, role = staged.role,
     content = staged.content, timestamp = staged.timestamp, metadata_json = staged.metadata_json,
     format = staged.format, session = staged.session, kind = staged.kind, speaker = staged.speaker,
     text_hash = staged.text_hash, search_terms = staged.search_terms, superseded_at = NULL
@@ -253,6 +254,7 @@ def commit_source(
             changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
             if not keeps_superseded:
                 connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
+        number_staged(connection)
         connection.execute(KEEP_STATE, _state_row(state))
         connection.execute(CLEAR_FATES)
     discard(connection)

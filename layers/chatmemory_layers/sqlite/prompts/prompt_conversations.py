@@ -18,6 +18,7 @@ from chatmemory.pastchats.past_chats import (
 )
 from chatmemory.text.shown_text import one_line
 from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
 from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, instant_of, plain, prompt_of
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ GREATEST_INDEX: Final = 2**63 - 1
 # The index holds all of it; only the rows of the conversations on the page are read.
 SELECT_CONVERSATIONS = f"""
 WITH listed AS (
-    SELECT conversation_id, count(*) AS turns, min(timestamp) AS first_at, max(timestamp) AS last_at,
-        coalesce(max(timestamp), '') AS place
+    SELECT conversation_id, count(*) AS turns, min(timestamp) AS first_at,
+        coalesce(max({IN_TIME}), max(timestamp)) AS last_at, coalesce(max({IN_TIME}), '') AS place
     FROM prompts
     WHERE superseded_at IS NULL AND conversation_id IS NOT NULL
     GROUP BY conversation_id
     HAVING count(*) FILTER (WHERE {IS_MEANT}) > 0
-        AND (:after_id IS NULL OR (coalesce(max(timestamp), ''), conversation_id) < (:after_at, :after_id))
+        AND (:after_id IS NULL OR (coalesce(max({IN_TIME}), ''), conversation_id) < (:after_at, :after_id))
     ORDER BY place DESC, conversation_id DESC
     LIMIT :limit
 )

@@ -12,11 +12,20 @@ from typing import Final, NamedTuple
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
 
+# ruff: noqa: S608  the conditions are constants
+
 MOST_COMPARED: Final = 20
 """How many sources that hold the longest text of a missing one are compared."""
 
 LEAST_TURNS: Final = 2
 """How many turns two sources must have in common: one sentence may be said anywhere."""
+
+ELSEWHERE: Final = """
+(SELECT min(prompt_aliases.source_path) FROM prompt_aliases
+ WHERE prompt_id = prompts.id
+     AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing'))
+"""
+"""Another source of a turn that is not missing; NULL: there is none."""
 
 MARK_MISSING = """
 UPDATE prompt_sources SET status = 'missing'
@@ -37,17 +46,9 @@ WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
     AND prompts.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
 GROUP BY 1, 2 ORDER BY count(*), 2 DESC
 """
-HAND_OVER = """
-UPDATE prompts SET source_path = (
-    SELECT min(prompt_aliases.source_path) FROM prompt_aliases
-    WHERE prompt_id = prompts.id
-        AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-)
-WHERE source_path IN (SELECT value FROM json_each(:sources)) AND EXISTS (
-    SELECT 1 FROM prompt_aliases
-    WHERE prompt_id = prompts.id
-        AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-)
+HAND_OVER = f"""
+UPDATE prompts SET source_path = {ELSEWHERE}
+WHERE source_path IN (SELECT value FROM json_each(:sources)) AND {ELSEWHERE} IS NOT NULL
 """
 DELETE_THEIR_ALIASES = (
     "DELETE FROM prompt_aliases WHERE source_path IN (SELECT value FROM json_each(:sources))"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
 from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, draft_of, instant_of, plain, prompt_of
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ SELECT prompt_id, dim, dense, squares, vector FROM prompt_vectors JOIN prompt_mo
 """
 
 # One scan of the rows, which are long, for all the counts.
-COUNT_PROMPTS = """
-SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max(timestamp)
+COUNT_PROMPTS = f"""
+SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max({IN_TIME})
 FROM prompts GROUP BY format, role, source_project
 """
 COUNT_CONVERSATIONS = "SELECT count(DISTINCT conversation_id) FROM prompts"

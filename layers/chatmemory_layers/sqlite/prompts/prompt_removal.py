@@ -14,6 +14,7 @@ from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
 from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
+from chatmemory_layers.sqlite.prompts.prompt_moves import ELSEWHERE
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
 
 CHOOSE_MEANT = f"""
@@ -29,18 +30,13 @@ WHERE {IS_MEANT} AND (
 )
 """  # noqa: S608  the condition is a constant
 # Turns that no source holds: neither the one that they came from, nor any other.
-CHOOSE_ABANDONED = """
+CHOOSE_ABANDONED = f"""
 INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
 WHERE superseded_at IS NOT NULL OR (
-    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-    AND NOT EXISTS (
-        SELECT 1 FROM prompt_aliases
-        WHERE prompt_id = prompts.id
-            AND source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-    )
+    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing') AND {ELSEWHERE} IS NULL
 )
-"""
+"""  # noqa: S608  the place is a constant
 CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
 REMEMBER_FORGOTTEN = """
 INSERT OR IGNORE INTO prompt_forgotten (content_hash)
@@ -49,14 +45,10 @@ SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chos
 DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
 
 # The remaining turns of a missing source are held by another source, which replaces it.
-HAND_OVER = """
-UPDATE prompts SET source_path = (
-    SELECT min(prompt_aliases.source_path) FROM prompt_aliases
-    WHERE prompt_id = prompts.id
-        AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-)
+HAND_OVER = f"""
+UPDATE prompts SET source_path = {ELSEWHERE}
 WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-"""
+"""  # noqa: S608  the place is a constant
 DELETE_IDLE_ALIASES = """
 DELETE FROM prompt_aliases
 WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 APPLICATION_ID: Final = 0x70636861
 """``pcha``, as ``file`` and similar programs show it."""
 
-NEWEST: Final = 3
+NEWEST: Final = 4
 """The number of the last step in ``PROMPT_MIGRATIONS``."""
 
 PAGE_BYTES: Final = 8192

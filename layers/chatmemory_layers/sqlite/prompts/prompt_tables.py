@@ -12,6 +12,7 @@ import sqlite3
 from typing import Final
 
 from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration, migrate
+from chatmemory_layers.sqlite.prompts.prompt_order import ORDER_STATEMENTS
 from chatmemory_layers.sqlite.prompts.prompt_store import APPLICATION_ID, NEWEST
 from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
 from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_tables import PACKED_STATEMENTS
@@ -19,6 +20,7 @@ from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_tables import PACKED
 # content_hash: of the turn's identity; text_hash: of its text.  Both are hexadecimal.
 # source_project is short, for people; the whole folder is in metadata_json.
 # search_terms: the terms that the index of words would not find in content by itself.
+# place, since step 4: see prompt_order.py.
 # superseded_at: when the source was read without the turn; NULL while the source holds it.
 CREATE_PROMPTS = """
 CREATE TABLE prompts (
@@ -266,7 +268,8 @@ PROMPT_MIGRATIONS: Final = (
         ),
     ),
     Migration(2, "lists of conversations", (*CONVERSATION_STATEMENTS, "PRAGMA user_version = 2")),
-    Migration(3, "packed vectors", (*PACKED_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
+    Migration(3, "packed vectors", (*PACKED_STATEMENTS, "PRAGMA user_version = 3")),
+    Migration(4, "one order of a conversation", (*ORDER_STATEMENTS, f"PRAGMA user_version = {NEWEST}")),
 )
 
 
