@@ -104,9 +104,13 @@ def _make(self: Effect[Any, Any, Any], source: object, kind: int, function: obje
         _newest[id(self)] = _line()
 
 
-def _delete(self: Effect[Any, Any, Any]) -> None:
-    line = _newest.pop(id(self), None)
-    if line is None or sys.is_finalizing():
+def _delete(
+    self: Effect[Any, Any, Any],
+    newest: dict[int, Line | None] = _newest,  # at the end of the program, the names of the module are gone
+    is_finalizing: Callable[[], bool] = sys.is_finalizing,
+) -> None:
+    line = newest.pop(id(self), None)
+    if line is None or is_finalizing():
         return
     # An effect that only holds a value or a failure loses no work, unless the line that made it drops it.
     if _kind_of(self) not in _PLAIN_KINDS or _line() == line:

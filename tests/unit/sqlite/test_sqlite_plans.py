@@ -130,6 +130,7 @@ PROMPT_STATEMENTS = statements_of(*modules_of(prompts))
 # Of all turns there are: checks, counts, exports, what a person wants gone, and what no index can know.
 ABOUT_EVERYTHING = {
     "prompt_checks.COUNT_ABANDONED",
+    "prompt_checks.COUNT_LATER",
     "prompt_checks.COUNT_ROWS",
     "prompt_checks.COUNT_WORDS",
     "prompt_checks.SELECT_TEXTS",
