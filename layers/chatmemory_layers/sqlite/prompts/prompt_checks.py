@@ -317,7 +317,7 @@ def _texts(examined: Examined) -> Iterator[Seen]:
 def _unread(examined: Examined) -> Iterator[Seen]:
     folders: dict[tuple[str, str], list[str]] = {}
     for source, detail in examined.connection.execute(SELECT_UNREAD).fetchall():
-        folders.setdefault((os.path.dirname(source), detail), []).append(source)
+        folders.setdefault((str(Path(source).parent), detail), []).append(source)
     for (_, detail), (source, *others) in folders.items():
         more = f" and {len(others)} more beside it" if others else ""
         message = f"not read: {source}{more}: {detail}"
