@@ -1,6 +1,7 @@
 """Cursor: transcripts of agents in both shapes, and exported chats whose replies are Markdown themselves."""
 
 import json
+from pathlib import Path
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.cursor.cursor import cursor
@@ -45,6 +46,7 @@ def test_a_transcript_keeps_what_was_said_without_times_and_is_called_by_its_pat
     assert [turn.kind for turn in found.turns] == ["harness", "tool_result"]
 
 
+TEXT = (Path(__file__).parents[1] / "data/cursor_transcript.txt").read_text()
 RULE = "\n\n---\n\n"
 EXPORT = RULE.join(
     (
@@ -94,31 +96,6 @@ def test_several_exports_in_one_file_and_transcripts_in_text_are_read() -> None:
         ("user", "<user_query>\n谢谢\n</user_query>"),
         ("assistant", "Welcome"),
     ]
-
-
-TEXT = """user:
-<user_query>
-assistant:
-这一行是引用
-</user_query>
-
-assistant:
-[Thinking] I should look
-I look now.
-[Tool call] Read
-  path: /home/mei/relay/a.py
-  limit: 20
-
-[Tool result] Read
-没有问题。
-
-user:
-<user_query>
-谢谢
-</user_query>
-A:
-Welcome
-"""
 
 
 def test_it_names_unknown_records_and_knows_its_own_by_content_alone() -> None:

@@ -91,7 +91,7 @@ class Ingest:
         found = await do(self.files.find_known(roots, exclude=self.exclude))
         for tool, places in UNREAD.items() if self.named is None else ():
             there = await do(self.files.find_known(places, exclude=self.exclude))
-            unread = [one.path for one in (*there.files, *there.issues)]
+            unread = [*(file.path for file in there.files), *(issue.path for issue in there.issues)]
             if unread:
                 detail = f"a history of {tool}, which no reader reads ({len(unread)} files)"
                 issue = HistoryIssue("not_read", unread[0], detail)

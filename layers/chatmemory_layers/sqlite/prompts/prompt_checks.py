@@ -315,12 +315,13 @@ def _texts(examined: Examined) -> Iterator[Seen]:
 
 
 def _unread(examined: Examined) -> Iterator[Seen]:
+    folders: dict[tuple[str, str], list[str]] = {}
     for source, detail in examined.connection.execute(SELECT_UNREAD).fetchall():
-        yield (
-            "warning",
-            f"not read: {source}: {detail}",
-            "export its chats with its tool, then index the file",
-        )
+        folders.setdefault((str(Path(source).parent), detail), []).append(source)
+    for (_, detail), (source, *others) in folders.items():
+        more = f" and {len(others)} more beside it" if others else ""
+        message = f"not read: {source}{more}: {detail}"
+        yield "warning", message, "export its chats with its tool, then index the file"
 
 
 def _later(examined: Examined) -> Iterator[Seen]:
