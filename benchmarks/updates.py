@@ -31,7 +31,7 @@ def fault(judged: Judged) -> str:
 
 async def main() -> None:
     print(f"{'':<22}{'current and alone':>22}{'was known':>12}{'wrongly retired':>22}")
-    for name in ("updates", "tuned_on", "fresh", "everyday", "plain", "held_out"):
+    for name in ("updates", "tuned_on", "fresh", "everyday", "plain", "kinds", "held_out"):
         judged = await judge(pairs(name))
         print(row(name, judged))
         for kind in ("update", "end", "trap"):

@@ -26,7 +26,7 @@ from tests.updates.score import figures, judge, pairs
     ],
 )
 async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_retired(
-    name: Literal["updates", "tuned_on", "fresh", "everyday", "plain", "held_out"], least: float, count: int
+    name: Literal["updates", "tuned_on", "fresh", "everyday", "plain", "kinds", "held_out"], least: float, count: int
 ) -> None:
     lines = pairs(name)
     assert len(lines) == count
