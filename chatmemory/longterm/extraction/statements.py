@@ -12,6 +12,7 @@ from attrs import frozen
 
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.text.fence import without_recalled_blocks
 from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL
 
@@ -89,12 +90,14 @@ class Clause:
         grammar: the grammar of its language.
         joint: the text that joins it to a clause whose subject it shares, followed by the clause; None when it has a
             subject itself, or no clause before it has one.
+        is_plain: whether its sentence is a plain statement, and not somebody else's words or a question.
     """
 
     text: str
     start: int
     grammar: Grammar
     joint: str | None
+    is_plain: bool = True
 
 
 @final
@@ -107,12 +110,14 @@ class Passage:
         said: the original.
         start: the place of its first character in the text.
         grammar: the grammar of its language.
+        is_plain: whether its sentence is a plain statement, see ``Clause``.
     """
 
     text: str
     said: str
     start: int
     grammar: Grammar
+    is_plain: bool
 
 
 def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
@@ -129,7 +134,8 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
     run: list[Clause] = []
     for clause in statements(text, grammar_of):
         is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
-        if run and (is_far or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None):
+        is_other = bool(run) and clause.is_plain != run[0].is_plain
+        if run and (is_far or is_other or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None):
             yield _passage(run, text, said)
             run = []
         run.append(clause)
@@ -139,11 +145,11 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
 
 def _passage(run: Sequence[Clause], text: str, said: str) -> Passage:
     start, end = run[0].start, run[-1].start + len(run[-1].text)
-    return Passage(said[start:end], text[start:end], start, run[0].grammar)
+    return Passage(said[start:end], text[start:end], start, run[0].grammar, run[0].is_plain)
 
 
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
-    """Yield the statements that the speaker makes, without questions, suppositions and the words of others.
+    """Yield the statements that the speaker makes, without questions, suppositions, fiction and the words of others.
 
     Args:
         text: the text of one message.
@@ -154,8 +160,11 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
     """
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
-        grammar = grammar_of(language_of(sentence[0]))
-        if grammar is not None:
+        language = language_of(sentence[0])
+        grammar = grammar_of(language)
+        if shows(language, "untrue", "text", sentence[0]):
+            return
+        if grammar is not None and not shows(language, "untrue", "sentence", sentence[0]):
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
 
@@ -186,6 +195,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
+    is_plain = not shows(grammar.language, "unsure", "sentence", sentence)
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
@@ -198,9 +208,12 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
             bare is None
             or len(text) > LONGEST_CLAUSE
             or grammar.question.search(text)
+            or shows(grammar.language, "untrue", "clause", text)
             or (is_question and end == len(sentence))
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        yield Clause(text, offset + bare.start(), grammar, joint if has_subject and not is_subject else None)
+        shared = joint if has_subject and not is_subject else None
+        is_sure = is_plain and not shows(grammar.language, "unsure", "clause", text)
+        yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
         has_subject = has_subject or is_subject

@@ -18,6 +18,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
 from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
 
 LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
@@ -75,7 +76,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
     for passage in found:
         grammar = attribute_grammar_of(passage.grammar.language)
         clauses = list(_ended(passage, grammar)) if grammar else []
-        if grammar is None or not clauses:
+        if grammar is None or not clauses or not passage.is_plain:
             continue
         over = _over(passage, clauses, grammar, known)
         if over is None or (over.partition(":")[0] not in _ABOUT_OTHERS and _is_of_others(clauses, grammar)):
@@ -97,7 +98,8 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
     """Yield the clauses of *passage* that say that something is over."""
     for cue in grammar.ended.finditer(passage.text):
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
-        if not (_NOT_ENDED.search(clause) or grammar.past.search(clause)):
+        is_unsure = shows(passage.grammar.language, "planned", "clause", clause)
+        if not (is_unsure or _NOT_ENDED.search(clause) or grammar.past.search(clause)):
             yield clause
 
 

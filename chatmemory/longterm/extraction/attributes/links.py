@@ -11,14 +11,16 @@ from typing import Final
 
 from attrs import evolve
 
+from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
 from chatmemory.longterm.extraction.attributes.endings import OF_MANY, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
 from chatmemory.longterm.extraction.attributes.naming import is_named, is_one, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
+    STATED_ATTRIBUTE,
     AttributeStatement,
     statements_of,
 )
-from chatmemory.longterm.extraction.proposals import ProposedMemory
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.statements import Passage
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 
@@ -63,22 +65,87 @@ def linked(
         standing: the memories of the namespace that are true now and have an attribute.
     """
     known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
-    names = {one.attribute: _name(one, known) for one in statements_of(text)}
-    renamed = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
-    told = {one.attribute for one in renamed}
-    return (*renamed, *(one for one in endings(text, known) if one.attribute not in told))
+    of_table = _of_table(known)
+    names = {one.attribute: _name(one, of_table) for one in statements_of(text)}
+    found = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
+    told = {one.attribute for one in found}
+    for over in endings(text, of_table):
+        if over.attribute not in told:
+            _add(found, over, known)
+    for claim in claims_of(text):
+        attribute = _denied(claim, known)
+        if attribute is not None and attribute not in {one.attribute for one in found}:
+            _add(found, _claimed(claim, attribute, known[attribute], text), known)
+    return tuple(_with_name_of_claim(one, text) for one in found)
+
+
+def _of_table(known: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return the memories whose attributes are in the tables, and not only named by their words."""
+    return {name: memory for name, memory in known.items() if name.partition(":")[0] != SAID}
+
+
+def _add(found: list[ProposedMemory], over: ProposedMemory, known: Mapping[str, Memory]) -> None:
+    """Add *over* to *found*; a proposal of the same words that ends nothing gets its attribute instead."""
+    for number, one in enumerate(found):
+        is_same = one.evidence.start < over.evidence.end and over.evidence.start < one.evidence.end
+        if is_same and one.attribute not in known:
+            found[number] = evolve(one, attribute=over.attribute)
+            return
+    found.append(over)
+
+
+def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the memory that *claim* denies or counts anew; None when there is none."""
+    for one in statements_of(claim.affirmed) if claim.is_negated else ():
+        memory = known.get(one.attribute)
+        if memory is not None and one.value.casefold() in memory.content.casefold():
+            return one.attribute
+    denied = (
+        name for name, memory in known.items() if any(contradicts(claim, old) for old in claims_of(memory.content))
+    )
+    return next(denied, None)
+
+
+def _claimed(claim: Claim, attribute: str, memory: Memory, text: str) -> ProposedMemory:
+    """Return the memory that *claim* is, which ends *memory*."""
+    clause = claim.clause
+    end = clause.start + len(clause.text)
+    said = text[clause.start : end]
+    return ProposedMemory(
+        key=memory.key or attribute,
+        value=said,
+        content=said,
+        category=memory.category or "fact",
+        confidence=STATED_ATTRIBUTE,
+        language=clause.grammar.language,
+        evidence=Span(clause.start, end),
+        attribute=attribute,
+    )
+
+
+def _with_name_of_claim(proposal: ProposedMemory, text: str) -> ProposedMemory:
+    """Return *proposal* with an attribute that is named by its words, when the tables know none for it."""
+    if proposal.attribute is not None:
+        return proposal
+    start, end = proposal.evidence.start, proposal.evidence.end
+    said = (claim.name for claim in claims_of(text) if start <= claim.clause.start < end)
+    return evolve(proposal, attribute=next(said, None))
 
 
 def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
     """Return *memories*; those that the user stated and that bring no attribute have the one that their content states."""
     known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    of_table = _of_table(known)
 
     def read(memory: NewMemory) -> NewMemory:
         if memory.attribute is not None or not is_stated(memory.role, memory.source, memory.provenance.path):
             return memory
-        stated = (_name(one, known) for one in statements_of(memory.content))
-        over = (one.attribute for one in endings(memory.content, known))
-        return evolve(memory, attribute=next((one for one in (*stated, *over) if one is not None), None))
+        stated = (_name(one, of_table) for one in statements_of(memory.content))
+        over = (one.attribute for one in endings(memory.content, of_table))
+        denied = (_denied(claim, known) for claim in claims_of(memory.content))
+        said = (claim.name for claim in claims_of(memory.content))
+        names = (one for one in (*denied, *stated, *over, *said) if one is not None)
+        return evolve(memory, attribute=next(names, None))
 
     return [read(memory) for memory in memories]
 
