@@ -17,7 +17,7 @@ from chatmemory.longterm.extraction.grammar import expression
 from chatmemory.longterm.extraction.proposals import Language
 
 Kind: TypeAlias = Literal["untrue", "unsure", "planned", "negated"]
-Scope: TypeAlias = Literal["text", "sentence", "clause", "before"]
+Scope: TypeAlias = Literal["text", "sentence", "clause", "before", "opening"]
 
 _FILES: Final[Mapping[Language, str]] = {"en": "english.toml", "zh": "chinese.toml"}
 
@@ -86,7 +86,7 @@ def shows(language: Language, kind: Kind, scope: Scope, text: str) -> bool:
         language: the language of *text*.
         kind: ``untrue``: what is stated is not so.  ``unsure``: it may be so, but it must not end another fact.
             ``planned``: like ``unsure``, except for wishes about the answers.
-        scope: what *text* is: a sentence, a clause, or the part of a clause before a value.
+        scope: what *text* is: a sentence, a clause, or a part of a clause.
         text: the text.
 
     Returns:

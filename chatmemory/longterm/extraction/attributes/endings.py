@@ -32,6 +32,7 @@ OF_MANY: Final = frozenset({"like", "allergy", "spoken language"})
 
 _NO_PARTNER: Final = re.compile(
     r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
+    r"|\A((so|and|well|oh),? )*(my|our|the|an?) (?!(ex|late|husband|wife|partner|girlfriend|boyfriend|fianc[ée]e?|marriage|engagement|wedding|divorce|relationship|separation)\b)[\w&' -]+? (got|is|has|broke|split|divorced|separated)\b(?!.*\b(me|us)\b)"
     r"|\b(her|his|their|(?-i:[A-Z])\w+'s) (boyfriend|girlfriend|husband|wife|partner|fianc[ée]e?)\b|[他她]们?的?(女友|男友|老婆|老公|对象|丈夫|妻子)"
     r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|闺蜜|室友|舍友|同学|客户|儿子|女儿|老板|邻居",
     re.IGNORECASE,
@@ -46,7 +47,7 @@ _DOER: Final = re.compile(
 )
 """Who is named first in a clause and does something in it: ``Kim quit``; not what ends by itself: ``Zara closed``."""
 _OWN: Final = re.compile(
-    r"\b(i|i'm|im|i've|i'd|we|we're|we've|my|our|me|us|mine|ours|myself)\b", re.IGNORECASE
+    r"\b(i|i'm|im|i've|i'd|we|we're|we've|me|us|mine|ours|myself)\b|\w+ (my|our)\b", re.IGNORECASE
 )
 _SUBJECT: Final = re.compile(r"\w")
 _BESIDE: Final = re.compile(
@@ -98,7 +99,8 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
     """Yield the clauses of *passage* that say that something is over."""
     for cue in grammar.ended.finditer(passage.text):
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
-        is_unsure = shows(passage.grammar.language, "planned", "clause", clause)
+        language, opening = passage.grammar.language, clause.partition(cue[0])[0]
+        is_unsure = shows(language, "planned", "clause", clause) or shows(language, "unsure", "opening", opening)
         if not (is_unsure or _NOT_ENDED.search(clause) or grammar.past.search(clause)):
             yield clause
 

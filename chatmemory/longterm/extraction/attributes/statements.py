@@ -17,11 +17,13 @@ from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
-from chatmemory.longterm.extraction.word_rules import shows
+from chatmemory.longterm.extraction.word_rules import Scope, shows
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 _NO: Final = ("不", "没", "别", "未", "不再", "不是", "不在", "没在", "instead of ")  # right before a value
+
+_BEFORE: Final[Sequence[Scope]] = ("before", "opening")
 
 
 @final
@@ -210,8 +212,9 @@ def _counts(
         clause = clause.replace(left, " ")
     if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
         return False
-    before = clause_around(text[: found.start("value")], found.start(), found.start("value"), grammar)
-    if before.endswith(_NO) or shows(language, "unsure", "before", before):
+    at = found.start("value")
+    before = clause_around(text[:at], at, at, grammar)
+    if before.endswith(_NO) or any(shows(language, "unsure", scope, before) for scope in _BEFORE):
         return False
     if not rule.wished and shows(language, "planned", "clause", clause):
         return False
@@ -224,7 +227,8 @@ def _counts(
     if rule.others:
         return True
     # Whoever is spoken of behind the value is not who it is of.
-    return not (grammar.other.search(before) or _is_of_another(text[: found.start("value")], grammar))
+    before = clause_around(text[:at], found.start(), at, grammar)
+    return not (grammar.other.search(before) or _is_of_another(text[:at], grammar))
 
 
 def _is_over(clause: str, value: str, grammar: AttributeGrammar) -> bool:
