@@ -12,7 +12,7 @@ from attrs import frozen
 
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.word_rules import shows
+from chatmemory.longterm.extraction.word_rules import has_doubt, shows
 from chatmemory.text.fence import without_recalled_blocks
 from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL
 
@@ -167,6 +167,12 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
         if grammar is not None and not shows(language, "untrue", "sentence", sentence[0]):
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether all sentences of a text are plain statements: no stories, plans, questions or words of others."""
+    said = [sentence[0] for sentence in _SENTENCE.finditer(own_words(text[:LONGEST_READ]))]
+    return not any(has_doubt(language_of(sentence), sentence) for sentence in said)
 
 
 def language_of(text: str) -> Language:

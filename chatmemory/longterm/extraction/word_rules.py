@@ -96,6 +96,17 @@ def shows(language: Language, kind: Kind, scope: Scope, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
+def has_doubt(language: Language, sentence: str) -> bool:
+    """Return whether any rule says of a sentence that what it states may not be so."""
+    doubts: tuple[tuple[Kind, Scope], ...] = (
+        *(("untrue", scope) for scope in ("text", "sentence", "clause")),
+        ("unsure", "sentence"),
+        ("unsure", "clause"),
+        ("planned", "clause"),
+    )
+    return any(shows(language, kind, scope, sentence) for kind, scope in doubts)
+
+
 @cache
 def negations(language: Language) -> tuple[Negation, ...]:
     """Return the compiled rules of the kind ``negated``, in the order of the file."""

@@ -21,7 +21,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
     statements_of,
 )
 from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
-from chatmemory.longterm.extraction.statements import Passage
+from chatmemory.longterm.extraction.statements import Passage, is_plain
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 
 _CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
@@ -151,10 +151,13 @@ def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memor
 
 
 def as_rules_read(
-    found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
+    text: str, found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
 ) -> list[NewMemory | Skipped]:
-    """Return what was *found*, with attributes read in it when none has any: a model has found it, which knows none."""
-    if any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
+    """Return what was *found* in *text*, with attributes read in it when none has any, as a model finds it.
+
+    A model's words may leave out that the text was a story or somebody else's words, so *text* has to be plain.
+    """
+    if not is_plain(text) or any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
         return [*found]
     return [one if isinstance(one, Skipped) else with_attributes_read([one], standing)[0] for one in found]
 
