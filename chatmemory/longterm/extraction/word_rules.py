@@ -16,8 +16,8 @@ from attrs import frozen
 from chatmemory.longterm.extraction.grammar import expression
 from chatmemory.longterm.extraction.proposals import Language
 
-Kind: TypeAlias = Literal["untrue", "unsure", "planned", "negated"]
-Scope: TypeAlias = Literal["text", "sentence", "clause", "before", "opening"]
+Kind: TypeAlias = Literal["untrue", "unsure", "planned", "past", "negated"]
+Scope: TypeAlias = Literal["text", "sentence", "clause", "before", "opening", "around", "ending"]
 
 _FILES: Final[Mapping[Language, str]] = {"en": "english.toml", "zh": "chinese.toml"}
 
@@ -105,6 +105,38 @@ def has_doubt(language: Language, sentence: str) -> bool:
         ("planned", "clause"),
     )
     return any(shows(language, kind, scope, sentence) for kind, scope in doubts)
+
+
+def may_not_count(language: Language, clause: str, before: str, value: str, *, is_wish: bool) -> bool:
+    """Return whether a clause may not say what is so now.
+
+    Args:
+        language: the language of the clause.
+        clause: the clause.
+        before: the part of it before *value*.
+        value: what it states.
+        is_wish: whether a wish or a plan counts.
+
+    Returns:
+        whether a rule matches.
+    """
+    return (
+        shows(language, "past", "clause", clause)
+        or (not is_wish and shows(language, "planned", "clause", clause))
+        or shows(language, "unsure", "around", clause.replace(value, " "))
+        or shows(language, "unsure", "before", before)
+        or shows(language, "unsure", "opening", before)
+    )
+
+
+def may_not_end(language: Language, clause: str, cue: str) -> bool:
+    """Return whether a clause may not say that something is over, although it holds *cue*, such as "quit"."""
+    return (
+        shows(language, "past", "clause", clause)
+        or shows(language, "planned", "clause", clause)
+        or shows(language, "unsure", "ending", clause)
+        or shows(language, "unsure", "opening", clause.partition(cue)[0])
+    )
 
 
 @cache

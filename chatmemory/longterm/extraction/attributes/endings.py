@@ -18,7 +18,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
 from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
-from chatmemory.longterm.extraction.word_rules import shows
+from chatmemory.longterm.extraction.word_rules import may_not_end
 from chatmemory.longterm.memories import Memory
 
 LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
@@ -61,11 +61,6 @@ _TAKER: Final = re.compile(
     r"|(?<=[卖送转让过户借]给)了?(?:我(?:们)?的?)?[^，。的]{1,5}?(?=了|，|。|$)",
     re.IGNORECASE,
 )
-_NOT_ENDED: Final = re.compile(
-    r"\b((don't|do not|doesn't)(?!.*\b(any ?more|any longer)\b)|never(?! stuck| caught| worked)|not(?!\b.*\b(any ?more|any longer)\b)|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|i'd|we'd|i'll|we'll|in (?:the|a|this|that|my) (?:book|film|movie|show|story|novel|series|game|dream|song|episode|play)|(?:closed|shut)\b.*\b(?:today|tonight|tomorrow|until|early|for (?:repairs?|renovations?|lunch|the \w+|a \w+)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?)|(?-i:will)|gonna|about to|as soon as|tempted|unless|almost|nearly|consider(ing)?|supposed to|threaten(ed|ing)|if|(?<!stopped )(?<!quit )going to|plan(ning)? to|thinking (of|about))\b"
-    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别(?!克|墅|的|人)|要不要|打算|考虑|想要|如果|要是|再[^，。]{1,8}[就便]|(等[^，。]{1,12}|[^，。]完[^，。]{0,6})就|差一?点|险些|恨不得|巴不得|不如|早该|[真好很也又就老总还]想|想把|琢磨|犹豫|纠结|准备[^，。]{0,6}(?=卖|退|停|辞|离|换|搬|取消)|即将|快要|[书剧梦歌影说戏闻频事][里中上]|(今[天晚]|明[天早]|[这本]周|这[次节])[^，。]{0,6}(课|训练|比赛|会|班|活动|约)[^，。]{0,3}(取消|停|退)|只要|一旦|哪天|迟早|早晚|下次|到时候",
-    re.IGNORECASE,
-)
 
 
 def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
@@ -99,9 +94,7 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
     """Yield the clauses of *passage* that say that something is over."""
     for cue in grammar.ended.finditer(passage.text):
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
-        language, opening = passage.grammar.language, clause.partition(cue[0])[0]
-        is_unsure = shows(language, "planned", "clause", clause) or shows(language, "unsure", "opening", opening)
-        if not (is_unsure or _NOT_ENDED.search(clause) or grammar.past.search(clause)):
+        if not may_not_end(passage.grammar.language, clause, cue[0]):
             yield clause
 
 

@@ -80,9 +80,6 @@ class AttributeGrammar:
         owner: the user, or something that only he gives: his new number, where to ship it.
         dead: a clause about a number or an address that is no longer in use.
         shown: a clause about what something shows or says.
-        past: a clause about what was.
-        negated: a clause about what is not.
-        wished: a clause about what could be, should be or will be.
         cut: what stands between two clauses.
         tail: where a value ends.
         further: a sentence that goes on about what was stated before it.
@@ -98,9 +95,6 @@ class AttributeGrammar:
     owner: re.Pattern[str]
     dead: re.Pattern[str]
     shown: re.Pattern[str]
-    past: re.Pattern[str]
-    negated: re.Pattern[str]
-    wished: re.Pattern[str]
     cut: re.Pattern[str]
     tail: re.Pattern[str]
     further: re.Pattern[str]

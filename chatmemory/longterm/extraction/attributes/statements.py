@@ -17,13 +17,10 @@ from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
-from chatmemory.longterm.extraction.word_rules import Scope, shows
+from chatmemory.longterm.extraction.word_rules import may_not_count
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
-_NO: Final = ("不", "没", "别", "未", "不再", "不是", "不在", "没在", "instead of ")  # right before a value
-
-_BEFORE: Final[Sequence[Scope]] = ("before", "opening")
 
 
 @final
@@ -210,17 +207,13 @@ def _counts(
     clause = clause_around(text, found.start(), found.end(), grammar)
     if left := found.groupdict().get("was"):
         clause = clause.replace(left, " ")
-    if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
-        return False
     at = found.start("value")
     before = clause_around(text[:at], at, at, grammar)
-    if before.endswith(_NO) or any(shows(language, "unsure", scope, before) for scope in _BEFORE):
-        return False
-    if not rule.wished and shows(language, "planned", "clause", clause):
+    if may_not_count(language, clause, before, found["value"], is_wish=rule.wished):
         return False
     if rule.wished and grammar.shown.search(clause):
         return False
-    if not rule.wished and (grammar.wished.search(clause) or grammar.addressed.search(clause)):
+    if not rule.wished and grammar.addressed.search(clause):
         return False
     if rule.owned and (not grammar.owner.search(text) or _is_over(clause, found["value"], grammar)):
         return False

@@ -42,18 +42,6 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     further=expression(r"((his|her|their|its) name|(he|she)('s| is) (called|named))\b", VOCABULARY),
-    past=expression(
-        r"\b((?<!get )(?<!got )(?<!getting )used to|years ago|months ago|back then|back in(?! (?:my|our) (?:parents|mum|mom|dad|folks|family))|as a (kid|child|teenager|student)|in my (teens|twenties|thirties|forties|youth)|when i was|previously|formerly|at the time|had been|had a|in (19|20)\d\d|before that|last year|visiting|visit|until \w+day|for (a|the) (conference|weekend|week|trip|meeting|wedding|holiday|few \w+|couple of|fair|course|match|festival)|on (holiday|vacation|a trip|business)|this weekend|passing through|(?<!instead of )(?<!replaced )(?<!leaving )(?<!left )(my|our) (old|former|previous|ex)[ -]\w+|(my|our) (first|last|earlier|prior) [\w -]+? (was|were)|rented|borrowed|test drove|before$)\b|\b(used|took|drove|lived|worked)\b.*\b(for (\w+) years|years|decades?)\b",
-        VOCABULARY,
-    ),
-    negated=expression(
-        r"\b(not|never|almost|nearly|no longer|cannot|without|no wish|turned down|refused?|stop (suggesting|recommending|pushing)|pushing|(stopped|quit|gave up) \w+ing|rather than|isn't|aren't|don't|doesn't|didn't|won't|wouldn't|can't|couldn't|shouldn't|ain't|haven't|hasn't|nobody)\b",
-        VOCABULARY,
-    ),
-    wished=expression(
-        r"\b(would(?! say)|could|should|shall|might|(?-i:may)|want to|wants|wish|hope|hoping|plan|planning|thinking (of|about)|considering|going to|will|i'll|we'll|i'd(?! say)|we'd|tempted|dream|someday|maybe|perhaps|what if|were the|suppose|imagine|offered|interview)\b",
-        VOCABULARY,
-    ),
     cut=expression(
         r"[;:]\s|\s[:;]-?[()DP](?=\s|$)|,\s(?:and |but |so )?|\s[-–—]+\s|\s(?:and|but|so|because|since(?! \w+ \d)|which|who)\s|\.{2,}\s*",
         VOCABULARY,
