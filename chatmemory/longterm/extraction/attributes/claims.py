@@ -7,14 +7,16 @@ kids now`` replaces ``I have two kids``, all without a rule for coffee, pork or 
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, final
 
 from attrs import evolve, frozen
 
+from chatmemory.longterm.extraction.attributes.statements import attribute_grammar_of
+from chatmemory.longterm.extraction.proposals import Language
 from chatmemory.longterm.extraction.rules import grammar_of
-from chatmemory.longterm.extraction.statements import Clause, statements
-from chatmemory.longterm.extraction.word_rules import named_words, negations, shows
+from chatmemory.longterm.extraction.statements import FOLD, Clause, statements
+from chatmemory.longterm.extraction.word_rules import named_words, negations, shows, word_table
 
 SAID: Final = "said"
 """The family of the attributes that are named by the words of a claim, for facts that the table of attributes does not know."""
@@ -22,6 +24,7 @@ SAID: Final = "said"
 MOST_WORDS: Final = 8  # a longer clause says more than one thing
 LONGEST_NAME: Final = 100  # characters
 _DOUBLE: Final = re.compile(r"([b-df-hj-np-tv-z])\1\Z")
+_SENTENCE_END: Final = re.compile(r"[.!?。！？\n]")
 _WORD: Final = re.compile(r"[\w'-]+")
 _ARTICLES: Final = frozenset({"a", "an"})
 
@@ -72,15 +75,31 @@ class Claim:
 @lru_cache(maxsize=4096)
 def claims_of(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text in order; none for clauses that are no plain statement of the user."""
-    return tuple(claim for clause in statements(text, grammar_of) for claim in _claims(clause))
+    return tuple(
+        claim
+        for clause in statements(text, grammar_of)
+        if not _is_of_another(text[: clause.start].translate(FOLD), clause)
+        for claim in _claims(clause)
+    )
+
+
+def _is_of_another(before: str, clause: Clause) -> bool:
+    """Return whether a clause without "I" follows one about somebody else: ``My son saw a doctor, not allergic any more``."""
+    language = clause.grammar.language
+    attributes = attribute_grammar_of(language)
+    if attributes is None or named_words(language, "subject").search(clause.text):
+        return False
+    return attributes.other.search(_SENTENCE_END.split(before)[-1]) is not None
 
 
 def _claims(clause: Clause) -> Iterator[Claim]:
     language = clause.grammar.language
     if not clause.is_plain or shows(language, "planned", "clause", clause.text):
         return
+    because = clause.grammar.reason.search(clause.text)
+    said = clause.text[: because.start()] if because else clause.text
     for negation in negations(language):
-        found = negation.pattern.match(clause.text)
+        found = negation.pattern.match(said)
         if found is not None:
             affirmed = negation.affirms.format(**{name: part or "" for name, part in found.groupdict().items()})
             claim = _claim(clause, affirmed)
@@ -88,7 +107,7 @@ def _claims(clause: Clause) -> Iterator[Claim]:
                 is_over = negation.is_over or named_words(language, "over").search(clause.text) is not None
                 yield evolve(claim, is_negated=True, is_over=is_over, affirmed=affirmed)
             return
-    claim = _claim(clause, clause.text)
+    claim = _claim(clause, said)
     if claim is not None:
         yield claim
 
@@ -116,16 +135,21 @@ def _claim(clause: Clause, text: str) -> Claim | None:
     words = tuple(rest) if language == "zh" else tuple(map(_stem, _WORD.findall(rest)))
     if not words or (language != "zh" and len(words) > MOST_WORDS):
         return None
-    does = len(words) > 1 and named_words(language, "does").fullmatch(words[0]) is not None
+    does = len(words) > 1 and words[0] in _common_verbs(language)
     is_now = named_words(language, "now").search(text) is not None
     said = " ".join(_WORD.findall(rest))
     return Claim(clause, words, said, tuple(numbers), when, liked is not None, does, False, False, is_now, "")
 
 
+@cache
+def _common_verbs(language: Language) -> frozenset[str]:
+    return frozenset(map(_stem, word_table(language).words["does"].split("|")))
+
+
 def _stem(word: str) -> str:
     """Return a word without its ending: ``drinking`` and ``drinks`` are ``drink``."""
     for ending in ("ing", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 2 and not word.endswith("ss"):
+        if word.endswith(ending) and len(word) > len(ending) + 1 and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
     return _DOUBLE.sub(r"\1", word).removesuffix("e")
@@ -141,7 +165,7 @@ def contradicts(new: Claim, old: Claim) -> bool:
         return False
     if denied.words == said.words and denied.likes == said.likes:
         return True
-    is_same_thing = denied.thing == said.thing and len(said.thing) > 0
+    is_same_thing = bool(denied.thing) and denied.thing in (said.thing, said.words)
     if denied.likes and said.likes:
         return is_same_thing
     # Who stopped drinking coffee liked it until now; who only does not drink it may like it.

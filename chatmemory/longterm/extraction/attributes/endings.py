@@ -134,36 +134,21 @@ def _over(
     passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
 ) -> str | None:
     """Return the attribute that is over; None when the words fit none, or several."""
-    named = [name for name, memory in known.items() if _is_meant(name, memory, passage, clauses, grammar)]
+    known = {name: memory for name, memory in known.items() if name.partition(":")[0] not in OF_MANY}
+    named = [name for name, memory in known.items() if is_named(memory, passage.text)]
     if len(named) == 1:
         return named[0]
     meant = [
         name
         for name in known
         for attribute, pattern in grammar.ends.items()
-        if attribute not in OF_MANY
-        and (name == attribute or name.partition(":")[0] == attribute)
+        if (name == attribute or name.partition(":")[0] == attribute)
         and any(pattern.search(clause) for clause in clauses)
     ]
     # Who resigns leaves the job that he lives on, if one is known.
     meant = [name for name in meant if not name.startswith("side job")] or meant
     both = [name for name in meant if name in named]
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
-
-
-def _is_meant(
-    name: str, memory: Memory, passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar
-) -> bool:
-    """Tell whether *passage* names the value of *memory*; of what one has many of, where it says that it is no more."""
-    family = name.partition(":")[0]
-    if family not in OF_MANY:
-        return is_named(memory, passage.text)
-    no_more = grammar.ends[family]
-    return any(
-        no_more.search(clause)
-        and is_named(memory, passage.text if len(clause) <= LONGEST_BARE else clause, least=3)
-        for clause in clauses
-    )
 
 
 def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:

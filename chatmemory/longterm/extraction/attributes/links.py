@@ -97,13 +97,20 @@ def _add(found: list[ProposedMemory], over: ProposedMemory, known: Mapping[str, 
 def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
     """Return the attribute of the memory that *claim* denies or counts anew; None when there is none."""
     for one in statements_of(claim.affirmed) if claim.is_negated else ():
-        memory = known.get(one.attribute)
-        if memory is not None and one.value.casefold() in memory.content.casefold():
-            return one.attribute
+        for name, memory in known.items():
+            family, _, of = name.partition(":")
+            is_same = family in OF_MANY and family == one.family and _singular(of) == _singular(one.of)
+            is_value = one.value.casefold() in memory.content.casefold()
+            if is_same or (name == one.attribute and is_value):
+                return name
     denied = (
         name for name, memory in known.items() if any(contradicts(claim, old) for old in claims_of(memory.content))
     )
     return next(denied, None)
+
+
+def _singular(of: str) -> str:
+    return of.removesuffix("s")
 
 
 def _claimed(claim: Claim, attribute: str, memory: Memory, text: str) -> ProposedMemory:

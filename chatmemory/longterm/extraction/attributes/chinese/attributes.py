@@ -38,14 +38,6 @@ CHINESE_ATTRIBUTES: Final = AttributeGrammar(
     ),
     ends={
         "boss": expression("没有?(老板|领导|上司)了", VOCABULARY),
-        "spoken language": expression("不[^，。]*了|放弃|不再|忘光", VOCABULARY),
-        "allergy": expression(
-            "过敏[^，。]{0,4}好了|不(再)?(对[^，。]*)?过敏|不再|好了|没有过敏|不会过敏", VOCABULARY
-        ),
-        "like": expression(
-            "不(再|怎么)?(喜欢|爱|想)?(<动>)[^，。]*了|不(再|怎么)?(喜欢|爱)[^，。]*了|戒|放弃|不再|不追[^，。]*了|卸载|[弃退]坑|[停退断]了|没(有)?兴趣",
-            VOCABULARY,
-        ),
         "relationship": expression(
             "分手|离婚|分开了?|掰了?|(婚约|婚事|婚礼|婚)(取消|解除|吹|黄|退)|退婚|(取消|解除)[^，。]{0,3}(婚约|婚礼|婚事|订婚)|[和跟与][^，。]{1,6}分了(?=$|，|。)|我[^，。他她]{0,4}(失恋|被甩)|不在一起",
             VOCABULARY,

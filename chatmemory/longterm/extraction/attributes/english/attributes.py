@@ -63,19 +63,7 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
             VOCABULARY,
         ),
         "boss": expression(r"\b(no longer have|don't have) an? (boss|manager)\b", VOCABULARY),
-        "spoken language": expression(
-            r"\b(no longer|any ?more|any longer|stopped|quit|gave up|given up|giving up|dropped|forgotten)\b",
-            VOCABULARY,
-        ),
-        "allergy": expression(
-            r"\b(no longer|any ?more|any longer|outgrew|outgrown|got over|not allergic|(is|has) gone|went away)\b",
-            VOCABULARY,
-        ),
         "pet": expression(r"\b(my|our|the)( old| little)? (<pet>)\b(?!')", VOCABULARY),
-        "like": expression(
-            r"\b(no longer|any ?more|any longer|stopped(?! (by|at|in|for|to)\b)|quit|(gave|given|giving) (\w+ ){0,3}up|(packed|jacked) (\w+ ){0,3}in|dropped|ditched|binned|hung up|off|no more|done with(?!.*\bfor (today|now|the day|tonight|this \w+)\b)|not into)\b",
-            VOCABULARY,
-        ),
         "gym": expression(r"\b(the|my) (gym|membership)\b", VOCABULARY),
         "car": expression(r"\b(the|my|our|a|any) (car|old thing)\b", VOCABULARY),
         "diet": expression(r"\b(diet|gluten-free|low-carb|keto|vegan|vegetarian)\b", VOCABULARY),
