@@ -135,7 +135,11 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
     for clause in statements(text, grammar_of):
         is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
         is_other = bool(run) and clause.is_plain != run[0].is_plain
-        if run and (is_far or is_other or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None):
+        if run and (
+            is_far
+            or is_other
+            or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None
+        ):
             yield _passage(run, text, said)
             run = []
         run.append(clause)

@@ -101,7 +101,9 @@ def _claims(clause: Clause) -> Iterator[Claim]:
     for negation in negations(language):
         found = negation.pattern.match(said)
         if found is not None:
-            affirmed = negation.affirms.format(**{name: part or "" for name, part in found.groupdict().items()})
+            affirmed = negation.affirms.format(
+                **{name: part or "" for name, part in found.groupdict().items()}
+            )
             claim = _claim(clause, affirmed)
             if claim is not None:
                 is_over = negation.is_over or named_words(language, "over").search(clause.text) is not None
@@ -159,7 +161,11 @@ def contradicts(new: Claim, old: Claim) -> bool:
     """Return whether *new* and *old* cannot both be true: one denies what the other says, or counts the same anew."""
     if new.is_negated == old.is_negated:
         is_recount = not new.is_negated and new.is_now and bool(new.numbers) and new.numbers != old.numbers
-        return is_recount and (new.words, new.when, len(new.numbers)) == (old.words, old.when, len(old.numbers))
+        return is_recount and (new.words, new.when, len(new.numbers)) == (
+            old.words,
+            old.when,
+            len(old.numbers),
+        )
     denied, said = (new, old) if new.is_negated else (old, new)
     if denied.when and denied.when != said.when:
         return False

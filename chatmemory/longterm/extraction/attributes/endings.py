@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from attrs import evolve
+
 from chatmemory.longterm.extraction.attributes.grammar import AttributeGrammar
 from chatmemory.longterm.extraction.attributes.naming import is_named, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
@@ -15,7 +17,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
     attribute_grammar_of,
     clause_around,
 )
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import may_not_end
@@ -87,7 +89,11 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
             continue
         if over not in seen:
             seen.add(over)
-            yield _ending(over, known[over], passage, found)
+            # With what was said beside it: the reason, or what came instead.
+            beside = ". ".join(one.said for one in found)
+            at = Span(passage.start, passage.start + len(passage.text))
+            one = ending(over, known[over], passage.grammar.language, passage.said, at)
+            yield evolve(one, content=beside) if len(beside) <= LONGEST_ENDING else one
 
 
 def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
@@ -151,17 +157,15 @@ def _over(
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
 
 
-def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:
-    """Return the memory that *attribute* is over, with what was said beside it: the reason, or what came instead."""
-    beside = ". ".join(one.said for one in around)
-    content = beside if len(beside) <= LONGEST_ENDING else passage.said
+def ending(attribute: str, memory: Memory, language: Language, said: str, at: Span) -> ProposedMemory:
+    """Return the memory that *attribute* is over, which ends *memory*; *said* says so at the place *at*."""
     return ProposedMemory(
         key=memory.key or attribute,
-        value=passage.said,
-        content=content,
+        value=said,
+        content=said,
         category=memory.category or "fact",
         confidence=STATED_ATTRIBUTE,
-        language=passage.grammar.language,
-        evidence=Span(passage.start, passage.start + len(passage.text)),
+        language=language,
+        evidence=at,
         attribute=attribute,
     )

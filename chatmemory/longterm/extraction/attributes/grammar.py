@@ -76,9 +76,7 @@ class AttributeGrammar:
         other: a clause about somebody else.
         own: who speaks, where a clause may leave him out and be about who was spoken of before; None: none leaves him out.
         added: a clause that adds to what is so, and replaces nothing.
-        addressed: a clause about who is spoken to.
         owner: the user, or something that only he gives: his new number, where to ship it.
-        dead: a clause about a number or an address that is no longer in use.
         shown: a clause about what something shows or says.
         cut: what stands between two clauses.
         tail: where a value ends.
@@ -91,9 +89,7 @@ class AttributeGrammar:
     other: re.Pattern[str]
     own: re.Pattern[str] | None
     added: re.Pattern[str]
-    addressed: re.Pattern[str]
     owner: re.Pattern[str]
-    dead: re.Pattern[str]
     shown: re.Pattern[str]
     cut: re.Pattern[str]
     tail: re.Pattern[str]

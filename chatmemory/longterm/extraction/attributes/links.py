@@ -12,11 +12,10 @@ from typing import Final
 from attrs import evolve
 
 from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
-from chatmemory.longterm.extraction.attributes.endings import OF_MANY, endings
+from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
 from chatmemory.longterm.extraction.attributes.naming import is_named, is_one, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
-    STATED_ATTRIBUTE,
     AttributeStatement,
     statements_of,
 )
@@ -75,7 +74,9 @@ def linked(
     for claim in claims_of(text):
         attribute = _denied(claim, known)
         if attribute is not None and attribute not in {one.attribute for one in found}:
-            _add(found, _claimed(claim, attribute, known[attribute], text), known)
+            at = Span(claim.clause.start, claim.clause.start + len(claim.clause.text))
+            said = text[at.start : at.end]
+            _add(found, ending(attribute, known[attribute], claim.clause.grammar.language, said, at), known)
     return tuple(_with_name_of_claim(one, text) for one in found)
 
 
@@ -104,30 +105,15 @@ def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
             if is_same or (name == one.attribute and is_value):
                 return name
     denied = (
-        name for name, memory in known.items() if any(contradicts(claim, old) for old in claims_of(memory.content))
+        name
+        for name, memory in known.items()
+        if any(contradicts(claim, old) for old in claims_of(memory.content))
     )
     return next(denied, None)
 
 
 def _singular(of: str) -> str:
     return of.removesuffix("s")
-
-
-def _claimed(claim: Claim, attribute: str, memory: Memory, text: str) -> ProposedMemory:
-    """Return the memory that *claim* is, which ends *memory*."""
-    clause = claim.clause
-    end = clause.start + len(clause.text)
-    said = text[clause.start : end]
-    return ProposedMemory(
-        key=memory.key or attribute,
-        value=said,
-        content=said,
-        category=memory.category or "fact",
-        confidence=STATED_ATTRIBUTE,
-        language=clause.grammar.language,
-        evidence=Span(clause.start, end),
-        attribute=attribute,
-    )
 
 
 def _with_name_of_claim(proposal: ProposedMemory, text: str) -> ProposedMemory:

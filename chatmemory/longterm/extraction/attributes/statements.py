@@ -199,9 +199,7 @@ def clause_around(text: str, start: int, end: int, grammar: AttributeGrammar) ->
     return text[before : cut.start() if cut else len(text)]
 
 
-def _counts(
-    passage: Passage, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar
-) -> bool:
+def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar) -> bool:
     """Tell whether the clause of *found* says what is so now, of the user himself."""
     text, language = passage.text, passage.grammar.language
     clause = clause_around(text, found.start(), found.end(), grammar)
@@ -213,20 +211,13 @@ def _counts(
         return False
     if rule.wished and grammar.shown.search(clause):
         return False
-    if not rule.wished and grammar.addressed.search(clause):
-        return False
-    if rule.owned and (not grammar.owner.search(text) or _is_over(clause, found["value"], grammar)):
+    if rule.owned and not grammar.owner.search(text):
         return False
     if rule.others:
         return True
     # Whoever is spoken of behind the value is not who it is of.
     before = clause_around(text[:at], found.start(), at, grammar)
     return not (grammar.other.search(before) or _is_of_another(text[:at], grammar))
-
-
-def _is_over(clause: str, value: str, grammar: AttributeGrammar) -> bool:
-    """Tell whether *value* is what *clause* says is no longer in use: ``the old address is dead``."""
-    return grammar.dead.search(clause.replace(value, " ")) is not None
 
 
 def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:

@@ -21,14 +21,12 @@ CHINESE_ATTRIBUTES: Final = AttributeGrammar(
         VOCABULARY,
     ),
     own=expression("(我|咱|俺|本人)(?!(的|们|家)?(<别人>))", VOCABULARY),
-    addressed=expression("[您你](?!们?家)|帮我(写|找|查|翻|推荐|想)|写一[封篇个份]", VOCABULARY),
     tail=expression("(了|啦|吧|哈|呢|呀|喔|哦|第.*|[两三一二四五\\d]+(个|個).*)$", VOCABULARY),
     further=expression("(名字|他叫|她叫|叫)", VOCABULARY),
     owner=expression(
         "我|咱|俺|平时|写代码|编辑器|家里|一直|停用|原来的号|以后|大家|默认|工资|房贷|提醒|界面|主题|换|改|搬|提车|喜提|刚提|提了|新车(?!展)|(买|订|提)了?一?[辆台部]|开的是|新买|入了|新手机|换号|号码换|新号|新手机号|新电话|新地址|现在用|新的|改成|改为|改寄|更新|收货|收件|联系|留|寄|发票|快递|简历|邮箱|换掉|单子",
         VOCABULARY,
     ),
-    dead=expression("停用|停机|不用了|不看了|注销|作废|给[^，。]{0,4}(开|用)?去了|卖了|送人", VOCABULARY),
     shown=expression("显示(的|着|是)|看[中上]了?|相中|写着|标着|截图|客服|公司的座机(?!号)", VOCABULARY),
     cut=expression(r"[，,；;：:。]\s*|……|(但是|不过(?![敏时期来去了])|而且|所以|然后)", VOCABULARY),
     ended=expression(

@@ -25,16 +25,8 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         r"\b(my|mine|me|our|us|i|i'm|i've|we|we're|cv|invoice|parcels?|ship|deliver|delivery|home|use|show|switch|set|please|schedule|all|everything|anywhere|everywhere|always|from now on|write to)\b|\bnew (number|phone|sim( card)?|address|(e-?)?mail|inbox)\b|(\A|[,;] )(the )?(cell|phone|mobile|number|(phone|cell|mobile) number|e-?mail)( is|'s)( now)?|\A(the|this) ((phone|mobile|cell) )?number( has| was)?( been)? (changed|updated)\b",
         VOCABULARY,
     ),
-    dead=expression(
-        r"\b(is dead|is gone|no longer works|is closed|bounces|disconnected|deactivated|expired|went to|(is|was) (sold|gone))\b",
-        VOCABULARY,
-    ),
     shown=expression(
         r"\b(the|this|that|an?) [\w-]+ (shows?|has|had|says?|said|looks?|reads?|uses?|displays?|comes|supports?|lists?|is at|is on)\b|\bmeet\b|\A(?-i:[A-Z])\w+ (prefers|likes|uses|wants|speaks|has|works|lives|thinks|says|runs|drives)\b",
-        VOCABULARY,
-    ),
-    addressed=expression(
-        r"\b(you|your|you're|you've)\b|\A((please|now|ok|and|then),? )?(write|draft|translate|explain|give|help|find|suggest|create|tell|list|compare|recommend|imagine|pretend|summari[sz]e|rewrite|describe|compose|generate)\b",
         VOCABULARY,
     ),
     tail=expression(
