@@ -12,7 +12,7 @@ from attrs import frozen
 
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.word_rules import has_doubt, shows
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.text.fence import without_recalled_blocks
 from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL
 
@@ -166,9 +166,9 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
     for sentence in _SENTENCE.finditer(said):
         language = language_of(sentence[0])
         grammar = grammar_of(language)
-        if shows(language, "untrue", "text", sentence[0]):
+        if shows(language, ("untrue", "text", sentence[0])):
             return
-        if grammar is not None and not shows(language, "untrue", "sentence", sentence[0]):
+        if grammar is not None and not shows(language, ("untrue", "sentence", sentence[0])):
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
 
@@ -176,7 +176,18 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
 def is_plain(text: str) -> bool:
     """Return whether all sentences of a text are plain statements: no stories, plans, questions or words of others."""
     said = [sentence[0] for sentence in _SENTENCE.finditer(own_words(text[:LONGEST_READ]))]
-    return not any(has_doubt(language_of(sentence), sentence) for sentence in said)
+    return not any(
+        shows(
+            language_of(one),
+            ("untrue", "text", one),
+            ("untrue", "sentence", one),
+            ("untrue", "clause", one),
+            ("unsure", "sentence", one),
+            ("unsure", "clause", one),
+            ("planned", "clause", one),
+        )
+        for one in said
+    )
 
 
 def language_of(text: str) -> Language:
@@ -205,7 +216,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
-    is_plain = not shows(grammar.language, "unsure", "sentence", sentence)
+    is_plain = not shows(grammar.language, ("unsure", "sentence", sentence))
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
@@ -218,12 +229,12 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
             bare is None
             or len(text) > LONGEST_CLAUSE
             or grammar.question.search(text)
-            or shows(grammar.language, "untrue", "clause", text)
+            or shows(grammar.language, ("untrue", "clause", text))
             or (is_question and end == len(sentence))
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
         shared = joint if has_subject and not is_subject else None
-        is_sure = is_plain and not shows(grammar.language, "unsure", "clause", text)
+        is_sure = is_plain and not shows(grammar.language, ("unsure", "clause", text))
         yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
         has_subject = has_subject or is_subject

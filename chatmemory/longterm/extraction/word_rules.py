@@ -79,64 +79,14 @@ def _any_of(language: Language, kind: Kind, scope: Scope) -> re.Pattern[str] | N
     return expression("|".join(f"(?:{pattern})" for pattern in patterns), table.words) if patterns else None
 
 
-def shows(language: Language, kind: Kind, scope: Scope, text: str) -> bool:
-    """Return whether a rule of this kind and scope matches.
+def shows(language: Language, *doubts: tuple[Kind, Scope, str]) -> bool:
+    """Return whether a rule matches one of the texts, each given with the kind and the scope of the rules to search.
 
-    Args:
-        language: the language of *text*.
-        kind: ``untrue``: what is stated is not so.  ``unsure``: it may be so, but it must not end another fact.
-            ``planned``: like ``unsure``, except for wishes about the answers.
-        scope: what *text* is: a sentence, a clause, or a part of a clause.
-        text: the text.
-
-    Returns:
-        whether one of the rules matches; False for a language without a file.
+    >>> shows("en", ("unsure", "before", "I never lived in "), ("past", "clause", "I never lived in Rome"))
+    True
     """
-    pattern = _any_of(language, kind, scope)
-    return pattern is not None and pattern.search(text) is not None
-
-
-def has_doubt(language: Language, sentence: str) -> bool:
-    """Return whether any rule says of a sentence that what it states may not be so."""
-    doubts: tuple[tuple[Kind, Scope], ...] = (
-        *(("untrue", scope) for scope in ("text", "sentence", "clause")),
-        ("unsure", "sentence"),
-        ("unsure", "clause"),
-        ("planned", "clause"),
-    )
-    return any(shows(language, kind, scope, sentence) for kind, scope in doubts)
-
-
-def may_not_count(language: Language, clause: str, before: str, value: str, *, is_wish: bool) -> bool:
-    """Return whether a clause may not say what is so now.
-
-    Args:
-        language: the language of the clause.
-        clause: the clause.
-        before: the part of it before *value*.
-        value: what it states.
-        is_wish: whether a wish or a plan counts.
-
-    Returns:
-        whether a rule matches.
-    """
-    return (
-        shows(language, "past", "clause", clause)
-        or (not is_wish and shows(language, "planned", "clause", clause))
-        or shows(language, "unsure", "around", clause.replace(value, " "))
-        or shows(language, "unsure", "before", before)
-        or shows(language, "unsure", "opening", before)
-    )
-
-
-def may_not_end(language: Language, clause: str, cue: str) -> bool:
-    """Return whether a clause may not say that something is over, although it holds *cue*, such as "quit"."""
-    return (
-        shows(language, "past", "clause", clause)
-        or shows(language, "planned", "clause", clause)
-        or shows(language, "unsure", "ending", clause)
-        or shows(language, "unsure", "opening", clause.partition(cue)[0])
-    )
+    patterns = ((_any_of(language, kind, scope), text) for kind, scope, text in doubts)
+    return any(pattern is not None and pattern.search(text) for pattern, text in patterns)
 
 
 @cache

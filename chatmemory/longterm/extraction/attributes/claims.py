@@ -63,8 +63,12 @@ class Claim:
     @property
     def name(self) -> str:
         """The name of the attribute that the claim states or denies."""
-        counts = [number for number in self.numbers if number not in _ARTICLES]
-        return f"{SAID}:{' '.join([self.said, *counts, self.when])}".strip()[:LONGEST_NAME]
+        return f"{SAID}:{' '.join([self.said, *self.counts, self.when])}".strip()[:LONGEST_NAME]
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The numbers without articles."""
+        return tuple(number for number in self.numbers if number not in _ARTICLES)
 
     @property
     def thing(self) -> tuple[str, ...]:
@@ -72,7 +76,7 @@ class Claim:
         return self.words[1:] if self.does else self.words
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def claims_of(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text in order; none for clauses that are no plain statement of the user."""
     return tuple(
@@ -94,7 +98,7 @@ def _is_of_another(before: str, clause: Clause) -> bool:
 
 def _claims(clause: Clause) -> Iterator[Claim]:
     language = clause.grammar.language
-    if not clause.is_plain or shows(language, "planned", "clause", clause.text):
+    if not clause.is_plain or shows(language, ("planned", "clause", clause.text)):
         return
     because = clause.grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
@@ -167,7 +171,7 @@ def contradicts(new: Claim, old: Claim) -> bool:
             len(old.numbers),
         )
     denied, said = (new, old) if new.is_negated else (old, new)
-    if denied.when and denied.when != said.when:
+    if (denied.when and denied.when != said.when) or (denied.counts and denied.counts != said.counts):
         return False
     if denied.words == said.words and denied.likes == said.likes:
         return True

@@ -20,7 +20,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
-from chatmemory.longterm.extraction.word_rules import may_not_end
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
 
 LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
@@ -100,7 +100,13 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
     """Yield the clauses of *passage* that say that something is over."""
     for cue in grammar.ended.finditer(passage.text):
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
-        if not may_not_end(passage.grammar.language, clause, cue[0]):
+        if not shows(
+            passage.grammar.language,
+            ("past", "clause", clause),
+            ("planned", "clause", clause),
+            ("unsure", "ending", clause),
+            ("unsure", "opening", clause.partition(cue[0])[0]),
+        ):
             yield clause
 
 

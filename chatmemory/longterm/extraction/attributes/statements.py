@@ -17,7 +17,7 @@ from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
-from chatmemory.longterm.extraction.word_rules import may_not_count
+from chatmemory.longterm.extraction.word_rules import shows
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
@@ -207,7 +207,15 @@ def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar
         clause = clause.replace(left, " ")
     at = found.start("value")
     before = clause_around(text[:at], at, at, grammar)
-    if may_not_count(language, clause, before, found["value"], is_wish=rule.wished):
+    if shows(
+        language,
+        ("past", "clause", clause),
+        ("unsure", "around", clause.replace(found["value"], " ")),
+        ("unsure", "before", before),
+        ("unsure", "opening", before),
+    ):
+        return False
+    if not rule.wished and shows(language, ("planned", "clause", clause)):
         return False
     if rule.wished and grammar.shown.search(clause):
         return False
