@@ -74,6 +74,7 @@ _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….
 _GAP: Final = re.compile(
     r"[^\S\n]*(?:[,，;；:：、—–-]|\.{2,}|…+)*[^\S\n]*(?:(?:and|but|so|then|because|since|though|although|while|但是|但|不过|而且|并且|同时|所以|然后)\b)?[^\S\n\w]*"
 )
+_CONCLUDES: Final = re.compile(r"\b(?:so|it|it's)\b|所以|因此|于是", re.IGNORECASE)
 _HAN: Final = re.compile(f"[{HAN}]")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 _KANA_OR_HANGUL: Final = re.compile(f"[{KANA_AND_HANGUL}]")
@@ -216,7 +217,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
-    is_plain = not shows(grammar.language, ("unsure", "sentence", sentence))
+    is_sure = is_plain = not shows(grammar.language, ("unsure", "sentence", sentence))
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
@@ -235,6 +236,13 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
             continue
         is_subject = grammar.subject.match(text) is not None
         shared = joint if has_subject and not is_subject else None
-        is_sure = is_plain and not shows(grammar.language, ("unsure", "clause", text))
+        # A clause without a subject has that of the clause before it.
+        is_own = is_subject or _CONCLUDES.search(joint) is not None
+        is_sure = is_plain and (is_sure or is_own)
+        is_sure = is_sure and not shows(grammar.language, ("unsure", "clause", text))
+        shared = joint if has_subject and not is_subject else None
+        is_sure = (
+            is_plain and (is_sure or is_subject) and not shows(grammar.language, ("unsure", "clause", text))
+        )
         yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
         has_subject = has_subject or is_subject

@@ -12,7 +12,7 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.longterm.extraction.attributes.statements import attribute_grammar_of
+from chatmemory.longterm.extraction.attributes.statements import attribute_grammar_of, is_of_another
 from chatmemory.longterm.extraction.proposals import Language
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import FOLD, Clause, statements
@@ -93,7 +93,7 @@ def _is_of_another(before: str, clause: Clause) -> bool:
     attributes = attribute_grammar_of(language)
     if attributes is None or named_words(language, "subject").search(clause.text):
         return False
-    return attributes.other.search(_SENTENCE_END.split(before)[-1]) is not None
+    return is_of_another(_SENTENCE_END.split(before)[-1], attributes)
 
 
 def _claims(clause: Clause) -> Iterator[Claim]:

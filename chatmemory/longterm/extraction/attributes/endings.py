@@ -16,6 +16,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
     STATED_ATTRIBUTE,
     attribute_grammar_of,
     clause_around,
+    is_of_another,
 )
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
@@ -83,7 +84,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
             continue
         if all(_is_done_by_another(clause, known[over]) for clause in clauses):
             continue
-        if grammar.own is None and not any(
+        if not grammar.leaves_out and not any(
             _is_mine(clause, over, known[over], grammar) for clause in clauses
         ):
             continue
@@ -107,7 +108,9 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
             ("unsure", "ending", clause),
             ("unsure", "opening", clause.partition(cue[0])[0]),
         ):
-            yield clause
+            said = passage.text[: cue.end()]
+            # A clause without a subject has the one before it.
+            yield said if is_of_another(said, grammar) else clause
 
 
 def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:

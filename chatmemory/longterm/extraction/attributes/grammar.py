@@ -74,7 +74,8 @@ class AttributeGrammar:
     Attributes:
         stated: rules; where two of them want the same words, the first one has them.
         other: a clause about somebody else.
-        own: who speaks, where a clause may leave him out and be about who was spoken of before; None: none leaves him out.
+        own: who speaks; a clause may leave him out and be about who was spoken of before.
+        leaves_out: whether the subject is left out often.
         added: a clause that adds to what is so, and replaces nothing.
         owner: the user, or something that only he gives: his new number, where to ship it.
         shown: a clause about what something shows or says.
@@ -87,7 +88,8 @@ class AttributeGrammar:
 
     stated: tuple[AttributeRule, ...]
     other: re.Pattern[str]
-    own: re.Pattern[str] | None
+    own: re.Pattern[str]
+    leaves_out: bool
     added: re.Pattern[str]
     owner: re.Pattern[str]
     shown: re.Pattern[str]

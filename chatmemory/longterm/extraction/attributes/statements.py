@@ -225,13 +225,11 @@ def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar
         return True
     # Whoever is spoken of behind the value is not who it is of.
     before = clause_around(text[:at], found.start(), at, grammar)
-    return not (grammar.other.search(before) or _is_of_another(text[:at], grammar))
+    return not (grammar.other.search(before) or is_of_another(text[:at], grammar))
 
 
-def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:
-    """Tell whether the last who is spoken of before the value is somebody else, in a language that drops subjects."""
-    if grammar.own is None:
-        return False
+def is_of_another(before: str, grammar: AttributeGrammar) -> bool:
+    """Tell whether the last who is spoken of before the value is somebody else."""
     others = [one.end() for one in grammar.other.finditer(before)]
     own = [one.end() for one in grammar.own.finditer(before)]
     return bool(others) and (not own or own[-1] < others[-1])

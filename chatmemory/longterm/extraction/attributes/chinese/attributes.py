@@ -20,6 +20,7 @@ CHINESE_ATTRIBUTES: Final = AttributeGrammar(
         "也(?!开始|换|改|搬|转|跳)|另外|此外|还(有|会|在|用|喜欢|爱|说|讲|开|养|想|对|学)|第二[辆台个部只套份]|同时|又(买|养|有|办|开(?!始)|订|加|多)|兼",
         VOCABULARY,
     ),
+    leaves_out=True,
     own=expression("(我|咱|俺|本人)(?!(的|们|家)?(<别人>))", VOCABULARY),
     tail=expression("(了|啦|吧|哈|呢|呀|喔|哦|第.*|[两三一二四五\\d]+(个|個).*)$", VOCABULARY),
     further=expression("(名字|他叫|她叫|叫)", VOCABULARY),

@@ -16,7 +16,8 @@ ENGLISH_ATTRIBUTES: Final = AttributeGrammar(
         r"\b((my|our|the|his|her|their) [\w-]+|(?-i:[A-Z])\w+)'s (new |current |work |home |mobile |cell )*(phone|number|e-?mail|address|birthday|favou?rite|boss|manager|job|car|employer|doctor|dentist|age|gym|mobile|cell|house|apartment|hobby|diet)\b|\b(he|she|they|his|her|their|him|them|he's|she's|they're)\b|\b(?-i:[A-Z])\w+'s ([\w-]+ )?(<other>)\b|(?<!\bliving with )(?<!\bstaying with )(?<!\blive with )(?<!\bstay with )\b(my|our|his|her|their) ([\w'-]+ )?(<other>)('s)?\b(?!,?( \w+)? and i\b)|\b(the|an?) (friend|neighbou?r|colleague|landlord|customer|client|guy|kids|girl|woman)\b|\b(the|an?|that|this|some|another) (?:(?!of\b|in\b|at\b|to\b|for\b|from\b|with\b)[\w-]+ ){0,2}?(guy|bloke|lad|man|lady|girl|woman|kid|intern|temp|trainee|newbie|new hire|newcomer|teenager|couple)\b|\b(everyone|everybody|someone|somebody|half of (them|the \w+)) (else )?(quit|left|resigned|stopped|sold|gave|moved|cancel(l)?ed)\b|\b(dad|mum|mom|grandma|grandpa)\b",
         VOCABULARY,
     ),
-    own=None,
+    own=expression(r"\b(i|we|i'm|im|i've|i'd|we're|we've|my|our|me|us)\b", VOCABULARY),
+    leaves_out=False,
     added=expression(
         r"\b(also|as well|in addition|additionally|besides|an? (second|third|extra|additional|spare|backup)|one more)\b|\btoo(?= *($|[,.;!]))|\banother (?!job|company|city|country|flat|apartment|place|town)",
         VOCABULARY,
