@@ -19,8 +19,9 @@ from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
 )
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
-from chatmemory.longterm.extraction.statements import Passage, is_plain
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
+from chatmemory.longterm.extraction.statements import is_plain
+from chatmemory.longterm.extraction.word_rules import named_words
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 
 _CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
@@ -47,11 +48,6 @@ _OF_SOMEBODY: Final = frozenset({"database", "language", "deployment", "school"}
 _EXACT: Final = frozenset({"favourite", "detail", *OF_MANY})
 """Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
 
-_LEFT: Final = re.compile(
-    r"\bfrom (?P<old>[\w .'&-]+?) (over |back )?to\b|从(?P<旧>[^，。从]+?)(换|搬|跳|改|转|迁|切|调)",
-    re.IGNORECASE,
-)
-
 
 def linked(
     text: str, proposals: Sequence[ProposedMemory], standing: Sequence[Memory]
@@ -72,11 +68,12 @@ def linked(
         if over.attribute not in told:
             _add(found, over, known)
     for claim in claims_of(text):
-        attribute = _denied(claim, known)
+        clause = claim.clause
+        attribute = _denied(claim, known) or _replaced(clause.text, clause.grammar.language, known)
         if attribute is not None and attribute not in {one.attribute for one in found}:
-            at = Span(claim.clause.start, claim.clause.start + len(claim.clause.text))
+            at = Span(clause.start, clause.start + len(clause.text))
             said = text[at.start : at.end]
-            _add(found, ending(attribute, known[attribute], claim.clause.grammar.language, said, at), known)
+            _add(found, ending(attribute, known[attribute], clause.grammar.language, said, at), known)
     return tuple(_with_name_of_claim(one, text) for one in found)
 
 
@@ -161,7 +158,8 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
         return None
     if statement.added:
         return statement.attribute
-    if replaced := _replaced(statement.passage, known):
+    passage = statement.passage
+    if replaced := _replaced(passage.text, passage.grammar.language, known):
         return replaced
     if statement.attribute in known and statement.of != UNKNOWN:
         return None if statement.implied else statement.attribute
@@ -185,12 +183,12 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     return family[0] if len(family) == 1 else statement.attribute
 
 
-def _replaced(passage: Passage, known: Mapping[str, Memory]) -> str | None:
-    """Return the attribute of the one value that *passage* says is left: ``from Google to Meta``, 从微信换到钉钉."""
-    left = _LEFT.search(passage.text)
-    if left is None:
+def _replaced(text: str, language: Language, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the one value that *text* says is left: ``from Google to Meta``, 从微信换到钉钉."""
+    left = named_words(language, "left").search(text)
+    if left is None or left.lastgroup is None:
         return None
-    named = [name for name, memory in known.items() if is_named(memory, left["old"] or left["旧"])]
+    named = [name for name, memory in known.items() if is_named(memory, left[left.lastgroup])]
     return named[0] if len(named) == 1 else None
 
 
