@@ -34,6 +34,7 @@ FOLD: Final = str.maketrans("’‘" + _TRADITIONAL, "''" + _SIMPLIFIED)
 traditional characters of the rules' vocabulary by simplified ones, curly apostrophes by straight ones."""
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer texts are documents, not messages
+LONGEST_SENTENCE: Final = 1_000  # characters from its start that show whether a sentence is plain
 LONGEST_CLAUSE: Final = 300  # characters; a longer clause is not one statement, and rules backtrack
 LONGEST_PASSAGE: Final = 300  # characters; the text after them is about something else
 LONGEST_GAP: Final = (
@@ -165,18 +166,19 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
     """
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
-        language = language_of(sentence[0])
+        language, head = language_of(sentence[0]), sentence[0][:LONGEST_SENTENCE]
         grammar = grammar_of(language)
-        if shows(language, ("untrue", "text", sentence[0])):
+        if shows(language, ("untrue", "text", head)):
             return
-        if grammar is not None and not shows(language, ("untrue", "sentence", sentence[0])):
+        if grammar is not None and not shows(language, ("untrue", "sentence", head)):
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
 
 
 def is_plain(text: str) -> bool:
     """Return whether all sentences of a text are plain statements: no stories, plans, questions or words of others."""
-    said = [sentence[0] for sentence in _SENTENCE.finditer(own_words(text[:LONGEST_READ]))]
+    found = _SENTENCE.finditer(own_words(text[:LONGEST_READ]))
+    said = [sentence[0][:LONGEST_SENTENCE] for sentence in found]
     return not any(
         shows(
             language_of(one),
@@ -217,7 +219,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
-    is_sure = is_plain = not shows(grammar.language, ("unsure", "sentence", sentence))
+    is_sure = is_plain = not shows(grammar.language, ("unsure", "sentence", sentence[:LONGEST_SENTENCE]))
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)

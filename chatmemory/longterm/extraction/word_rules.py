@@ -5,10 +5,8 @@
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
@@ -59,6 +57,9 @@ class Negation:
 @cache
 def word_table(language: Language) -> WordTable:
     """Return the content of the file of a language; an empty one for a language without a file."""
+    import tomllib
+    from importlib.resources import files
+
     if language not in _FILES:
         return WordTable({}, ())
     text = (files(__package__) / "words" / _FILES[language]).read_text(encoding="utf-8")
