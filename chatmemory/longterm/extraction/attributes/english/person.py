@@ -131,7 +131,6 @@ PERSON: Final = (
         r"<I><adv> (recently |just |have |finally )*(went|became|turned)( fully| full| strictly| completely| totally| properly| back to| an?)* (?P<value><diet>)\b",
         r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
         r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
-        wished=True,
     ),
     attribute(
         "habit:smoking",
