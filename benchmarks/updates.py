@@ -1,6 +1,6 @@
 """How well memory knows what is true now: ``python benchmarks/updates.py [--faults]``.
 
-``held_out`` is what counts: the rules were tuned on the other pairs.  ``--faults`` prints what went wrong in those.
+``held_out`` and ``doubts_held_out`` are what counts: the rules were tuned on the other pairs.  ``--faults`` prints what went wrong in those.
 """
 
 from __future__ import annotations
@@ -31,14 +31,24 @@ def fault(judged: Judged) -> str:
 
 async def main() -> None:
     print(f"{'':<22}{'current and alone':>22}{'was known':>12}{'wrongly retired':>22}")
-    for name in ("updates", "tuned_on", "fresh", "everyday", "plain", "held_out"):
+    for name in (
+        "updates",
+        "tuned_on",
+        "fresh",
+        "everyday",
+        "plain",
+        "kinds",
+        "doubts",
+        "held_out",
+        "doubts_held_out",
+    ):
         judged = await judge(pairs(name))
         print(row(name, judged))
         for kind in ("update", "end", "trap"):
             print(row(f"  {kind}", [one for one in judged if one.pair.kind == kind]))
         for language in ("zh", "en"):
             print(row(f"  {language}", [one for one in judged if one.pair.language == language]))
-        if "--faults" in sys.argv and name != "held_out":
+        if "--faults" in sys.argv and not name.endswith("held_out"):
             print(*(fault(one) for one in judged if one.is_right is False or one.wrongly_retired), sep="\n")
 
 

@@ -74,7 +74,7 @@ class Judged:
     said: str
 
 
-def pairs(name: Literal["updates", "tuned_on", "fresh", "everyday", "plain", "held_out"]) -> list[Pair]:
+def pairs(name: str) -> list[Pair]:
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [read_json(line, Pair).unwrap() for line in lines]
 

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from chatmemory.longterm.extraction.grammar import Grammar
 from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.text.fence import without_recalled_blocks
 from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL
 
@@ -33,6 +34,7 @@ FOLD: Final = str.maketrans("’‘" + _TRADITIONAL, "''" + _SIMPLIFIED)
 traditional characters of the rules' vocabulary by simplified ones, curly apostrophes by straight ones."""
 
 LONGEST_READ: Final = 20_000  # characters from the start of a text; longer texts are documents, not messages
+LONGEST_SENTENCE: Final = 1_000  # characters from its start that show whether a sentence is plain
 LONGEST_CLAUSE: Final = 300  # characters; a longer clause is not one statement, and rules backtrack
 LONGEST_PASSAGE: Final = 300  # characters; the text after them is about something else
 LONGEST_GAP: Final = (
@@ -73,6 +75,7 @@ _BARE: Final = re.compile(r"[\w“\"「『《(（`'@#+].*[^\s。！？!?；;….
 _GAP: Final = re.compile(
     r"[^\S\n]*(?:[,，;；:：、—–-]|\.{2,}|…+)*[^\S\n]*(?:(?:and|but|so|then|because|since|though|although|while|但是|但|不过|而且|并且|同时|所以|然后)\b)?[^\S\n\w]*"
 )
+_CONCLUDES: Final = re.compile(r"\b(?:so|it|it's)\b|所以|因此|于是", re.IGNORECASE)
 _HAN: Final = re.compile(f"[{HAN}]")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 _KANA_OR_HANGUL: Final = re.compile(f"[{KANA_AND_HANGUL}]")
@@ -89,12 +92,14 @@ class Clause:
         grammar: the grammar of its language.
         joint: the text that joins it to a clause whose subject it shares, followed by the clause; None when it has a
             subject itself, or no clause before it has one.
+        is_plain: whether its sentence is a plain statement, and not somebody else's words or a question.
     """
 
     text: str
     start: int
     grammar: Grammar
     joint: str | None
+    is_plain: bool = True
 
 
 @final
@@ -107,12 +112,14 @@ class Passage:
         said: the original.
         start: the place of its first character in the text.
         grammar: the grammar of its language.
+        is_plain: whether its sentence is a plain statement, see ``Clause``.
     """
 
     text: str
     said: str
     start: int
     grammar: Grammar
+    is_plain: bool
 
 
 def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
@@ -129,7 +136,12 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
     run: list[Clause] = []
     for clause in statements(text, grammar_of):
         is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
-        if run and (is_far or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None):
+        is_other = bool(run) and clause.is_plain != run[0].is_plain
+        if run and (
+            is_far
+            or is_other
+            or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None
+        ):
             yield _passage(run, text, said)
             run = []
         run.append(clause)
@@ -139,11 +151,11 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
 
 def _passage(run: Sequence[Clause], text: str, said: str) -> Passage:
     start, end = run[0].start, run[-1].start + len(run[-1].text)
-    return Passage(said[start:end], text[start:end], start, run[0].grammar)
+    return Passage(said[start:end], text[start:end], start, run[0].grammar, run[0].is_plain)
 
 
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
-    """Yield the statements that the speaker makes, without questions, suppositions and the words of others.
+    """Yield the statements that the speaker makes, without questions, suppositions, fiction and the words of others.
 
     Args:
         text: the text of one message.
@@ -154,10 +166,31 @@ def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> I
     """
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
-        grammar = grammar_of(language_of(sentence[0]))
-        if grammar is not None:
+        language, head = language_of(sentence[0]), sentence[0][:LONGEST_SENTENCE]
+        grammar = grammar_of(language)
+        if shows(language, ("untrue", "text", head)):
+            return
+        if grammar is not None and not shows(language, ("untrue", "sentence", head)):
             is_question = bool(set(sentence["mark"]) & set("?？"))
             yield from _clauses(sentence[0], sentence.start(), grammar, is_question=is_question)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether all sentences of a text are plain statements: no stories, plans, questions or words of others."""
+    found = _SENTENCE.finditer(own_words(text[:LONGEST_READ]))
+    said = [sentence[0][:LONGEST_SENTENCE] for sentence in found]
+    return not any(
+        shows(
+            language_of(one),
+            ("untrue", "text", one),
+            ("untrue", "sentence", one),
+            ("untrue", "clause", one),
+            ("unsure", "sentence", one),
+            ("unsure", "clause", one),
+            ("planned", "clause", one),
+        )
+        for one in said
+    )
 
 
 def language_of(text: str) -> Language:
@@ -186,6 +219,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
+    is_sure = is_plain = not shows(grammar.language, ("unsure", "sentence", sentence[:LONGEST_SENTENCE]))
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
@@ -198,9 +232,19 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
             bare is None
             or len(text) > LONGEST_CLAUSE
             or grammar.question.search(text)
+            or shows(grammar.language, ("untrue", "clause", text))
             or (is_question and end == len(sentence))
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        yield Clause(text, offset + bare.start(), grammar, joint if has_subject and not is_subject else None)
+        shared = joint if has_subject and not is_subject else None
+        # A clause without a subject has that of the clause before it.
+        is_own = is_subject or _CONCLUDES.search(joint) is not None
+        is_sure = is_plain and (is_sure or is_own)
+        is_sure = is_sure and not shows(grammar.language, ("unsure", "clause", text))
+        shared = joint if has_subject and not is_subject else None
+        is_sure = (
+            is_plain and (is_sure or is_subject) and not shows(grammar.language, ("unsure", "clause", text))
+        )
+        yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
         has_subject = has_subject or is_subject

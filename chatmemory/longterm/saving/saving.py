@@ -152,7 +152,7 @@ class Saving(Recalling):
                 found = said_by_extraction(
                     evolve(extraction, proposals=proposals), said, least_confidence=least
                 )
-            return as_rules_read(found, known) if role == "user" else found
+            return as_rules_read(content, found, known) if role == "user" else found
 
         found = await long_or_short(do, content, read)
         # A model may have written these memories, so they may break the rules.

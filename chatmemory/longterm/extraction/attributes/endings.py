@@ -8,16 +8,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from attrs import evolve
+
 from chatmemory.longterm.extraction.attributes.grammar import AttributeGrammar
 from chatmemory.longterm.extraction.attributes.naming import is_named, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     STATED_ATTRIBUTE,
     attribute_grammar_of,
     clause_around,
+    is_of_another,
 )
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
+from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
 
 LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
@@ -31,6 +35,7 @@ OF_MANY: Final = frozenset({"like", "allergy", "spoken language"})
 
 _NO_PARTNER: Final = re.compile(
     r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
+    r"|\A((so|and|well|oh),? )*(my|our|the|an?) (?!(ex|late|husband|wife|partner|girlfriend|boyfriend|fianc[ée]e?|marriage|engagement|wedding|divorce|relationship|separation)\b)[\w&' -]+? (got|is|has|broke|split|divorced|separated)\b(?!.*\b(me|us)\b)"
     r"|\b(her|his|their|(?-i:[A-Z])\w+'s) (boyfriend|girlfriend|husband|wife|partner|fianc[ée]e?)\b|[他她]们?的?(女友|男友|老婆|老公|对象|丈夫|妻子)"
     r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|闺蜜|室友|舍友|同学|客户|儿子|女儿|老板|邻居",
     re.IGNORECASE,
@@ -45,7 +50,7 @@ _DOER: Final = re.compile(
 )
 """Who is named first in a clause and does something in it: ``Kim quit``; not what ends by itself: ``Zara closed``."""
 _OWN: Final = re.compile(
-    r"\b(i|i'm|im|i've|i'd|we|we're|we've|my|our|me|us|mine|ours|myself)\b", re.IGNORECASE
+    r"\b(i|i'm|im|i've|i'd|we|we're|we've|me|us|mine|ours|myself)\b|\w+ (my|our)\b", re.IGNORECASE
 )
 _SUBJECT: Final = re.compile(r"\w")
 _BESIDE: Final = re.compile(
@@ -59,11 +64,6 @@ _TAKER: Final = re.compile(
     r"|(?<=[卖送转让过户借]给)了?(?:我(?:们)?的?)?[^，。的]{1,5}?(?=了|，|。|$)",
     re.IGNORECASE,
 )
-_NOT_ENDED: Final = re.compile(
-    r"\b((don't|do not|doesn't)(?!.*\b(any ?more|any longer)\b)|never(?! stuck| caught| worked)|not(?!\b.*\b(any ?more|any longer)\b)|won't|wouldn't|can't|didn't|no wish|refuse|should|would|could|might|want to|i'd|we'd|i'll|we'll|in (?:the|a|this|that|my) (?:book|film|movie|show|story|novel|series|game|dream|song|episode|play)|(?:closed|shut)\b.*\b(?:today|tonight|tomorrow|until|early|for (?:repairs?|renovations?|lunch|the \w+|a \w+)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?)|(?-i:will)|gonna|about to|as soon as|tempted|unless|almost|nearly|consider(ing)?|supposed to|threaten(ed|ing)|if|(?<!stopped )(?<!quit )going to|plan(ning)? to|thinking (of|about))\b"
-    r"|[没不别](想|打算|会|要|能|舍得|可能|准备)|别(?!克|墅|的|人)|要不要|打算|考虑|想要|如果|要是|再[^，。]{1,8}[就便]|(等[^，。]{1,12}|[^，。]完[^，。]{0,6})就|差一?点|险些|恨不得|巴不得|不如|早该|[真好很也又就老总还]想|想把|琢磨|犹豫|纠结|准备[^，。]{0,6}(?=卖|退|停|辞|离|换|搬|取消)|即将|快要|[书剧梦歌影说戏闻频事][里中上]|(今[天晚]|明[天早]|[这本]周|这[次节])[^，。]{0,6}(课|训练|比赛|会|班|活动|约)[^，。]{0,3}(取消|停|退)|只要|一旦|哪天|迟早|早晚|下次|到时候",
-    re.IGNORECASE,
-)
 
 
 def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
@@ -75,7 +75,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
     for passage in found:
         grammar = attribute_grammar_of(passage.grammar.language)
         clauses = list(_ended(passage, grammar)) if grammar else []
-        if grammar is None or not clauses:
+        if grammar is None or not clauses or not passage.is_plain:
             continue
         over = _over(passage, clauses, grammar, known)
         if over is None or (over.partition(":")[0] not in _ABOUT_OTHERS and _is_of_others(clauses, grammar)):
@@ -84,21 +84,33 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
             continue
         if all(_is_done_by_another(clause, known[over]) for clause in clauses):
             continue
-        if grammar.own is None and not any(
+        if not grammar.leaves_out and not any(
             _is_mine(clause, over, known[over], grammar) for clause in clauses
         ):
             continue
         if over not in seen:
             seen.add(over)
-            yield _ending(over, known[over], passage, found)
+            # With what was said beside it: the reason, or what came instead.
+            beside = ". ".join(one.said for one in found)
+            at = Span(passage.start, passage.start + len(passage.text))
+            one = ending(over, known[over], passage.grammar.language, passage.said, at)
+            yield evolve(one, content=beside) if len(beside) <= LONGEST_ENDING else one
 
 
 def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
     """Yield the clauses of *passage* that say that something is over."""
     for cue in grammar.ended.finditer(passage.text):
         clause = clause_around(passage.text, cue.start(), cue.end(), grammar)
-        if not (_NOT_ENDED.search(clause) or grammar.past.search(clause)):
-            yield clause
+        if not shows(
+            passage.grammar.language,
+            ("past", "clause", clause),
+            ("planned", "clause", clause),
+            ("unsure", "ending", clause),
+            ("unsure", "opening", clause.partition(cue[0])[0]),
+        ):
+            said = passage.text[: cue.end()]
+            # A clause without a subject has the one before it.
+            yield said if is_of_another(said, grammar) else clause
 
 
 def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
@@ -137,15 +149,15 @@ def _over(
     passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar, known: Mapping[str, Memory]
 ) -> str | None:
     """Return the attribute that is over; None when the words fit none, or several."""
-    named = [name for name, memory in known.items() if _is_meant(name, memory, passage, clauses, grammar)]
+    known = {name: memory for name, memory in known.items() if name.partition(":")[0] not in OF_MANY}
+    named = [name for name, memory in known.items() if is_named(memory, passage.text)]
     if len(named) == 1:
         return named[0]
     meant = [
         name
         for name in known
         for attribute, pattern in grammar.ends.items()
-        if attribute not in OF_MANY
-        and (name == attribute or name.partition(":")[0] == attribute)
+        if (name == attribute or name.partition(":")[0] == attribute)
         and any(pattern.search(clause) for clause in clauses)
     ]
     # Who resigns leaves the job that he lives on, if one is known.
@@ -154,32 +166,15 @@ def _over(
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
 
 
-def _is_meant(
-    name: str, memory: Memory, passage: Passage, clauses: Sequence[str], grammar: AttributeGrammar
-) -> bool:
-    """Tell whether *passage* names the value of *memory*; of what one has many of, where it says that it is no more."""
-    family = name.partition(":")[0]
-    if family not in OF_MANY:
-        return is_named(memory, passage.text)
-    no_more = grammar.ends[family]
-    return any(
-        no_more.search(clause)
-        and is_named(memory, passage.text if len(clause) <= LONGEST_BARE else clause, least=3)
-        for clause in clauses
-    )
-
-
-def _ending(attribute: str, memory: Memory, passage: Passage, around: Sequence[Passage]) -> ProposedMemory:
-    """Return the memory that *attribute* is over, with what was said beside it: the reason, or what came instead."""
-    beside = ". ".join(one.said for one in around)
-    content = beside if len(beside) <= LONGEST_ENDING else passage.said
+def ending(attribute: str, memory: Memory, language: Language, said: str, at: Span) -> ProposedMemory:
+    """Return the memory that *attribute* is over, which ends *memory*; *said* says so at the place *at*."""
     return ProposedMemory(
         key=memory.key or attribute,
-        value=passage.said,
-        content=content,
+        value=said,
+        content=said,
         category=memory.category or "fact",
         confidence=STATED_ATTRIBUTE,
-        language=passage.grammar.language,
-        evidence=Span(passage.start, passage.start + len(passage.text)),
+        language=language,
+        evidence=at,
         attribute=attribute,
     )

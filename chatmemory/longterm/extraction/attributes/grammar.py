@@ -74,15 +74,11 @@ class AttributeGrammar:
     Attributes:
         stated: rules; where two of them want the same words, the first one has them.
         other: a clause about somebody else.
-        own: who speaks, where a clause may leave him out and be about who was spoken of before; None: none leaves him out.
+        own: who speaks; a clause may leave him out and be about who was spoken of before.
+        leaves_out: whether the subject is left out often.
         added: a clause that adds to what is so, and replaces nothing.
-        addressed: a clause about who is spoken to.
         owner: the user, or something that only he gives: his new number, where to ship it.
-        dead: a clause about a number or an address that is no longer in use.
         shown: a clause about what something shows or says.
-        past: a clause about what was.
-        negated: a clause about what is not.
-        wished: a clause about what could be, should be or will be.
         cut: what stands between two clauses.
         tail: where a value ends.
         further: a sentence that goes on about what was stated before it.
@@ -92,15 +88,11 @@ class AttributeGrammar:
 
     stated: tuple[AttributeRule, ...]
     other: re.Pattern[str]
-    own: re.Pattern[str] | None
+    own: re.Pattern[str]
+    leaves_out: bool
     added: re.Pattern[str]
-    addressed: re.Pattern[str]
     owner: re.Pattern[str]
-    dead: re.Pattern[str]
     shown: re.Pattern[str]
-    past: re.Pattern[str]
-    negated: re.Pattern[str]
-    wished: re.Pattern[str]
     cut: re.Pattern[str]
     tail: re.Pattern[str]
     further: re.Pattern[str]

@@ -11,15 +11,17 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.longterm.extraction.attributes.endings import OF_MANY, endings
+from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
+from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
 from chatmemory.longterm.extraction.attributes.naming import is_named, is_one, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
 )
-from chatmemory.longterm.extraction.proposals import ProposedMemory
-from chatmemory.longterm.extraction.statements import Passage
+from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
+from chatmemory.longterm.extraction.statements import is_plain
+from chatmemory.longterm.extraction.word_rules import named_words
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 
 _CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
@@ -46,11 +48,6 @@ _OF_SOMEBODY: Final = frozenset({"database", "language", "deployment", "school"}
 _EXACT: Final = frozenset({"favourite", "detail", *OF_MANY})
 """Of which two are the same only where they are named by the same words: a shoe size is no shirt size."""
 
-_LEFT: Final = re.compile(
-    r"\bfrom (?P<old>[\w .'&-]+?) (over |back )?to\b|从(?P<旧>[^，。从]+?)(换|搬|跳|改|转|迁|切|调)",
-    re.IGNORECASE,
-)
-
 
 def linked(
     text: str, proposals: Sequence[ProposedMemory], standing: Sequence[Memory]
@@ -63,31 +60,94 @@ def linked(
         standing: the memories of the namespace that are true now and have an attribute.
     """
     known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
-    names = {one.attribute: _name(one, known) for one in statements_of(text)}
-    renamed = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
-    told = {one.attribute for one in renamed}
-    return (*renamed, *(one for one in endings(text, known) if one.attribute not in told))
+    of_table = _of_table(known)
+    names = {one.attribute: _name(one, of_table) for one in statements_of(text)}
+    found = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
+    told = {one.attribute for one in found}
+    for over in endings(text, of_table):
+        if over.attribute not in told:
+            _add(found, over, known)
+    for claim in claims_of(text):
+        clause = claim.clause
+        attribute = _denied(claim, known) or _replaced(clause.text, clause.grammar.language, known)
+        if attribute is not None and attribute not in {one.attribute for one in found}:
+            at = Span(clause.start, clause.start + len(clause.text))
+            said = text[at.start : at.end]
+            _add(found, ending(attribute, known[attribute], clause.grammar.language, said, at), known)
+    return tuple(_with_name_of_claim(one, text) for one in found)
+
+
+def _of_table(known: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return the memories whose attributes are in the tables, and not only named by their words."""
+    return {name: memory for name, memory in known.items() if name.partition(":")[0] != SAID}
+
+
+def _add(found: list[ProposedMemory], over: ProposedMemory, known: Mapping[str, Memory]) -> None:
+    """Add *over* to *found*; a proposal of the same words that ends nothing gets its attribute instead."""
+    for number, one in enumerate(found):
+        is_same = one.evidence.start < over.evidence.end and over.evidence.start < one.evidence.end
+        if is_same and one.attribute not in known:
+            found[number] = evolve(one, attribute=over.attribute)
+            return
+    found.append(over)
+
+
+def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the memory that *claim* denies or counts anew; None when there is none."""
+    for one in statements_of(claim.affirmed) if claim.is_negated else ():
+        for name, memory in known.items():
+            family, _, of = name.partition(":")
+            is_same = family in OF_MANY and family == one.family and _singular(of) == _singular(one.of)
+            is_value = one.value.casefold() in memory.content.casefold()
+            if is_same or (name == one.attribute and is_value):
+                return name
+    denied = (
+        name
+        for name, memory in known.items()
+        if any(contradicts(claim, old) for old in claims_of(memory.content))
+    )
+    return next(denied, None)
+
+
+def _singular(of: str) -> str:
+    return of.removesuffix("s")
+
+
+def _with_name_of_claim(proposal: ProposedMemory, text: str) -> ProposedMemory:
+    """Return *proposal* with an attribute that is named by its words, when the tables know none for it."""
+    if proposal.attribute is not None:
+        return proposal
+    start, end = proposal.evidence.start, proposal.evidence.end
+    said = (claim.name for claim in claims_of(text) if start <= claim.clause.start < end)
+    return evolve(proposal, attribute=next(said, None))
 
 
 def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
     """Return *memories*; those that the user stated and that bring no attribute have the one that their content states."""
     known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    of_table = _of_table(known)
 
     def read(memory: NewMemory) -> NewMemory:
         if memory.attribute is not None or not is_stated(memory.role, memory.source, memory.provenance.path):
             return memory
-        stated = (_name(one, known) for one in statements_of(memory.content))
-        over = (one.attribute for one in endings(memory.content, known))
-        return evolve(memory, attribute=next((one for one in (*stated, *over) if one is not None), None))
+        stated = (_name(one, of_table) for one in statements_of(memory.content))
+        over = (one.attribute for one in endings(memory.content, of_table))
+        denied = (_denied(claim, known) for claim in claims_of(memory.content))
+        said = (claim.name for claim in claims_of(memory.content))
+        names = (one for one in (*denied, *stated, *over, *said) if one is not None)
+        return evolve(memory, attribute=next(names, None))
 
     return [read(memory) for memory in memories]
 
 
 def as_rules_read(
-    found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
+    text: str, found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
 ) -> list[NewMemory | Skipped]:
-    """Return what was *found*, with attributes read in it when none has any: a model has found it, which knows none."""
-    if any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
+    """Return what was *found* in *text*, with attributes read in it when none has any, as a model finds it.
+
+    A model's words may leave out that the text was a story or somebody else's words, so *text* has to be plain.
+    """
+    if not is_plain(text) or any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
         return [*found]
     return [one if isinstance(one, Skipped) else with_attributes_read([one], standing)[0] for one in found]
 
@@ -98,7 +158,8 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
         return None
     if statement.added:
         return statement.attribute
-    if replaced := _replaced(statement.passage, known):
+    passage = statement.passage
+    if replaced := _replaced(passage.text, passage.grammar.language, known):
         return replaced
     if statement.attribute in known and statement.of != UNKNOWN:
         return None if statement.implied else statement.attribute
@@ -122,12 +183,12 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     return family[0] if len(family) == 1 else statement.attribute
 
 
-def _replaced(passage: Passage, known: Mapping[str, Memory]) -> str | None:
-    """Return the attribute of the one value that *passage* says is left: ``from Google to Meta``, 从微信换到钉钉."""
-    left = _LEFT.search(passage.text)
-    if left is None:
+def _replaced(text: str, language: Language, known: Mapping[str, Memory]) -> str | None:
+    """Return the attribute of the one value that *text* says is left: ``from Google to Meta``, 从微信换到钉钉."""
+    left = named_words(language, "left").search(text)
+    if left is None or left.lastgroup is None:
         return None
-    named = [name for name, memory in known.items() if is_named(memory, left["old"] or left["旧"])]
+    named = [name for name, memory in known.items() if is_named(memory, left[left.lastgroup])]
     return named[0] if len(named) == 1 else None
 
 

@@ -17,10 +17,10 @@ from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
 from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import Passage, passages
+from chatmemory.longterm.extraction.word_rules import shows
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
 _EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
-_NO: Final = ("不", "没", "别", "未", "不再", "不是", "不在", "没在", "instead of ")  # right before a value
 
 
 @final
@@ -82,7 +82,7 @@ def statements_of(text: str) -> tuple[AttributeStatement, ...]:
     all_of_them = list(passages(text, grammar_of))
     for number, passage in enumerate(all_of_them):
         grammar = attribute_grammar_of(passage.grammar.language)
-        if grammar is not None:
+        if grammar is not None and passage.is_plain:
             behind = all_of_them[number + 1] if number + 1 < len(all_of_them) else None
             found += [_told_further(one, behind, grammar) for one in _stated(passage, grammar)]
     return tuple(sorted(found, key=lambda one: one.at.start))
@@ -174,7 +174,7 @@ def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -
         found = pattern.search(passage.text)
         while found is not None:
             value = _trimmed(found["value"], grammar)
-            if value and _counts(passage.text, found, rule, grammar):
+            if value and _counts(passage, found, rule, grammar):
                 of = rule.of or _qualifier(found, value, rule)
                 clause = clause_around(passage.text, found.start("value"), found.end("value"), grammar)
                 added = grammar.added.search(clause.replace(found["value"], " ")) is not None
@@ -199,37 +199,37 @@ def clause_around(text: str, start: int, end: int, grammar: AttributeGrammar) ->
     return text[before : cut.start() if cut else len(text)]
 
 
-def _counts(text: str, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar) -> bool:
+def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar) -> bool:
     """Tell whether the clause of *found* says what is so now, of the user himself."""
+    text, language = passage.text, passage.grammar.language
     clause = clause_around(text, found.start(), found.end(), grammar)
     if left := found.groupdict().get("was"):
         clause = clause.replace(left, " ")
-    if grammar.past.search(clause) or grammar.negated.search(clause.replace(found["value"], " ")):
+    at = found.start("value")
+    before = clause_around(text[:at], at, at, grammar)
+    if shows(
+        language,
+        ("past", "clause", clause),
+        ("unsure", "around", clause.replace(found["value"], " ")),
+        ("unsure", "before", before),
+        ("unsure", "opening", before),
+    ):
         return False
-    if text[: found.start("value")].endswith(_NO):
+    if not rule.wished and shows(language, ("planned", "clause", clause)):
         return False
     if rule.wished and grammar.shown.search(clause):
         return False
-    if not rule.wished and (grammar.wished.search(clause) or grammar.addressed.search(clause)):
-        return False
-    if rule.owned and (not grammar.owner.search(text) or _is_over(clause, found["value"], grammar)):
+    if rule.owned and not grammar.owner.search(text):
         return False
     if rule.others:
         return True
     # Whoever is spoken of behind the value is not who it is of.
-    before = clause_around(text[: found.start("value")], found.start(), found.start("value"), grammar)
-    return not (grammar.other.search(before) or _is_of_another(text[: found.start("value")], grammar))
+    before = clause_around(text[:at], found.start(), at, grammar)
+    return not (grammar.other.search(before) or is_of_another(text[:at], grammar))
 
 
-def _is_over(clause: str, value: str, grammar: AttributeGrammar) -> bool:
-    """Tell whether *value* is what *clause* says is no longer in use: ``the old address is dead``."""
-    return grammar.dead.search(clause.replace(value, " ")) is not None
-
-
-def _is_of_another(before: str, grammar: AttributeGrammar) -> bool:
-    """Tell whether the last who is spoken of before the value is somebody else, in a language that drops subjects."""
-    if grammar.own is None:
-        return False
+def is_of_another(before: str, grammar: AttributeGrammar) -> bool:
+    """Tell whether the last who is spoken of before the value is somebody else."""
     others = [one.end() for one in grammar.other.finditer(before)]
     own = [one.end() for one in grammar.own.finditer(before)]
     return bool(others) and (not own or own[-1] < others[-1])

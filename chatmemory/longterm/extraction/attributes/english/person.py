@@ -131,7 +131,6 @@ PERSON: Final = (
         r"<I><adv> (recently |just |have |finally )*(went|became|turned)( fully| full| strictly| completely| totally| properly| back to| an?)* (?P<value><diet>)\b",
         r"\b(?P<value><diet>) (is the word|diet|since|now|these days|for)\b",
         r"\b(?P<value>eat(ing)? (meat|fish|dairy|eggs|everything|gluten) again)",
-        wished=True,
     ),
     attribute(
         "habit:smoking",
@@ -143,7 +142,7 @@ PERSON: Final = (
         "relationship",
         "relationship",
         r"<I am><adv>( an?)? (?P<value>single|married|engaged|divorced|widowed|separated|remarried|unattached|in a relationship|married to .+|engaged to .+|dating .+|seeing (somebody|someone)|dating|newlyweds?)\b",
-        r"\b(?P<value>(got|get) (married|engaged|divorced))\b",
+        r"(?:\A|[,;:!] |\b(?:i|we|and|just|finally|actually|officially|then|both|also|recently|now|have|to)\b |'ve )(?P<value>(got|get) (married|engaged|divorced))\b",
         r"\b(?P<value>(?-i:[A-Z])\w+ and i( are| have|'re|'ve)?<adv>( been| got| gotten)? (engaged|married|together|dating|divorced|separated|a couple|an item|husband and wife))\b",
         r"<I have> (?P<value>an? (girlfriend|boyfriend|partner))\b",
         r"<I>( have|'ve)?<adv> (?P<value>tied the knot|got hitched|eloped|got a divorce|(got )?remarried|got back together)\b",
