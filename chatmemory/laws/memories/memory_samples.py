@@ -94,7 +94,7 @@ SOURCES: Final[tuple[tuple[Source, MemoryRole], ...]] = (
     ("system", "system"),
 )
 
-PUT: Final[Mapping[str, str]] = {"role": "system", "source": "system"}
+PUT: Final[Mapping[str, Any]] = {"role": "system", "source": "system"}
 """What makes a memory with a key the value of this key."""
 
 INSTANTS: Final = (

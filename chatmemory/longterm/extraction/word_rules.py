@@ -62,7 +62,7 @@ def word_table(language: Language) -> WordTable:
 
     if language not in _FILES:
         return WordTable({}, ())
-    text = (files(__package__) / "words" / _FILES[language]).read_text(encoding="utf-8")
+    text = (files("chatmemory.longterm.extraction") / "words" / _FILES[language]).read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return WordTable(table["words"], tuple(WordRule(**rule) for rule in table["rule"]))
 

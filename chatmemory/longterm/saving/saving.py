@@ -39,7 +39,7 @@ from chatmemory.text.long_work import beside_the_loop, long_or_short
 
 log = logging.getLogger(__name__)
 
-MOST_LINKED: Final = 200
+MOST_LINKED: Final = 500
 """How many of the newest memories with an attribute are compared with a new statement."""
 
 
