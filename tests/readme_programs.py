@@ -32,7 +32,7 @@ PROGRAMS = {
 OF_FRAMEWORKS = {
     name: program
     for name, program in PROGRAMS.items()
-    if any(name in program[0] for name in ("chatmemory.integrations.", "import FastAPI"))
+    if any(name in program[0] for name in ("chatmemory.integrations.", "from fastapi import"))
 }
 """Those that need a framework: tests/integrations runs them."""
 OURS = {name: program for name, program in PROGRAMS.items() if name not in OF_FRAMEWORKS}
