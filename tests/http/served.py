@@ -95,6 +95,7 @@ class Server:
     process: Forked
     url: str
     log: Path
+    greeting: str
 
     @contextmanager
     def connected(self, *, receive_bytes: int | None = None) -> Generator[Client]:
@@ -157,8 +158,9 @@ def started(
             longest_seconds=FOR_ALL_TESTS,
         ) as process,
     ):
-        address = re.search(r"http://\S+", process.stdout.readline())
-        server = Server(process, address.group() if address else "", Path(file.name))
+        greeting = process.stdout.readline()
+        address = re.search(r"http://\S+", greeting)
+        server = Server(process, address.group() if address else "", Path(file.name), greeting)
         assert address, server.logged()
         yield server
 
@@ -176,6 +178,7 @@ def served(
     """
     command = ("serve", "--port", "0", "--store", store, "--past-chats", store.with_name("past-chats.db"))
     with started(*program, *command, *options, environment=environment) as server:
+        assert f"(store: sqlite, {store}; Ctrl-C ends it)" in server.greeting
         yield server
         server.terminated()
 

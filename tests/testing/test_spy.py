@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,11 +17,12 @@ from chatmemory.conversation.message_repository import (
     PageQuery,
     WorkThreshold,
 )
-from chatmemory.conversation.messages import HistoryReport
+from chatmemory.conversation.messages import AddReport, HistoryReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
+from chatmemory.conversation.strategies.history_work import POLL_SECONDS
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Layer, ManagedRuntime, Schedule, Success
 from chatmemory.effect.effect_failed import EffectFailed
@@ -30,6 +32,7 @@ from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.testing import (
     Call,
     Calls,
@@ -318,6 +321,30 @@ async def test_a_stack_runs_on_a_stubbed_strategy() -> None:
         reports = [await memory.add_messages("c", [NewMessage("user", "你好")]).or_raise() for _ in range(2)]
     assert [report.history.summary_ids for report in reports] == [(), ("s1",)]
     assert strategy.calls.methods == ["after_add"] * 3
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_skill_that_hangs_ends_on_the_clock_of_the_test_on_sqlite_too(tmp_path: Path) -> None:
+    clock, skills = TestClock(), Stub(SkillRunnerTag, run=[hangs, hangs])
+    soon = StrategySettings(type="summarize", summarize_every_n=2, keep_last=0)
+    stack = stacks.embedded(tmp_path / "a.db", clock=clock, strategy=soon, skills=skills.layer)
+    reports: list[AddReport] = []
+    async with ManagedRuntime(stack) as runtime:
+        memory = await runtime.service(ChatMemoryService)
+
+        async def add() -> None:
+            said = [NewMessage("user", word) for word in "ab"]
+            reports.append(await memory.add_messages("c", said).or_raise())
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(add)
+            await clock.advance(soon.timeout_seconds)
+        await clock.advance(soon.retry_seconds + POLL_SECONDS)
+        await skills.called(2)  # a worker tries again, and hangs while the stack closes
+    failure = reports[0].history.failure
+    assert isinstance(failure and failure.reason, SkillExecutionError)
+    with pytest.raises(TimeoutError, match="2 calls have begun instead of 3: run, run"):
+        await skills.calls.called(3, seconds=0)
 
 
 WRONG = [

@@ -194,11 +194,10 @@ class HistoryKeeper:
 
     def _do(self, work: HistoryWork, seconds: float) -> Effect[HistoryReport]:
         """Run the strategy and settle the work in any case; a defect of a user's strategy becomes a failure."""
+        # In a bind, so that what the strategy raises, or returns instead of an effect, is a defect of the effect.
         return (
             Effect.succeed(work.conversation_id)
-            .bind(
-                self.strategy.after_add
-            )  # so that what it raises, or returns instead of an effect, is a defect
+            .bind(self.strategy.after_add)
             .map(_checked)
             .timeout(seconds, self._too_slow)
             .provide(Context.of(ClockTag, self.clock))

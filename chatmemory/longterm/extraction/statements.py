@@ -237,14 +237,10 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        shared = joint if has_subject and not is_subject else None
         # A clause without a subject has that of the clause before it.
         is_own = is_subject or _CONCLUDES.search(joint) is not None
         is_sure = is_plain and (is_sure or is_own)
         is_sure = is_sure and not shows(grammar.language, ("unsure", "clause", text))
         shared = joint if has_subject and not is_subject else None
-        is_sure = (
-            is_plain and (is_sure or is_subject) and not shows(grammar.language, ("unsure", "clause", text))
-        )
         yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
         has_subject = has_subject or is_subject

@@ -154,7 +154,8 @@ class Saving(Recalling):
                 )
             return as_rules_read(content, found, known) if role == "user" else found
 
-        found = await long_or_short(do, content, read)
+        # Comparing hundreds of memories with the text takes as long as reading a long one.
+        found = await long_or_short(do, (content, *(memory.content for memory in known)), read)
         # A model may have written these memories, so they may break the rules.
         refuse(do, memories_problems([one for one in found if isinstance(one, NewMemory)]))
         fresh = [await do(self._unless_echo(namespace, one)) for one in found]

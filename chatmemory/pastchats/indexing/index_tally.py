@@ -56,10 +56,14 @@ class IndexTally:
         self, *, redacted: int, started_at: datetime, seconds: float, is_dry_run: bool = False
     ) -> IndexReport:
         """Return the report of the run."""
-        same = ("files", "unchanged", "not_histories", "failed", "missing", "moved")
         return IndexReport(
-            **{name: getattr(self, name) for name in same},
+            files=self.files,
             read=dict(sorted(self.read.items())),
+            unchanged=self.unchanged,
+            not_histories=self.not_histories,
+            failed=self.failed,
+            missing=self.missing,
+            moved=self.moved,
             looked_at=tuple(self.looked_at),
             turns=self.changes,
             redacted=redacted,

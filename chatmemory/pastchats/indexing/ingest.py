@@ -197,9 +197,9 @@ class Ingest:
         self.tally.not_histories += 1
         detail = "" if issue is None else issue.detail or _in_words(issue.code)
         self._note(kept_name(file.source), "no_history", detail=detail)
-        noted = (
-            None if issue is None else f"{NOT_READ}{issue.detail}" if issue.code == "not_read" else issue.code
-        )
+        noted: str | None = None if issue is None else issue.code
+        if issue is not None and issue.code == "not_read":
+            noted = f"{NOT_READ}{issue.detail}"
         await do(self._commit(evolve(self._skipped(file, noted), also=reader.also)))
 
     def _skipped(self, file: HistoryFile, issue: str | None) -> SourceState:

@@ -207,14 +207,11 @@ class ClaudeTranscript:
 
     def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
         """Return a conversation whose first record is *record*."""
+        parents = (one for one in (parent, self.forked_from) if one != session)
         metadata: JsonObject = {
             "title": self.survey.titles.get(session, ""),
             "git_branch": json_text(record.get("gitBranch")),
-            "parent_session": parent
-            if parent != session
-            else self.forked_from
-            if self.forked_from != session
-            else "",
+            "parent_session": next(parents, ""),
             "agent_id": agent,
         }
         return Place(session, metadata=dict(without_blanks(metadata)))

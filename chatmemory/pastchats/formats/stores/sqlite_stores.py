@@ -1,7 +1,8 @@
 """The SQLite stores of tools, as a table: how to recognize each store, and the queries for its conversations and their rows.
 
-A file may hold stores of several versions; a conversation is read from the first that has rows of it.  A store is read as an archive whose members are its conversations.  A member is JSON Lines: each row that a query
-returns is an object of its columns, with ``record``, the name of the query; columns that hold JSON are decoded.
+A file may hold stores of several versions; a conversation is read from the first that has rows of it.  A store is read as
+an archive whose members are its conversations.  A member is JSON Lines: each row that a query returns is an object of its
+columns, with ``record``, the name of the query; columns that hold JSON are decoded.
 """
 
 import re
@@ -21,8 +22,9 @@ class SqliteStore:
     Attributes:
         tool: its name, which is also the folder in the names of members.
         tables: the tables that identify the store, each with the columns that are read.
-        conversations: a query, which may use ``:stem``, the name of the file, for ``id``, ``stamp`` (of the last change; None: unknown) and ``size`` (rows) of each
-            conversation: when the stamp or the size changes, the conversation is read again.
+        conversations: a query for ``id``, ``stamp`` (of the last change; None: unknown) and ``size`` (rows) of each
+            conversation: when the stamp or the size changes, the conversation is read again.  ``:stem`` is the name of
+            the file.
         records: name and query of the rows of the conversation ``:id``, in the order of the member.
     """
 
