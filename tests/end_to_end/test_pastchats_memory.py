@@ -100,10 +100,11 @@ def test_what_export_did_not_write_is_not_imported_and_what_could_not_be_read_is
     ("command", "told"),
     [
         ("search retries --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
+        ("recall retries --project elsewhere", "no turn has the project 'elsewhere': the projects are "),
         ("search retries --format 聊天", "no turn has the format '聊天': the formats are aider, "),
         ("recall retries --format claude-code", "the format 'claude-code': did you mean 'claude_code'?"),
         ("forget --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
-        ("search retries --project RELAY --since 2100-01-01", ""),
+        ("search retries --since 2100-01-01", ""),
     ],
 )
 def test_a_name_that_nothing_bears_is_told_if_nothing_fits(indexed: Agent, command: str, told: str) -> None:
@@ -111,6 +112,7 @@ def test_a_name_that_nothing_bears_is_told_if_nothing_fits(indexed: Agent, comma
     assert done.returncode == 0
     assert told in done.stderr
     assert bool(told) == bool(done.stderr)
+    assert "within --project" not in done.stdout or "--project" in command
 
 
 def test_without_an_index_a_reader_says_what_to_do_and_a_closed_input_is_an_empty_one(fresh: Agent) -> None:

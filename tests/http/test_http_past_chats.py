@@ -93,6 +93,8 @@ async def test_a_search_says_why_a_turn_is_found_and_is_narrowed_by_time_and_by_
     found = await ask(past, "search", query="database locked timeout", mode="lexical", limit=200, **september)
     assert found["mode"] == "lexical"
     assert {hit["prompt"]["timestamp"][:7] for hit in found["hits"]} == {"2025-09"}
+    found = await ask(past, "search", query="webhook", projects=["rely"])
+    assert found["reason"].endswith("; no turn has the project 'rely': did you mean 'relay'?")
 
 
 async def test_a_recall_is_a_block_within_its_budget_and_what_failed_before_has_names(

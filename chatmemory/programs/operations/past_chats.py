@@ -1,24 +1,28 @@
 """Past chats, searched and recalled for a client that may see them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Final, TypeVar
 
-from attrs import field, frozen, validators
+from attrs import evolve, field, frozen, validators
 
 from chatmemory.effect import Effect
+from chatmemory.effect.likeness import did_you_mean
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.past_chats_live import MOST_HITS
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
+from chatmemory.pastchats.past_chats import PastChatsStatistics
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.operations.grant import NO_PAST_CHATS, Grant
 from chatmemory.programs.operations.refusal import Refusal
+from chatmemory.text.shown_text import shown
 
 A = TypeVar("A")
 
 MOST_EXCHANGES: Final = 50
+SHOWN_NAMES: Final = 10
 
 
 @frozen(kw_only=True)
@@ -66,6 +70,8 @@ def searched_past_chats(
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query, best first; fail as ``past_chats_for`` does.
 
+    If nothing is found, the reason names the projects and formats that no turn has.
+
     Args:
         grant: what the client may do.
         asked: the query and its filters.
@@ -78,9 +84,17 @@ def searched_past_chats(
         since=asked.since,
         until=asked.until,
     )
-    return past_chats_for(
-        grant, lambda chats: chats.search(asked.query, which=which, limit=asked.limit + skip, mode=asked.mode)
-    )
+
+    def search(chats: PastChats) -> Effect[PromptSearchResult, PastChatsError]:
+        found = chats.search(asked.query, which=which, limit=asked.limit + skip, mode=asked.mode)
+        return found.bind(lambda result: Effect.succeed(result) if result.hits else explained(chats, result))
+
+    def explained(chats: PastChats, result: PromptSearchResult) -> Effect[PromptSearchResult, PastChatsError]:
+        return chats.statistics().map(
+            lambda counts: evolve(result, reason="; ".join([result.reason, *unknown_names(which, counts)]))
+        )
+
+    return past_chats_for(grant, search)
 
 
 def recalled_past_chats(
@@ -95,6 +109,24 @@ def recalled_past_chats(
     return past_chats_for(
         grant, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens)
     )
+
+
+def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Iterator[str]:
+    """Yield a line for each project and format of *which* that no turn has, with a suggestion or the known names."""
+    projects = {project.casefold() for project in statistics.by_project}
+    for project in which.projects:
+        if project.casefold() not in projects:
+            yield _unknown("project", project, statistics.by_project)
+    for format_ in which.formats:
+        if format_ not in statistics.by_format:
+            yield _unknown("format", format_, statistics.by_format)
+
+
+def _unknown(kind: str, name: str, known: Mapping[str, int]) -> str:
+    names = [shown(one) for one in sorted(known, key=known.__getitem__, reverse=True) if one]
+    more = ", ..." if len(names) > SHOWN_NAMES else ""
+    there_are = f": the {kind}s are {', '.join(names[:SHOWN_NAMES])}{more}" if names else ""
+    return f"no turn has the {kind} {shown(name)!r}{did_you_mean(name, known) or there_are}"
 
 
 def past_chats_for(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -21,16 +21,16 @@ SHOWN_ISSUES: Final = 10
 SHOWN_COUNTS: Final = 24  # enough for all formats, and for the projects with the most turns
 
 
-def search_text(query: str, result: PromptSearchResult, *, is_narrow: bool = False) -> str:
+def search_text(query: str, result: PromptSearchResult, *, filters: Sequence[str] = ()) -> str:
     """Format the hits, best first, and how they were found.
 
     Args:
         query: the query, for the message that nothing was found.
         result: the result of the search.
-        is_narrow: whether the search had filters, which the message then mentions.
+        filters: the options that narrowed the search, for the same message.
     """
     if not result.hits:
-        within = " within --project, --since ..." if is_narrow else ""
+        within = f" within {', '.join(filters)}" if filters else ""
         return f"nothing found for {shown(query)!r}{within} ({result.reason})"
     return "\n\n".join(
         [*(_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)), f"{result.mode}: {result.reason}"]

@@ -10,7 +10,7 @@ from chatmemory.programs.pastchats.as_json import json_text, search_object, turn
 from chatmemory.programs.pastchats.as_text import search_text, turns_text
 from chatmemory.programs.pastchats.options import (
     filter_options,
-    is_narrow,
+    given_filters,
     source_argument,
     tell_unknown_names,
     with_host,
@@ -53,7 +53,7 @@ def search(
     if as_json:
         click.echo(json_text(search_object(asked, result)))
     else:
-        click.echo(search_text(asked, result, is_narrow=is_narrow(which)))
+        click.echo(search_text(asked, result, filters=given_filters(which)))
     if not result.hits:
         tell_unknown_names(host, which)
 

@@ -9,7 +9,7 @@ import click
 
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
-from chatmemory.programs.pastchats.options import filter_options, is_narrow, tell_unknown_names, with_host
+from chatmemory.programs.pastchats.options import filter_options, given_filters, tell_unknown_names, with_host
 from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
@@ -117,7 +117,7 @@ def forget(
       pastchats-memory forget --project secret-client --dry-run
       pastchats-memory forget --conversation chatgpt:6f1c --yes
     """
-    if not sources and not is_narrow(which):
+    if not sources and not given_filters(which):
         msg = "say what to forget: --project, --conversation, --source, --since ..."
         raise click.UsageError(msg)
 

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 import click
 
 from chatmemory.input.choices import Role
-from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.shell.options import F, instant_of, set_on_host
-from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from chatmemory.pastchats.past_chats import PastChatsStatistics
     from chatmemory.programs.pastchats.host import Host
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -130,9 +126,17 @@ def filter_options(command: F) -> F:
     return cast("F", run)
 
 
-def is_narrow(which: PromptFilter) -> bool:
-    """Return whether *which* has any filter."""
-    return which != PromptFilter((), (), (), ()) and which != EVERYTHING
+def given_filters(which: PromptFilter) -> list[str]:
+    """Return the options of ``filter_options`` that *which* has a value of."""
+    given = {
+        "--project": which.projects,
+        "--role": which.roles,
+        "--format": which.formats,
+        "--conversation": which.conversations,
+        "--since": which.since,
+        "--until": which.until,
+    }
+    return [option for option, value in given.items() if value]
 
 
 _EXISTING: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
@@ -153,21 +157,8 @@ def tell_unknown_names(host: Host, which: PromptFilter) -> None:
     """Print to stderr which filters of *which* match nothing in the index; for an empty answer."""
     if not (which.projects or which.formats):
         return
+    from chatmemory.programs.operations.past_chats import unknown_names
+
     statistics = host.read(lambda chats: chats.statistics())
     for line in unknown_names(which, statistics):
         click.echo(line, err=True)
-
-
-def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Iterator[str]:
-    """Yield a line for each project and format of *which* that the index does not have."""
-    from chatmemory.effect.likeness import did_you_mean
-
-    projects = {project.casefold() for project in statistics.by_project}
-    for project in which.projects:
-        if project.casefold() not in projects:
-            yield f"no turn has the project {shown(project)!r}{did_you_mean(project, statistics.by_project)}"
-    formats = sorted(statistics.by_format)
-    for format_ in which.formats:
-        if format_ not in formats:
-            there_are = f": the formats are {', '.join(formats)}" if formats else ""
-            yield f"no turn has the format {shown(format_)!r}{did_you_mean(format_, formats) or there_are}"
