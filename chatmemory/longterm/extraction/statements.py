@@ -92,14 +92,16 @@ class Clause:
         grammar: the grammar of its language.
         joint: the text that joins it to a clause whose subject it shares, followed by the clause; None when it has a
             subject itself, or no clause before it has one.
-        is_plain: whether its sentence is a plain statement, and not somebody else's words or a question.
+        sentence: the start of its sentence, of at most ``LONGEST_SENTENCE`` characters.
+        leans: whether it continues the clause before it in the sentence: it has no subject and draws no conclusion.
     """
 
     text: str
     start: int
     grammar: Grammar
     joint: str | None
-    is_plain: bool = True
+    sentence: str
+    leans: bool
 
 
 @final
@@ -112,7 +114,7 @@ class Passage:
         said: the original.
         start: the place of its first character in the text.
         grammar: the grammar of its language.
-        is_plain: whether its sentence is a plain statement, see ``Clause``.
+        is_plain: whether they are plain statements, see ``plain_statements``.
     """
 
     text: str
@@ -134,24 +136,42 @@ def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Ite
     """
     said = own_words(text[:LONGEST_READ])
     run: list[Clause] = []
-    for clause in statements(text, grammar_of):
+    is_run_plain = True
+    for clause, is_plain in plain_statements(text, grammar_of):
         is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
-        is_other = bool(run) and clause.is_plain != run[0].is_plain
+        is_other = bool(run) and is_plain != is_run_plain
         if run and (
             is_far
             or is_other
             or _GAP.fullmatch(said, run[-1].start + len(run[-1].text), clause.start) is None
         ):
-            yield _passage(run, text, said)
+            yield _passage(run, text, said, is_plain=is_run_plain)
             run = []
         run.append(clause)
+        is_run_plain = is_plain
     if run:
-        yield _passage(run, text, said)
+        yield _passage(run, text, said, is_plain=is_run_plain)
 
 
-def _passage(run: Sequence[Clause], text: str, said: str) -> Passage:
+def _passage(run: Sequence[Clause], text: str, said: str, *, is_plain: bool) -> Passage:
     start, end = run[0].start, run[-1].start + len(run[-1].text)
-    return Passage(said[start:end], text[start:end], start, run[0].grammar, run[0].is_plain)
+    return Passage(said[start:end], text[start:end], start, run[0].grammar, is_plain)
+
+
+def plain_statements(
+    text: str, grammar_of: Callable[[Language], Grammar | None]
+) -> Iterator[tuple[Clause, bool]]:
+    """Yield the clauses of ``statements``, each with whether it is surely a plain statement of the user about the user.
+
+    A clause that leans on an unsure one is unsure too.
+    """
+    is_plain = False
+    for clause in statements(text, grammar_of):
+        language = clause.grammar.language
+        if not clause.leans:
+            is_plain = not shows(language, ("unsure", "sentence", clause.sentence))
+        is_plain = is_plain and not shows(language, ("unsure", "clause", clause.text))
+        yield clause, is_plain
 
 
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
@@ -219,7 +239,7 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         *((found.start(), found.end()) for found in grammar.clause_break.finditer(sentence)),
         (len(sentence),) * 2,
     ]
-    is_sure = is_plain = not shows(grammar.language, ("unsure", "sentence", sentence[:LONGEST_SENTENCE]))
+    is_first = True
     before = start = 0
     for end, next_start in ends:
         bare = _BARE.search(sentence, start, end)
@@ -237,10 +257,8 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        # A clause without a subject has that of the clause before it.
-        is_own = is_subject or _CONCLUDES.search(joint) is not None
-        is_sure = is_plain and (is_sure or is_own)
-        is_sure = is_sure and not shows(grammar.language, ("unsure", "clause", text))
         shared = joint if has_subject and not is_subject else None
-        yield Clause(text, offset + bare.start(), grammar, shared, is_sure)
+        leans = not (is_first or is_subject or _CONCLUDES.search(joint))
+        yield Clause(text, offset + bare.start(), grammar, shared, sentence[:LONGEST_SENTENCE], leans)
+        is_first = False
         has_subject = has_subject or is_subject

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from chatmemory.longterm.extraction.attributes.statements import attribute_grammar_of, is_of_another
 from chatmemory.longterm.extraction.proposals import Language
 from chatmemory.longterm.extraction.rules import grammar_of
-from chatmemory.longterm.extraction.statements import FOLD, Clause, statements
+from chatmemory.longterm.extraction.statements import FOLD, Clause, plain_statements
 from chatmemory.longterm.extraction.word_rules import named_words, negations, shows, word_table
 
 SAID: Final = "said"
@@ -81,8 +81,8 @@ def claims_of(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text in order; none for clauses that are no plain statement of the user."""
     return tuple(
         claim
-        for clause in statements(text, grammar_of)
-        if not _is_of_another(text[: clause.start].translate(FOLD), clause)
+        for clause, is_plain in plain_statements(text, grammar_of)
+        if is_plain and not _is_of_another(text[: clause.start].translate(FOLD), clause)
         for claim in _claims(clause)
     )
 
@@ -98,7 +98,7 @@ def _is_of_another(before: str, clause: Clause) -> bool:
 
 def _claims(clause: Clause) -> Iterator[Claim]:
     language = clause.grammar.language
-    if not clause.is_plain or shows(language, ("planned", "clause", clause.text)):
+    if shows(language, ("planned", "clause", clause.text)):
         return
     because = clause.grammar.reason.search(clause.text)
     said = clause.text[: because.start()] if because else clause.text
