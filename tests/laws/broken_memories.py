@@ -362,7 +362,7 @@ class ForgetsWhatSuperseded(BrokenMemory, breaks="t1_truth"):
         return outcomes
 
 
-class DeletesWhatIsSuperseded(BrokenMemory, breaks="t1_truth", by_long_program="T1"):
+class DeletesWhatIsSuperseded(BrokenMemory, breaks="t1_truth", by_long_program="T1 or L13"):
     @Effect.gen
     async def store(self, do: Do[MemoryStoreError], drafts: tuple[MemoryDraft, ...]) -> Outcomes:
         outcomes = await do(self.inner.store(drafts))

@@ -86,7 +86,7 @@ def test_a_broken_store_is_caught_by_a_program(kind: type, law: str) -> None:
     laws.examples = 500  # a program finds what it happens to do; the first failure ends it
     with pytest.raises(LawBrokenError) as broken:
         laws.test_l21_equivalence()
-    assert broken.value.law.startswith(f"{law} ")
+    assert broken.value.law.split()[0] in law.split(" or ")
 
 
 def test_a_repository_that_stays_locked_after_a_cancel_is_caught_instead_of_waited_for() -> None:
