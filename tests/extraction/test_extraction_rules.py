@@ -24,9 +24,6 @@ def found(text: str, *, role: Speaker = "user") -> dict[str, object]:
     return {proposal.key: proposal.value for proposal in extract_by_rules(text, role=role)}
 
 
-# --- Spec 002 ----------------------------------------------------------------------------------------------------
-
-
 def test_extract_memory_from_user_preference_message() -> None:
     (proposal,) = extract_by_rules("我喜欢用 Python 写代码，因为它简洁易读")
     assert (proposal.key, proposal.value, proposal.category) == ("编程语言偏好", "Python", "preference")
@@ -51,9 +48,6 @@ def test_extract_from_ai_response() -> None:
 @for_each("role", ["user", "assistant"])
 def test_handle_empty_or_meaningless_content(content: str, role: Speaker) -> None:
     assert extract_by_rules(content, role=role) == ()
-
-
-# --- What a proposal says ----------------------------------------------------------------------------------------
 
 
 @for_each(
@@ -107,9 +101,6 @@ def test_there_are_never_more_proposals_than_anybody_would_look_through() -> Non
 def test_each_sentence_is_read_in_its_own_language() -> None:
     proposals = extract_by_rules("我住在杭州。I work as a nurse. 東京に住んでいます。")
     assert {one.key: one.language for one in proposals} == {"居住地": "zh", "occupation": "en"}
-
-
-# --- What is not the speaker's own -------------------------------------------------------------------------------
 
 
 @for_each(
@@ -190,8 +181,6 @@ def test_a_title_and_a_name_in_quotation_marks_are_said() -> None:
     assert found("I use `vim` for that.") == {"development tool preference": "vim"}
 
 
-# --- Any text ----------------------------------------------------------------------------------------------------
-
 FRAGMENTS = [text.text for text in labelled("tuned_on")] + [
     "I ",
     "我",
@@ -223,9 +212,6 @@ def test_a_proposal_says_what_stands_in_the_text_at_the_place_it_names(text: str
         assert 0.3 <= proposal.confidence <= 0.9
 
 
-# --- Limits ------------------------------------------------------------------------------------------------------
-
-
 @for_each("unit", ["I really ", "我也", "“", "`a=", "hi and i ", "每", ". ", "my son ", "x(", "\n"])
 def test_no_text_takes_long(unit: str) -> None:
     text = unit * (2 * LONGEST_READ // len(unit))
@@ -234,9 +220,6 @@ def test_no_text_takes_long(unit: str) -> None:
     extract_by_rules(text, role="assistant")
     # 0.1 s at most here; a rule that looks back without end takes 15.
     assert time.process_time() - start < 2.0
-
-
-# --- Quality -----------------------------------------------------------------------------------------------------
 
 
 def of(language: Language, texts: list[Labelled]) -> list[Labelled]:

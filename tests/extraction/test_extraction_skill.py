@@ -74,9 +74,6 @@ async def by_rules(text: str = TEXT) -> tuple[ProposedMemory, ...]:
         return found.proposals
 
 
-# --- A good answer -----------------------------------------------------------------------------------------------
-
-
 async def test_what_the_skill_finds_is_proposed_with_its_place_in_the_text() -> None:
     found, requests = await extract(answer({**TEA, "confidence": 0.95, "content": "我喜欢龙井茶"}))
     assert found == Extraction(
@@ -107,9 +104,6 @@ async def test_what_memory_had_put_into_the_text_is_not_shown_to_the_skill() -> 
 async def test_nobody_is_asked_about_nothing(text: str) -> None:
     found, requests = await extract(text=text)
     assert (found.proposals, requests) == ((), [])
-
-
-# --- An answer that is not to be believed ------------------------------------------------------------------------
 
 
 async def test_evidence_that_the_text_does_not_hold_is_the_whole_text() -> None:
@@ -159,9 +153,6 @@ async def test_the_same_thing_twice_is_one_proposal_and_the_surest_comes_first()
     assert [one.value for one in found.proposals] == ["红茶", "龙井茶"]
 
 
-# --- Repair ------------------------------------------------------------------------------------------------------
-
-
 @for_each(
     ("bad", "problem"),
     [
@@ -192,9 +183,6 @@ async def test_after_a_second_bad_answer_the_rules_stand_in() -> None:
     assert found.note is not None
     assert "$.memories[0].value" in found.note
     assert "秘密" not in found.note
-
-
-# --- No answer ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -253,9 +241,6 @@ async def test_the_settings_choose_the_extractor() -> None:
     async with extractor(skills.layer, ExtractionSettings(), skill_extractor) as asked:
         assert (await asked.extract(TEXT).or_raise()).extractor == "memory-extraction"
     assert skills.calls.methods == ["run"]
-
-
-# --- A model over HTTP -------------------------------------------------------------------------------------------
 
 
 @for_each(

@@ -50,8 +50,11 @@ Canceller = Callable[[Work, Moment], Coroutine[object, object, None]]
 
 async def cancel_task(work: Work, until: Moment) -> None:
     """Cancel as asyncio does it, twice in a row."""
-    task = asyncio.create_task(work())
-    await until()
+    task, waiting = asyncio.create_task(work()), asyncio.create_task(until())
+    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+    if task.done():  # it failed
+        waiting.cancel()
+        await task
     task.cancel()
     await asyncio.sleep(0)
     task.cancel()

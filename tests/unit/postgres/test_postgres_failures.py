@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,22 @@ async def test_reads_cancelled_twice_leave_clean_connections(
                     await asyncio.sleep(0.01)
             assert isinstance(await repository.append(batch("c", f"{turns}")), Success)
     assert not caplog.records
+
+
+async def test_a_read_cancelled_while_its_answer_arrives_leaves_no_transaction_open(dsn: str) -> None:
+    async def look(connection: Any) -> Any:
+        loop, reading = asyncio.get_running_loop(), asyncio.current_task()
+        assert reading is not None
+        # In the next turn of the loop the answer is there, and is read right after the cancellation.
+        loop.call_soon(lambda: (time.sleep(0.05), loop.call_soon(reading.cancel)))
+        return await connection.fetch("SELECT count(*) FROM conversation")
+
+    async with open_messages(dsn, pool_size=1) as repository:
+        reading = asyncio.create_task(repository.database.read("look", look))
+        await asyncio.wait([reading])
+        assert reading.cancelled()
+        again = repository.database.read_snapshot("look again", lambda lent: lent.fetch("SELECT 1"))
+        assert isinstance(await again, Success)
 
 
 async def some_turns() -> None:

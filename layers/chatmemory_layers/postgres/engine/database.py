@@ -294,7 +294,7 @@ class Database:
                     await connection.execute(begin)
                     return Success(await work(connection))
                 finally:
-                    await _roll_back(connection)
+                    await _end_with(connection, "ROLLBACK")
         except DRIVER_ERRORS as error:
             return Failure(await self._told(repository_error(operation, error)))
 
@@ -327,7 +327,7 @@ class Database:
                         return outcome
                 finally:
                     if not is_over:
-                        await _roll_back(connection)
+                        await _end_with(connection, "ROLLBACK")
         except DRIVER_ERRORS as error:
             return Failure(await self._told(repository_error(operation, error, at_commit=is_committing)))
 
@@ -357,7 +357,7 @@ class Database:
                 is_over = True
             finally:
                 if not is_over:
-                    await _roll_back(connection)
+                    await _end_with(connection, "ROLLBACK")
 
     def _begin(self, owner: Place) -> str:
         begin = _BEGIN.format(milliseconds=self._milliseconds)
@@ -396,6 +396,11 @@ class Database:
                 name = "primary" if pool is self._primary else "reader"
                 self._metrics.waited_for_connection(name, self._loop.time() - since)
             yield connection
+        except (asyncio.CancelledError, TimeoutError):
+            # If the server's answer to a new statement arrived with the cancellation, asyncpg has not told the server that
+            # the statement is over, so that it still holds its snapshot.
+            await _end_with(connection, "SELECT")
+            raise
         finally:
             await pool.release(connection)
 
@@ -412,8 +417,8 @@ def _met_another(outcome: Outcome[object, object]) -> bool:
     return isinstance(error, RepositoryError) and isinstance(error.cause, asyncpg.UniqueViolationError)
 
 
-async def _roll_back(connection: Connection) -> None:
-    """End the transaction of a connection; drop the connection when that fails or is cancelled.
+async def _end_with(connection: Connection, statement: str) -> None:
+    """End what a connection has begun with *statement*; drop the connection when that fails or is cancelled.
 
     A caller may be cancelled a second time while it waits here.  The pool must not lend a connection that is still in the
     transaction, with an old snapshot and the principal of another caller.
@@ -421,7 +426,7 @@ async def _roll_back(connection: Connection) -> None:
     is_over = False
     try:
         with suppress(*DRIVER_ERRORS):
-            await connection.execute("ROLLBACK", timeout=_GRACE_SECONDS)
+            await connection.execute(statement, timeout=_GRACE_SECONDS)
             is_over = True
     finally:
         if not is_over:
