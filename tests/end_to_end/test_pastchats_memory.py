@@ -101,9 +101,10 @@ def test_what_export_did_not_write_is_not_imported_and_what_could_not_be_read_is
     [
         ("search retries --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
         ("recall retries --project elsewhere", "no turn has the project 'elsewhere': the projects are "),
-        ("search retries --format 聊天", "no turn has the format '聊天': the formats are "),
+        ("search retries --format 聊天", "no turn has the format '聊天': the formats are aider, "),
         ("recall retries --format claude-code", "the format 'claude-code': did you mean 'claude_code'?"),
         ("forget --project rely", "no turn has the project 'rely': did you mean 'relay'?"),
+        ("search retries --project RELAY --since 2100-01-01", ""),
         ("search retries --since 2100-01-01", ""),
     ],
 )

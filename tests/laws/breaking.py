@@ -22,7 +22,7 @@ class Breaks:
     Class arguments:
         breaks: the cases that catch it; "l2_atomic_batch: L20" where the case names another law than its own.
         by_program: the law by which a generated program finds it.
-        by_long_program: the same, in a thorough run.
+        by_long_program: the same, in a thorough run; ``T1 or L13`` where chance decides which one the program meets first.
         in_service: the case of the laws of long-term memory that catches it through the service.
     """
 

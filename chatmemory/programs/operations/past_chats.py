@@ -22,7 +22,7 @@ from chatmemory.text.shown_text import shown
 A = TypeVar("A")
 
 MOST_EXCHANGES: Final = 50
-SHOWN_NAMES: Final = 10
+SHOWN_NAMES: Final = 24  # enough for all formats, and for the projects with the most turns
 
 
 @frozen(kw_only=True)
@@ -87,6 +87,8 @@ def searched_past_chats(
 
     def search(chats: PastChats) -> Effect[PromptSearchResult, PastChatsError]:
         found = chats.search(asked.query, which=which, limit=asked.limit + skip, mode=asked.mode)
+        if not (which.projects or which.formats):
+            return found
         return found.bind(lambda result: Effect.succeed(result) if result.hits else explained(chats, result))
 
     def explained(chats: PastChats, result: PromptSearchResult) -> Effect[PromptSearchResult, PastChatsError]:
@@ -123,9 +125,10 @@ def unknown_names(which: PromptFilter, statistics: PastChatsStatistics) -> Itera
 
 
 def _unknown(kind: str, name: str, known: Mapping[str, int]) -> str:
-    names = [shown(one) for one in sorted(known, key=known.__getitem__, reverse=True) if one]
+    names = sorted(filter(None, known), key=known.__getitem__, reverse=True)
+    frequent = ", ".join(map(shown, sorted(names[:SHOWN_NAMES])))
     more = ", ..." if len(names) > SHOWN_NAMES else ""
-    there_are = f": the {kind}s are {', '.join(names[:SHOWN_NAMES])}{more}" if names else ""
+    there_are = f": the {kind}s are {frequent}{more}" if names else ""
     return f"no turn has the {kind} {shown(name)!r}{did_you_mean(name, known) or there_are}"
 
 
