@@ -105,7 +105,7 @@ async def test_a_list_of_what_contains_a_text_takes_a_value_for_its_json(memorie
         note("c", "x 5", value={"I Like Tea": 1}),
     )
     await memories.store(drafts).or_raise()
-    texts = {text: listed for listed, texts in CONTAINING.items() for text in texts}
+    texts = {text: ids for ids, texts in CONTAINING.items() for text in texts}
     found = {text: "".join(sorted(await listed(memories, containing=text))) for text in texts}
     assert found == texts
 

@@ -171,6 +171,8 @@ async def rewound(service: BaseSessionService) -> list[Any]:
     return [texts, after.state, [event.author for event in after.events]]
 
 
+# Python 3.12.0 to 3.12.3 warn of the numbered parameters in ADK's own statements.
+@pytest.mark.filterwarnings("ignore:Binding 1:DeprecationWarning")
 @pytest.mark.parametrize("steps", [scopes, events, life, rewound])
 async def test_the_same_steps_have_the_same_answers_as_on_the_services_of_adk(
     ours: ChatMemorySessionService, steps: Steps, tmp_path: Path
