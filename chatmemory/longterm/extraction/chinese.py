@@ -9,6 +9,7 @@ from typing import Final
 
 from chatmemory.longterm.extraction.grammar import (
     DONE,
+    GENERAL,
     PLANNED,
     SUGGESTED,
     Grammar,
@@ -178,6 +179,25 @@ _HABITS: Final = (
         confidence=DONE,
     ),
 )
+# Statements that only look like lasting ones: about the speaker, what is the speaker's, and how answers shall be.
+_GENERAL: Final = (
+    _rule(
+        "{topic}偏好",
+        "[^，。我你他]{0,6}?(以后|今后|往后|从今天起|从今往后|从现在起|一律|默认|务必)(都|请|就|要)*(?P<value>(?!.*[你他她]|我|也|都?[这照]|但?凡|再(说|看|聊)|不?会).{3,})",
+        "<话题>(?P<value>(别|不要|不许|不用|少)(再|总|老是?|动不动|给我|跟我|对我|每次)(?!.*(提|提醒)).+)",
+        "(?P<value>[^，。我你]{2,8}(都|一律|必须)(要|用|写|给|标|附|先|放|按|换|保留)(?!的).+)",
+        otherwise="个人偏好",
+        category="preference",
+        confidence=GENERAL,
+    ),
+    _rule(
+        "个人情况",
+        "<我>(?P<value>(负责|信(?![息号])|教(?!你)|住|养|租|练|唱|弹(?!窗|出)|骑|戴|属|从事|坚持|始终|一直(?!在等)|从不|不再|没再|早就|戒|没(?=结婚|孩子|车)|名下|不会|不懂|没学过"
+        "|在(?=(学|练|写|教|读|攒|戒|业余|.{2,8}(做|当|教|唱|上班)))).+)",
+        "<话题>(我|本人)(现在|目前|还|也|都)*是(?P<value>(?!不|想|说|觉得|怕|来|在|刚|第|真|这|那|谁|要|为|个|用|从|按|照|看|把|被|否|下|前|后|什).{2,14})",
+        confidence=GENERAL,
+    ),
+)
 _ADVICE: Final = (
     _rule(
         "{topic}推荐",
@@ -191,7 +211,7 @@ _ADVICE: Final = (
 
 CHINESE: Final = Grammar(
     language="zh",
-    statements=(*_PREFERENCES, *_FACTS, *_HABITS),
+    statements=(*_PREFERENCES, *_FACTS, *_HABITS, *_GENERAL),
     advice=_ADVICE,
     clause_break=_expression(
         r"[，,：:]\s*(?!因为|由于|毕竟|叫(?!我)|名叫)(但是|但|不过|而且|并且|同时|所以|然后)?"
@@ -206,7 +226,7 @@ CHINESE: Final = Grammar(
         "[吗么嘛][啊呀]?$|呢$|(?<!没)什么(?!都|也)|(?<!不)怎么|哪|谁|为何|多少|几点|是不是|要不要|能不能|会不会|是否|该不该|应不应该|还是.+好|来着"
     ),
     hedge=_expression("可能|好像|大概|也许|或许|应该是|不太确定|说不定"),
-    passing=_expression("今天|今晚|昨天|刚才|这会儿|等一下|有点忙|马上|待会"),
+    passing=_expression("今天(?!起)|今晚|昨天|刚才|这会儿|等一下|有点忙|马上|待会"),
     reason=_expression("，?(因为|由于|毕竟)"),
     tail=_expression("(的人|了|呢|吧|呀|啊|哦|啦|而已|就好|为主|一些|一点)$"),
     vague=_expression(

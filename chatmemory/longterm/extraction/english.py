@@ -9,6 +9,7 @@ from typing import Final
 
 from chatmemory.longterm.extraction.grammar import (
     DONE,
+    GENERAL,
     PLANNED,
     SUGGESTED,
     Grammar,
@@ -57,6 +58,21 @@ VOCABULARY: Final[Vocabulary] = {
     "address": "e-?mail|phone|mobile|number|telegram|twitter|github|linkedin|wechat|whatsapp|signal|address|website",
     # Feelings, and verbs in the past tense: "I always felt", "we never knew".
     "no habit": r"(\w+ed|had|been|felt|thought|knew|saw|feel|hope|think|wish|want|look forward|give up|quit)\b",
+    "standing": r"(from now on|in (the )?future|going forward|by default|at all times|in general),?",
+    # What only the moment holds: helping verbs and verbs of thought, irregular verbs in the past tense, things and states.
+    "passing verb": r"(ai|am|are|be|ca|can|cannot|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would|'?d|'?ll)(n't)?\b"
+    r"|(agree|apologi[sz]e|appreciate|ask|believe|bet|doubt|expect|feel|find|forget|get|gets|gotta|guess|hear|hope|know|look|mean|need|notice|promise"
+    r"|recommend|remember|say|see|suggest|suppose|swear|thank|think|try|understand|want|wish|wonder)\b"
+    r"|(ate|began|bought|broke|brought|built|came|caught|chose|cut|drank|drew|drove|fell|felt|flew|forgot|found|gave|got|grew|heard|hit|hurt|kept|knew"
+    r"|left|lost|made|meant|met|paid|put|ran|read|rode|said|sat|saw|sent|set|shut|slept|sold|spent|split|stood|stuck|taught|thought|threw|told|took|went"
+    r"|woke|won|wrote|\w{3,}(ed|ing))\b|(a|all|an|and|at|for|in|just|myself|of|on|the|to|too|who|with)\b",
+    "passing thing": r"(answer|battery|branch|brain|bugs?|build|bus|calls?|class|code|coffee|cold|commit|csv|current|cursor|draft|errors?|exam|feeling|few|files?"
+    r"|first|flight|function|guess|head|headache|hunch|ideas?|issues?|laptop|last|list|meetings?|mistake|new|next|output|point|pr|previous|problems?|quer(y|ies)"
+    r"|questions?|reply|screen|scripts?|tables?|task|terminal|tests?|time|train|turn)\b",
+    "person": r"<kin>|boss|clients?|coach|colleagues?|co-?workers?|customers?|doctor|driver('s)?|friends?|landlord|manager|neighbou?rs?|roommates?|teachers?",
+    "passing state": r"(about to|at \d|back|broken|dead|done|down|failing|fine|gone|happy|here|in a|late|ok|out|ready|red|so|still|stuck|there|too|up|very|\w+ing"
+    r"|not \w+ing|ago|an error|and|every|is|it|of|that|this|to|was|were|when)\b",
+    "near": r"(here|it|that|these|this|those|you|how|what|why)\b",
     "long": r"(for (over |almost |about |nearly |more than )?(\w+ )?(years?|months|decades?)|since \d{4})\b.*",
 }
 _expression: Final = partial(expression, vocabulary=VOCABULARY)
@@ -229,6 +245,28 @@ _HABITS: Final = (
         confidence=DONE,
     ),
 )
+# Statements that only look like lasting ones: the simple present about the speaker and what is the speaker's.
+_GENERAL: Final = (
+    _rule(
+        "{topic} preference",
+        r"<opening>(<standing> )?(?P<value>(always|never(?! mind\b)|don't ever|do not ever|(stop|quit) \w+ing) (?!\w+(s|ed)\b|a\b|the same\b|at\b|by\b|over\b).+)",
+        r"<opening>(please )?(?P<value>(?!(an?|the|it|this|that)\b)[a-z]+(?<!s) .+ (<standing>|for good|ever))$",
+        r"<standing> (?P<value>(?!(an?|the|it|this|that)\b)[a-z]+(?<!s) .+)",
+        otherwise="personal preference",
+        category="preference",
+        confidence=GENERAL,
+    ),
+    _rule(
+        "personal fact",
+        r"(?!.*\b(just|still|already|gotta|now|your?)\b)<I> (?!<passing verb>)(?P<value>[a-z]+ (?!<near>).+)",
+        r"<I> (?P<value>(don't|do not|can't|cannot|no longer) (have (?!<passing thing>|any|an idea|the)|(?!<passing verb>|have\b)\w+ )(?!<near>|to\b).+)",
+        r"<I am> (?P<value>((not )?an? (?!(bit|little|lot|few|step|moment)\b)|no longer |terrified of|saving (up )?for|\w+ years into).+)",
+        r"<I am> (?P<value>[a-z]+-(handed|blind|sighted|free|abled)|coeliac|celiac|bilingual|sober|teetotal|agnostic|atheist|muslim|jewish|hindu|buddhist|catholic)\b",
+        r"((all|each|most) (of )?)?<my> (?!([\w'-]+ ){0,2}?(<passing thing>|(<person>)\b))(?P<value>(?!\w+s )([\w'-]+ ){1,4}?(is|are|have|can't|don't|doesn't|[a-z]+(?<!s)s)"
+        r" (?!<passing state>).+)",
+        confidence=GENERAL,
+    ),
+)
 _ADVICE: Final = (
     _rule(
         "{topic} recommendation",
@@ -244,7 +282,7 @@ _ADVICE: Final = (
 
 ENGLISH: Final = Grammar(
     language="en",
-    statements=(*_PREFERENCES, *_FACTS, *_HABITS),
+    statements=(*_PREFERENCES, *_FACTS, *_HABITS, *_GENERAL),
     advice=_ADVICE,
     clause_break=_expression(
         r",\s+((and|but|so|then|because)\s+)?(?!like\b|such as\b|especially\b|including\b)|:\s+|\s+[-–—]+\s+"

@@ -18,6 +18,7 @@ STATED: Final = 0.9
 
 DONE: Final = 0.85  # the confidence in a habit or a decision, which may change the next time
 SUGGESTED: Final = 0.7  # the confidence in an assistant's advice, to which the user has not agreed yet
+GENERAL: Final = 0.6  # the confidence in a statement that only looks like a lasting one
 PLANNED: Final = 0.6  # the confidence in a plan: half of all plans are only for the same day
 
 Vocabulary: TypeAlias = Mapping[str, str]
