@@ -18,7 +18,7 @@
 
 Errors are compared by value.  Their text says what to do next, and they keep the exception that caused them.
 ``retry_is_safe`` says whether repeating the same call does no harm and may succeed.
-A wrong configuration has another error, ``chatmemory.effect.config.config_error.ConfigError``, because it is found before
+A wrong configuration has another error, ``ConfigError`` (``config_error.py``), because it is found before
 any memory exists.  Each name loads its module when it is first used.
 """
 

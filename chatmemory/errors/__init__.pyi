@@ -11,6 +11,13 @@ from chatmemory.errors.caller_errors import (
     PromptNotFoundError as PromptNotFoundError,
     VersionConflictError as VersionConflictError,
 )
+from chatmemory.errors.config_error import (
+    ConfigError as ConfigError,
+    ConfigProblem as ConfigProblem,
+    InvalidValue as InvalidValue,
+    MissingKey as MissingKey,
+    UnreadableSource as UnreadableSource,
+)
 from chatmemory.errors.embedding_error import (
     EmbeddingError as EmbeddingError,
     EmbeddingProblem as EmbeddingProblem,

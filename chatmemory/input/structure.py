@@ -18,18 +18,24 @@ from cattrs import Converter
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_unstructure_fn, override
 
-from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, MissingKey
-from chatmemory.effect.config.structuring import (
+from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.errors import (
+    ConfigError,
+    ConfigProblem,
+    DataValidationError,
+    InvalidValue,
+    MissingKey,
+    Problem,
+)
+from chatmemory.input.choices import Unchanged
+from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.rules import instant_problem
+from chatmemory.input.structuring import (
     MOST_PROBLEMS,
     key_of,
     new_converter,
     structure as structure_settings,
 )
-from chatmemory.effect.outcome import Failure, Outcome, Success
-from chatmemory.errors import DataValidationError, Problem
-from chatmemory.input.choices import Unchanged
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.rules import instant_problem
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, final
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Tag
-from chatmemory.effect.config.structuring import ALSO
+from chatmemory.input.structuring import ALSO
 from chatmemory.settings.embedding_settings import (
     EmbeddingSettings as EmbeddingSettings,
     EmbeddingSettingsTag as EmbeddingSettingsTag,

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
-from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.config.structuring import (
+from chatmemory.effect.likeness import did_you_mean
+from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
+from chatmemory.input.structuring import (
     by_own_keys,
     fields_of,
     named_tables_of,
     other_keys_of,
     structure,
 )
-from chatmemory.effect.likeness import did_you_mean
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import (
     ContextSettingsTag,

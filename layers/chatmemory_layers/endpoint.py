@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final, Protocol, final
 from attrs import field, frozen
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Outcome
-from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.driver import Moment, Run
 from chatmemory.effect.services.schedule import Schedule
+from chatmemory.errors import ConfigError, InvalidValue
 from chatmemory.extra import needed
 from chatmemory.input.json_value import Json
 from chatmemory_layers.endpoint_answer import EndpointFailure, EndpointProblem, JsonMapping, read_object

@@ -13,8 +13,7 @@ from chatmemory_layers.terminal import prepared_arguments
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.effect.config.config_error import ConfigError
-    from chatmemory.errors import PastChatsError, RepositoryError
+    from chatmemory.errors import ConfigError, PastChatsError, RepositoryError
     from chatmemory.pastchats.contract import PastChats, PastChatsIndex
     from chatmemory.programs.pastchats.host import McpServing
     from chatmemory.settings.memory_settings import Settings

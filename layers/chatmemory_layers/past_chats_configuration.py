@@ -17,7 +17,7 @@ from chatmemory_layers.setting_names import is_anything_set
 
 if TYPE_CHECKING:
     from chatmemory.effect import Outcome
-    from chatmemory.effect.config.config_error import ConfigError
+    from chatmemory.errors import ConfigError
 
 
 class PastChatsPart(NamedTuple):

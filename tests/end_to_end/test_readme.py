@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect import Success
-from chatmemory.effect.config.structuring import structure
+from chatmemory.input.structuring import structure
 from chatmemory.programs.pastchats.program import COMMANDS
 from chatmemory.settings.memory_settings import Settings
 from tests.in_process import in_process

@@ -31,7 +31,7 @@ from chatmemory import (
     StatedFact,
     Success,
 )
-from chatmemory.effect.config.config_error import ConfigError
+from chatmemory.errors import ConfigError
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH
 from chatmemory.longterm.memory_rules import MAX_TAGS
 from chatmemory_layers import stacks

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
-from chatmemory.effect.config.structuring import ALSO
 from chatmemory.input.json_value import Json
+from chatmemory.input.structuring import ALSO
 from chatmemory.longterm.memories import Category
 
 Language: TypeAlias = Literal["zh", "en", "other"]

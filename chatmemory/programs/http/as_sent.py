@@ -11,8 +11,8 @@ from typing import Final
 import attrs
 from attrs import evolve
 
-from chatmemory.effect.config.structuring import key_of
 from chatmemory.errors import DataValidationError, Problem
+from chatmemory.input.structuring import key_of
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.operations.cures import with_cures_for_clients
 

@@ -16,8 +16,8 @@ from typing import Any, Final, Never
 import attrs
 
 from chatmemory.effect import Effect
-from chatmemory.effect.config.structuring import key_of
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.structuring import key_of
 from chatmemory.programs.http.answering import (
     A_KEY,
     A_VERSION,

@@ -120,6 +120,6 @@ def _plain(value: object) -> object:
 
 
 def _members(value: attrs.AttrsInstance) -> dict[str, object]:
-    from chatmemory.effect.config.structuring import key_of
+    from chatmemory.input.structuring import key_of
 
     return {key_of(name): inner for name, inner in attrs.asdict(value, recurse=False).items()}

@@ -41,7 +41,6 @@ from chatmemory.conversation.messages import (
     Undone,
 )
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.effect.config.structuring import ALSO, key_of, named_tables_of
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding
 from chatmemory.errors import ServiceError
 from chatmemory.input.choices import UNCHANGED
@@ -54,6 +53,7 @@ from chatmemory.input.structure import (
     unstructure,
     without_unchanged,
 )
+from chatmemory.input.structuring import ALSO, key_of, named_tables_of
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
     ForgetReceipt,

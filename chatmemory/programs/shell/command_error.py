@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chatmemory.effect.config.config_error import ConfigError
-    from chatmemory.errors import ServiceError
+    from chatmemory.errors import ConfigError, ServiceError
 
 
 class CommandError(Exception):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 if TYPE_CHECKING:
-    from chatmemory.effect.config.config_error import ConfigError
-    from chatmemory.errors import ServiceError
+    from chatmemory.errors import ConfigError, ServiceError
 
 FINDINGS: Final = 1  # doctor found an error; index or import could not read what it was given
 UNWRITABLE: Final = 1  # output failed: the disk is full, or the reader has gone
@@ -17,9 +16,9 @@ INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
 def exit_code(error: ServiceError | ConfigError) -> int:
     """Return the exit code of *error*."""
-    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.errors import (
         AccessDeniedError,
+        ConfigError,
         ConversationNotFoundError,
         DataValidationError,
         EmbeddingError,

@@ -3,8 +3,8 @@
 from typing import assert_never
 
 from chatmemory.effect import Layer
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.errors import ConfigError
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.hashed import hashed
 from chatmemory_layers.embedding.none import none

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.embedding.embedder import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
-from chatmemory.errors import EmbeddingError
+from chatmemory.errors import ConfigError, EmbeddingError
 from chatmemory.input.rules import clean_text
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.none import NoEmbedder

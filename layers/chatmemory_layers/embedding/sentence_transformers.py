@@ -13,10 +13,9 @@ from threading import Lock
 from typing import Any, Final
 
 from chatmemory.effect import EffectFailed, Layer
-from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
-from chatmemory.errors import EmbeddingError
+from chatmemory.errors import ConfigError, EmbeddingError, InvalidValue
 from chatmemory.extra import needed
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.local import LocalEmbedder, Vectors

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Any, Final
 
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.effect.config.config_error import ConfigError, InvalidValue
+from chatmemory.errors import ConfigError, InvalidValue
 
 HOST: Final = "server.host"
 PORT: Final = "server.port"

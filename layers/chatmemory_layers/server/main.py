@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from chatmemory.access.namespace import Namespace
     from chatmemory.conversation.contract import ChatMemory
     from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.effect.config.config_error import ConfigError
-    from chatmemory.errors import DataValidationError, GenericMemoryError, RepositoryError, ServiceError
+    from chatmemory.errors import (
+        ConfigError,
+        DataValidationError,
+        GenericMemoryError,
+        RepositoryError,
+        ServiceError,
+    )
     from chatmemory.events.audit import AuditTrailTag
     from chatmemory.longterm.contract import LongTermMemory
     from chatmemory.pastchats.past_chats import Finding

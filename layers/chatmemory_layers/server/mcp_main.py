@@ -16,9 +16,8 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
+from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import memory_server
 from chatmemory.programs.operations.grant import main_grant
 from chatmemory.programs.shell.unwritten import discard_unwritten

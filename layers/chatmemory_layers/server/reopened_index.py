@@ -12,8 +12,7 @@ from typing import TypeVar, final
 from attrs import define
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Tag
-from chatmemory.effect.config.config_error import ConfigError
-from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.errors import ConfigError, EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings

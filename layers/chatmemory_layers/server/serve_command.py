@@ -8,9 +8,8 @@ import anyio
 import click
 
 from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import GenericMemoryError, RepositoryError, memory_error
+from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.http.app import application
 from chatmemory.settings.memory_settings import Settings
 from chatmemory.settings.past_chats_settings import PastChatsSettings

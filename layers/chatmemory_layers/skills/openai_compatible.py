@@ -12,8 +12,7 @@ from attrs import frozen
 
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Layer
-from chatmemory.effect.config.config_error import ConfigError
-from chatmemory.errors import SkillExecutionError
+from chatmemory.errors import ConfigError, SkillExecutionError
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint import Endpoint, open_endpoint
 from chatmemory_layers.endpoint_answer import EndpointFailure

@@ -7,10 +7,9 @@ from chatmemory.conversation.skill_runner import SkillRunner, SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
 from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Layer
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.services.clock import Clock
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import ConfigError, RepositoryError
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag

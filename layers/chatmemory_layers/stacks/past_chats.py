@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from chatmemory.effect.config.config_error import ConfigError
     from chatmemory.effect.services.clock import Clock
     from chatmemory.embedding.embedder import Embedder, EmbedderTag
     from chatmemory.embedding.query_embedder import QueryEmbedderTag
-    from chatmemory.errors import RepositoryError
+    from chatmemory.errors import ConfigError, RepositoryError
     from chatmemory.pastchats.finding.prompt_hits import PromptRanker, PromptRankerTag
     from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
     from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag

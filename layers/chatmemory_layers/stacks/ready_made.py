@@ -17,12 +17,12 @@ from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import TokenCounterTag, token_counter
 from chatmemory.effect import EffectFailed, Failure, Layer, Success
-from chatmemory.effect.config.config_error import ConfigError, InvalidValue
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.timed_embedder import timed
+from chatmemory.errors import ConfigError, InvalidValue
 from chatmemory.events.audit import AuditTrailTag
 from chatmemory.events.event_log import EventLogTag
 from chatmemory.extra import needed

@@ -7,7 +7,6 @@ from hypothesis import given, strategies as st
 
 from chatmemory import Failure, MemoryUpdate, NewMemory, NewMessage, Outcome, Success
 from chatmemory.conversation.messages import AddReport, ChatMessage, HistoryReport, MessagePage
-from chatmemory.effect.config.structuring import MOST_PROBLEMS
 from chatmemory.errors import (
     DataValidationError,
     GenericMemoryError,
@@ -17,6 +16,7 @@ from chatmemory.errors import (
 )
 from chatmemory.errors.caller_errors import LONGEST_TEXT
 from chatmemory.input.structure import read_json, structure, unstructure, write_json
+from chatmemory.input.structuring import MOST_PROBLEMS
 from tests.for_each import for_each
 
 NOON = datetime(2025, 3, 14, 12, 0, 0, 250_000, tzinfo=UTC)

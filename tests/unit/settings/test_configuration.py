@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from chatmemory import EffectFailed, Failure, ManagedRuntime, Settings, StrategySettings, Success
-from chatmemory.effect.config.config_error import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
-from chatmemory.effect.config.structuring import structure
+from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
+from chatmemory.input.structuring import structure
 from chatmemory.programs.schemas.json_schema import json_schema
 from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks

@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import fields
 
 from chatmemory import EmbeddingSettings, Failure, PastChatsSettings, Success
-from chatmemory.effect.config.config_error import InvalidValue
+from chatmemory.errors import InvalidValue
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import _PLAIN, PastChatsPart, read_past_chats_settings
 from tests.for_each import for_each

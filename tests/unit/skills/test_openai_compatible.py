@@ -14,11 +14,10 @@ import pytest
 
 from chatmemory import ChatMessage, SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
-from chatmemory.effect.config.config_error import ConfigError
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.random import RandomTag
-from chatmemory.errors import SkillExecutionError, SkillProblem
+from chatmemory.errors import ConfigError, SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint_answer import retry_after_seconds

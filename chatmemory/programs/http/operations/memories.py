@@ -8,7 +8,6 @@ from attrs import field, frozen, validators
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
-from chatmemory.effect.config.structuring import ALSO
 from chatmemory.errors import (
     MemoryChangeError,
     MemoryReadError,
@@ -17,6 +16,7 @@ from chatmemory.errors import (
 )
 from chatmemory.input.choices import UNCHANGED, Unchanged, given
 from chatmemory.input.json_value import JsonObject
+from chatmemory.input.structuring import ALSO
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (

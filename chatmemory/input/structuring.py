@@ -1,4 +1,4 @@
-"""``structure``: converts raw data to classes and reports all problems at once, as the classes of ``config_error.py``.
+"""``structure``: converts raw data to classes and reports all problems at once, as a ``ConfigError``.
 
 The classes are attrs classes, and the raw data writes their fields in camelCase: ``summarize_every_n`` is read from
 ``summarizeEveryN``.  cattrs converts the data, and is imported on first use.
@@ -17,33 +17,14 @@ import attrs
 from attrs import frozen
 from typing_extensions import TypeVar
 
-from chatmemory.effect.config.config_error import (
-    ConfigError,
-    ConfigProblem,
-    InvalidValue,
-    MissingKey,
-    UnreadableSource,
-)
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, MissingKey
 
 if TYPE_CHECKING:
     from cattrs import Converter
 
-__all__ = [
-    "ALSO",
-    "ConfigError",
-    "ConfigProblem",
-    "InvalidValue",
-    "MissingKey",
-    "Redacted",
-    "UnreadableSource",
-    "fields_of",
-    "key_of",
-    "named_tables_of",
-    "new_converter",
-    "structure",
-]
+__all__ = ["ALSO", "Redacted", "fields_of", "key_of", "named_tables_of", "new_converter", "structure"]
 
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)

@@ -10,14 +10,14 @@ import pytest
 from attrs import field, frozen, validators
 
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.effect.config.config_error import (
+from chatmemory.errors import (
     ConfigError,
     ConfigProblem,
     InvalidValue,
     MissingKey,
     UnreadableSource,
 )
-from chatmemory.effect.config.structuring import Redacted, structure
+from chatmemory.input.structuring import Redacted, structure
 from tests.for_each import for_each
 
 
@@ -116,5 +116,5 @@ def test_no_problem_shows_a_secret(type_: Any, raw: object, outcome: object) -> 
 
 
 def test_cattrs_is_imported_when_there_is_something_to_structure() -> None:
-    script = "import sys, chatmemory.effect.config.structuring; sys.exit('cattrs' in sys.modules)"
+    script = "import sys, chatmemory.input.structuring; sys.exit('cattrs' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
