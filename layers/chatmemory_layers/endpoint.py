@@ -16,7 +16,6 @@ from attrs import field, frozen
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.effect.services.driver import Moment, Run
 from chatmemory.effect.services.schedule import Schedule
 from chatmemory.errors import ConfigError, InvalidValue
 from chatmemory.extra import needed
@@ -177,13 +176,12 @@ def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tu
     return tuple(problems)
 
 
-def _as_asked(moment: Moment[EndpointFailure]) -> Run[EndpointFailure]:
-    """Wait as long as the endpoint asks for, if it asks."""
-    while True:
-        moment = yield moment.input.retry_after_seconds or 0.0
+def _as_asked(failure: EndpointFailure) -> float:
+    """Return for how long the endpoint asks to wait, in seconds; 0 if it does not ask."""
+    return failure.retry_after_seconds or 0.0
 
 
-PAUSES: Final = Schedule(_as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()
+PAUSES: Final = Schedule(lambda _: _as_asked) & Schedule.exponential(FIRST_PAUSE_SECONDS).jittered()
 """The pause before a retry: the endpoint's ``Retry-After`` or a growing pause, whichever is longer."""
 
 

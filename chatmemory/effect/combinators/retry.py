@@ -29,7 +29,7 @@ async def run_retried(
 ) -> Outcome[A, E]:
     """Run *effect* until it succeeds, *schedule* is over, or *goes_on* refuses the error; return its last outcome."""
     clock = context.get(ClockTag)
-    driver = schedule.start(context.get(RandomTag))
+    pause_after = schedule.start(context.get(RandomTag))
     while True:
         outcome = await effect.run_in(context)
         if type(outcome) is Success:
@@ -37,7 +37,7 @@ async def run_retried(
         error = outcome.failure()
         if not goes_on(error):
             return outcome
-        delay = driver.next(error, clock.monotonic())
-        if delay is None:
+        pause = pause_after(error)
+        if pause is None:
             return outcome
-        await clock.sleep(delay)
+        await clock.sleep(pause)
