@@ -26,6 +26,7 @@ from typing import (
 
 from typing_extensions import TypeVar
 
+from chatmemory.effect import combinators
 from chatmemory.effect.checks.arguments import (
     ATTEMPT,
     awaitable_of,
@@ -37,7 +38,6 @@ from chatmemory.effect.checks.arguments import (
     require_seconds,
 )
 from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, shown
-from chatmemory.effect.combinators import concurrent, resource
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
@@ -383,7 +383,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                 msg = f"concurrency is 1 or more, or None for all effects at once, not {concurrency}"
                 raise ValueError(msg)
         values: Effect[Any, Any, Any] = Effect.in_context(
-            lambda context: concurrent.run_all(steps, concurrency, context)
+            lambda context: combinators.run_all(steps, concurrency, context)
         )
         return values.map(tuple) if isinstance(effects, tuple) else values
 
@@ -391,16 +391,12 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     def sleep(seconds: float) -> Effect[None]:
         """Return an effect that succeeds after *seconds* of the provided ``Clock``."""
         require_seconds(seconds)
-        from chatmemory.effect.combinators.deadline import sleep_for
-
-        return Effect.in_context(lambda context: sleep_for(seconds, context))
+        return Effect.in_context(lambda context: combinators.sleep_for(seconds, context))
 
     @staticmethod
     def never() -> Effect[Never]:
         """Return an effect that waits until it is interrupted."""
-        from chatmemory.effect.combinators.deadline import wait_forever
-
-        return Effect(None, _AWAIT, wait_forever)
+        return Effect(None, _AWAIT, combinators.wait_forever)
 
     # --- continuing from an effect ---
 
@@ -486,12 +482,11 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.retry")
-        from chatmemory.effect.combinators.retry import run_retried
 
         def goes_on(error: E) -> bool:
             return (while_ is None or while_(error)) and (until is None or not until(error))
 
-        return Effect.in_context(lambda context: run_retried(self, schedule, goes_on, context))
+        return Effect.in_context(lambda context: combinators.run_retried(self, schedule, goes_on, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Limit how long the effect may run.  When the time is over, cancel it and wait for its finalizers.
@@ -503,9 +498,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         require_seconds(seconds)
         if not callable(on_timeout):
             raise no_function(on_timeout, where="on_timeout", example="lambda: TooLate()")
-        from chatmemory.effect.combinators.deadline import run_for
-
-        return Effect.in_context(lambda context: run_for(self, seconds, on_timeout, context))
+        return Effect.in_context(lambda context: combinators.run_for(self, seconds, on_timeout, context))
 
     def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
         """Report this effect to the provided ``Tracer`` as a span, with the enclosing span and how the effect ended.
@@ -514,9 +507,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             name: what is done.
             attributes: further facts, but nothing that a user said; None: no further facts.
         """
-        from chatmemory.effect.combinators.spanned import run_in_span
-
-        return Effect.in_context(lambda context: run_in_span(self, name, attributes or {}, context))
+        return Effect.in_context(
+            lambda context: combinators.run_in_span(self, name, attributes or {}, context)
+        )
 
     def exit(self) -> Effect[Exit[A_co, E_co], Never, R_co]:
         """Succeed with how the effect ended, even when it ended with a defect; cancellation passes through.
@@ -541,7 +534,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         The second effect cannot be interrupted.
         """
-        return Effect.in_context(lambda context: resource.run_finalized(self, finalizer, context))
+        return Effect.in_context(lambda context: combinators.run_finalized(self, finalizer, context))
 
     # --- several at once ---
 
@@ -552,7 +545,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         """
         require_effect(other)
         pair: tuple[Effect[Any, Any, Any], ...] = (self, other)
-        return Effect.in_context(lambda context: concurrent.run_race(pair, context))
+        return Effect.in_context(lambda context: combinators.run_race(pair, context))
 
     # --- running it ---
 

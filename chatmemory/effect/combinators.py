@@ -1,0 +1,246 @@
+"""The methods of ``Effect`` that run effects: several at once, in time, again, with a finalizer, or in a span.
+
+Clock, random source and tracer come from the context, so that tests can control them.  anyio is imported where something
+waits: a short command never waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Never
+
+from typing_extensions import TypeVar
+
+from chatmemory.effect.checks.mistakes import no_effect
+from chatmemory.effect.context import Context
+from chatmemory.effect.defects import defect_of
+from chatmemory.effect.outcome import (
+    Cause,
+    Exit,
+    Failure,
+    Outcome,
+    Success,
+    exit_from_exception,
+    exit_from_outcome,
+    outcome_from_exit,
+)
+from chatmemory.effect.runs import Runs
+from chatmemory.effect.services.clock import ClockTag, SystemClock
+from chatmemory.effect.services.tracer import Attributes, CurrentSpan, Tracer, TracerTag
+from chatmemory.effect.suspended import SuspendedError, has_event_loop, new_event, shield
+
+if TYPE_CHECKING:
+    from chatmemory.effect.services.schedule import Schedule
+
+A = TypeVar("A")
+E = TypeVar("E")
+E2 = TypeVar("E2")
+R = TypeVar("R")
+R2 = TypeVar("R2")
+
+
+async def run_all(
+    effects: Sequence[Runs[A, E, R]], concurrency: int | None, context: Context[R]
+) -> Outcome[list[A], E]:
+    """Run *effects*, at most *concurrency* at once; the first that does not succeed ends the others."""
+    values: list[Any] = [None] * len(effects)
+    waiting = iter(enumerate(effects))
+    failures: list[Failure[E]] = []
+    defects: list[Exception] = []
+
+    async def work_off(run: Callable[[Runs[A, E, R]], Awaitable[Outcome[A, E]]]) -> None:
+        # The workers share one iterator: a free worker takes the next effect.
+        for place, effect in waiting:
+            outcome = await run(effect)
+            if type(outcome) is not Success:
+                failures.append(outcome)
+                return
+            values[place] = outcome.unwrap()
+
+    workers = len(effects) if concurrency is None else min(concurrency, len(effects))
+    if workers <= 1 or not has_event_loop():
+        await work_off(lambda effect: effect.run_in(context))
+        return failures[0] if failures else Success(values)
+
+    import anyio
+
+    async with anyio.create_task_group() as tasks:
+
+        async def work_until_trouble() -> None:
+            try:
+                await work_off(lambda effect: effect.run_in(context))
+            except BaseException as raised:  # raised below, outside the task group, which would wrap it
+                if (defect := defect_of(raised)) is None:
+                    raise
+                defects.append(defect)
+            if failures or defects:
+                tasks.cancel_scope.cancel()
+
+        for _ in range(workers):
+            tasks.start_soon(work_until_trouble)
+    if defects:
+        raise defects[0]
+    return failures[0] if failures else Success(values)
+
+
+async def run_race(effects: Sequence[Runs[A, E, R]], context: Context[R]) -> Outcome[A, E]:
+    """Run *effects* at once, end as the first one that succeeds, and interrupt the others.
+
+    Args:
+        effects: at least one; without an event loop they run one after the other.
+        context: their services.
+
+    Returns:
+        the first value.  When all fail, the first defect is raised; without a defect, the first failure is the outcome.
+    """
+    exits: list[Exit[A, E]] = []  # in the order in which they ended
+    winner: Exit[A, E] | None = None
+
+    async def run(place: int) -> None:
+        nonlocal winner
+        try:
+            exit_ = exit_from_outcome(await effects[place].run_in(context))
+        except BaseException as exception:
+            if defect_of(exception) is None:
+                raise
+            exit_ = exit_from_exception(exception)  # kept, because another effect may still succeed
+        exits.append(exit_)
+        if winner is None and type(exit_) is Success:
+            winner = exit_
+
+    if has_event_loop():
+        import anyio
+
+        async with anyio.create_task_group() as tasks:
+
+            async def compete(place: int) -> None:
+                # Each task starts the next one: trio starts the tasks of a group in any order, and the effects shall
+                # start from left to right on both backends.
+                if place + 1 < len(effects):
+                    tasks.start_soon(compete, place + 1)
+                await run(place)
+                if winner is not None:
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(compete, 0)
+    else:
+        for place in range(len(effects)):
+            if winner is None:
+                await run(place)
+    if winner is not None:
+        return outcome_from_exit(winner)
+    return outcome_from_exit(
+        Failure(Cause(tuple(reason for exit_ in exits for reason in exit_.failure().reasons)))
+    )
+
+
+async def sleep_for(seconds: float, context: Context[Never]) -> Outcome[None, Never]:
+    """Wait for *seconds* of the provided ``Clock``."""
+    if not has_event_loop():
+        raise SuspendedError
+    await context.get(ClockTag).sleep(seconds)
+    return Success(None)
+
+
+async def wait_forever() -> Never:
+    """Wait until the task is cancelled."""
+    await new_event().wait()
+    raise AssertionError("nobody knows that event")
+
+
+async def run_for(
+    effect: Runs[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
+) -> Outcome[A, E | E2]:
+    """Run *effect*, and cancel it after *seconds*."""
+    import anyio
+
+    clock = context.get(ClockTag)
+    # The event loop uses this clock too and needs no task to wake up: 17 µs instead of 73 µs.
+    if isinstance(clock, SystemClock):
+        with anyio.move_on_after(seconds):
+            return await effect.run_in(context)
+        return Failure(on_timeout())
+    outcome: Outcome[A, E] | None = None
+    defect: Exception | None = None
+
+    async def ring() -> None:
+        await clock.sleep(seconds)
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ring)
+        try:
+            outcome = await effect.run_in(context)
+        except BaseException as raised:  # raised below, outside the task group, which would wrap it
+            if (defect := defect_of(raised)) is None:
+                raise
+        tasks.cancel_scope.cancel()
+    if defect is not None:
+        raise defect
+    return Failure(on_timeout()) if outcome is None else outcome
+
+
+async def run_retried(
+    effect: Runs[A, E, R],
+    schedule: Schedule[E],
+    goes_on: Callable[[E], bool],
+    context: Context[R],
+) -> Outcome[A, E]:
+    """Run *effect* until it succeeds, *schedule* is over, or *goes_on* refuses the error; return its last outcome."""
+    from chatmemory.effect.services.random import RandomTag
+
+    clock = context.get(ClockTag)
+    pause_after = schedule.start(context.get(RandomTag))
+    while True:
+        outcome = await effect.run_in(context)
+        if type(outcome) is Success:
+            return outcome
+        error = outcome.failure()
+        if not goes_on(error):
+            return outcome
+        pause = pause_after(error)
+        if pause is None:
+            return outcome
+        await clock.sleep(pause)
+
+
+async def run_shielded(effect: Runs[A, E, R], context: Context[R]) -> Outcome[A, E]:
+    """Run *effect* to its end even if the surrounding scope is cancelled."""
+    with shield():
+        try:
+            running = effect.run_in(context)  # only makes the coroutine
+        except AttributeError:
+            raise no_effect(effect) from None
+        return await running
+
+
+async def run_finalized(
+    effect: Runs[A, E, R],
+    finalizer: Callable[[Exit[A, E]], Runs[Any, Never, R2]],
+    context: Context[R | R2],
+) -> Outcome[A, E]:
+    """Run *effect*, then the effect that *finalizer* makes from its exit, which cannot be interrupted."""
+    try:
+        outcome = await effect.run_in(context)
+    except BaseException as exception:
+        await run_shielded(finalizer(exit_from_exception(exception)), context)
+        raise
+    await run_shielded(finalizer(exit_from_outcome(outcome)), context)
+    return outcome
+
+
+async def run_in_span(
+    effect: Runs[A, E, R], name: str, attributes: Attributes, context: Context[R]
+) -> Outcome[A, E]:
+    """Run *effect* within a span, if there is a tracer."""
+    tracer: Tracer | None = context.get(TracerTag)
+    if tracer is None:
+        return await effect.run_in(context)
+    span = tracer.start(name, attributes, context.get(CurrentSpan))
+    try:
+        outcome = await effect.run_in(context.add(CurrentSpan, span))
+    except BaseException as exception:
+        span.end(exit_from_exception(exception))
+        raise
+    span.end(exit_from_outcome(outcome))
+    return outcome

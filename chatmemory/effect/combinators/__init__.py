@@ -1,1 +1,0 @@
-"""The implementation of the methods of ``Effect``: concurrency, retries, time limits, scopes and spans."""
