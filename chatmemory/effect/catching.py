@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast, final
 
 from chatmemory.effect.checks.mistakes import no_effect, no_function
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.typing.subtraction import Difference
+from chatmemory.effect.for_type_checkers import Difference
 
 __all__ = ["catch"]
 

@@ -14,6 +14,7 @@ from typing_extensions import TypeVar
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
+from chatmemory.effect.for_type_checkers import Runs
 from chatmemory.effect.outcome import (
     Cause,
     Exit,
@@ -24,7 +25,6 @@ from chatmemory.effect.outcome import (
     exit_from_outcome,
     outcome_from_exit,
 )
-from chatmemory.effect.runs import Runs
 from chatmemory.effect.services.clock import ClockTag, SystemClock
 from chatmemory.effect.services.tracer import Attributes, CurrentSpan, Tracer, TracerTag
 from chatmemory.effect.suspended import SuspendedError, has_event_loop, new_event, shield

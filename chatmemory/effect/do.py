@@ -14,9 +14,9 @@ from typing_extensions import TypeVar
 from chatmemory.effect.checks.arguments import COROUTINE
 from chatmemory.effect.checks.mistakes import no_effect
 from chatmemory.effect.context import Context
+from chatmemory.effect.for_type_checkers import Runs
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import Failure, Outcome, Success
-from chatmemory.effect.runs import Runs
 
 __all__ = ["Do", "place_of_do", "run_do"]
 

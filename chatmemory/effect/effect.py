@@ -41,6 +41,7 @@ from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
+from chatmemory.effect.for_type_checkers import Container, Difference, Subtractable
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import (
     Exit,
@@ -53,8 +54,6 @@ from chatmemory.effect.outcome import (
     value_or_raise,
 )
 from chatmemory.effect.suspended import run_without_waiting
-from chatmemory.effect.typing.kinds import Container
-from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
 if TYPE_CHECKING:
     from returns.future import FutureResult
@@ -297,7 +296,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         return make
 
-    # Difference lets mypy join the errors and the services of all effects to a union; see typing/subtraction.py.
+    # Difference lets mypy join the errors and the services of all effects to a union; see for_type_checkers.py.
     @overload
     @staticmethod
     def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too

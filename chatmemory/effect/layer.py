@@ -22,10 +22,10 @@ from chatmemory.effect.checks.mistakes import (
 )
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect, require_effect
+from chatmemory.effect.for_type_checkers import Difference, Subtractable
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.scope import Scope
-from chatmemory.effect.typing.subtraction import Difference, Subtractable
 
 __all__ = [
     "AnyTag",
