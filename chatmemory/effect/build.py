@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, assert_never, final
 
-from chatmemory.effect.checks.fitting import fitting
+from chatmemory.effect.checks import fitting
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import MissingServiceError, short_name
 from chatmemory.effect.layer import AnyTag, Fake, Feed, Leaf, Merge, Replace, Shape, Suspend, Swap, sides

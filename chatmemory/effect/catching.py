@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast, final
 
-from chatmemory.effect.checks.mistakes import no_effect, no_function
+from chatmemory.effect.checks import no_effect, no_function
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.for_type_checkers import Difference
 

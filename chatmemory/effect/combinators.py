@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.checks.mistakes import no_effect
+from chatmemory.effect.checks import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.for_type_checkers import Runs

@@ -11,7 +11,7 @@ from typing import Any, Generic, Never, cast, final
 from attrs import define, field
 from typing_extensions import TypeVar
 
-from chatmemory.effect.checks.mistakes import no_tag, require_tag
+from chatmemory.effect.checks import no_tag, require_tag
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 
 __all__ = ["Context", "MissingServiceError", "TagOf"]

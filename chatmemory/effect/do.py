@@ -11,8 +11,7 @@ from typing import Any, Final, Generic, Never, final
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.checks.arguments import COROUTINE
-from chatmemory.effect.checks.mistakes import no_effect
+from chatmemory.effect.checks import COROUTINE, no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.for_type_checkers import Runs
 from chatmemory.effect.key import TagOf

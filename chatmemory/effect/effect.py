@@ -27,17 +27,21 @@ from typing import (
 from typing_extensions import TypeVar
 
 from chatmemory.effect import combinators
-from chatmemory.effect.checks.arguments import (
+from chatmemory.effect.checks import (
     ATTEMPT,
     awaitable_of,
+    no_context,
+    no_effect,
+    no_function,
+    no_schedule,
     require_awaitable,
     require_coroutine,
     require_count,
     require_exceptions,
     require_plain,
     require_seconds,
+    shown,
 )
-from chatmemory.effect.checks.mistakes import no_context, no_effect, no_function, no_schedule, shown
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
@@ -138,7 +142,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         def __getattr__(self, name: str) -> Never:
             """Raise ``AttributeError`` with a suggestion."""
-            from chatmemory.effect.checks.mistakes import no_attribute_of_effect
+            from chatmemory.effect.checks import no_attribute_of_effect
 
             raise no_attribute_of_effect(name, dir(Effect))
 

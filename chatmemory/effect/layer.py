@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.checks.arguments import require_plain
-from chatmemory.effect.checks.fitting import fitting, require_members
-from chatmemory.effect.checks.mistakes import (
+from chatmemory.effect.checks import (
+    fitting,
     no_attribute_of_layer,
     no_function,
     no_layer,
     no_manager,
+    require_members,
+    require_plain,
     require_tag,
 )
 from chatmemory.effect.context import Context

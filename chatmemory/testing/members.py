@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, cast, final, get_origin, get_
 
 from attrs import frozen
 
-from chatmemory.effect.checks.mistakes import no_member, require_tag
+from chatmemory.effect.checks import no_member, require_tag
 from chatmemory.effect.key import TagOf, interface_of, short_name
 
 __all__ = ["Contract", "Member"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
 from typing_extensions import TypeVar
 
 from chatmemory.effect.build import Built, Plan, make_plan
-from chatmemory.effect.checks.mistakes import no_effect
+from chatmemory.effect.checks import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, TagOf

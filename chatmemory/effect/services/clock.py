@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
 from weakref import WeakSet
 
-from chatmemory.effect.checks.arguments import require_seconds
+from chatmemory.effect.checks import require_seconds
 from chatmemory.effect.key import Reference
 
 if TYPE_CHECKING:

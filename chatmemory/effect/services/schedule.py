@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, final
 from attrs import frozen
 from typing_extensions import TypeVar
 
-from chatmemory.effect.checks.arguments import require_count, require_seconds
-from chatmemory.effect.checks.mistakes import no_schedule
+from chatmemory.effect.checks import no_schedule, require_count, require_seconds
 
 if TYPE_CHECKING:
     from random import Random

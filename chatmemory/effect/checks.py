@@ -1,38 +1,27 @@
-"""Error messages for a wrong value: what the value is, and what to write instead.
+"""Checks of what users pass to the kernel, and messages that say what to write instead.
 
-These functions return the exception, or the end of its text, and are called when the mistake is already found.
-Mistakes in a graph of layers are defined in ``layers/wiring_errors.py``, a missing service in ``key.py``.
+``require_*`` raise, ``no_*`` return the error, or the end of its text, when the mistake is already found.  ``fitting``
+checks that a service has the members of its tag's Protocol; type checkers check more, signatures for example, so this is
+for users without one, and for fakes.  Mistakes in a graph of layers are in ``layer_errors.py``, a missing service in
+``key.py``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from functools import partial
-from types import CoroutineType
+from collections.abc import Awaitable, Iterable, Mapping
+from functools import cache, partial
+from types import CodeType, CoroutineType, FunctionType
 from typing import Any, Final, cast
 
 from returns.result import Result
+from typing_extensions import TypeVar
 
-from chatmemory.effect.key import Key, tags_of
+from chatmemory.effect.key import Key, TagOf, interface_of, short_name, tags_of
 from chatmemory.effect.likeness import did_you_mean
 
-__all__ = [
-    "calling",
-    "no_attribute_of_effect",
-    "no_attribute_of_layer",
-    "no_context",
-    "no_effect",
-    "no_function",
-    "no_layer",
-    "no_manager",
-    "no_member",
-    "no_schedule",
-    "no_seconds",
-    "no_tag",
-    "require_tag",
-    "shown",
-]
+A = TypeVar("A")
+S = TypeVar("S")
 
 RUN_WITH_LAYER: Final = (
     "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect), runs one with a layer"
@@ -236,6 +225,175 @@ def no_member(owner: str, name: str, known: Iterable[str]) -> str:
     """Return the sentence that *owner* has no member *name*, with the most similar of its members."""
     names = sorted(known)
     return f"{owner} has no {name!r}{did_you_mean(name, names)} (it has {', '.join(names) or 'nothing'})"
+
+
+# --- arguments: checked once, when an effect, a layer or a schedule is made ---
+
+COROUTINE: Final = 0x80  # a flag of a code object; `inspect`, which names it, is slow to import
+ATTEMPT: Final = "Effect.attempt(lambda: read(path), OSError, to=...)"
+
+
+def require_plain(function: object, where: str, *, instead: str) -> None:
+    """Check that *function* is a function and not a coroutine function.
+
+    Args:
+        function: the argument to check.
+        where: the method that received it.
+        instead: the method that takes a coroutine function.
+    """
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is None:
+        if not callable(function):
+            raise no_function(function, where=where, example="lambda: ...")
+    elif code.co_flags & COROUTINE:
+        msg = (
+            f"{where} takes a plain function, and {shown(function)} is a coroutine function: write {instead}"
+        )
+        raise TypeError(msg)
+
+
+def require_coroutine(function: object, where: str) -> None:
+    """Check that *function* is a coroutine function, as *where*, the decorator, expects."""
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & COROUTINE:
+        msg = f"{where} takes a coroutine function, not {shown(function)}: write it above an `async def`"
+        raise TypeError(msg)
+
+
+def require_exceptions(exceptions: tuple[object, ...], verb: str) -> None:
+    """Raise ``TypeError`` for anything but classes; Python would report it only when another exception is raised."""
+    for exception in exceptions:
+        if not isinstance(exception, type):
+            msg = f"Effect.{verb} takes the classes of exceptions, not {exception!r}: write {type(exception).__name__}"
+            raise TypeError(msg)
+
+
+def require_seconds(seconds: object) -> None:
+    """Raise ``TypeError`` for a value that is not a number."""
+    if not isinstance(seconds, float | int) and not hasattr(seconds, "__float__"):
+        raise no_seconds(seconds)
+
+
+def require_count(number: object, *, example: str) -> None:
+    """Raise ``TypeError`` for a value that is not a whole number; *example* shows a correct call."""
+    if not isinstance(number, int):
+        raise TypeError(f"a whole number is wanted, not {shown(number)}: write {example}")
+
+
+def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
+    """Return *made*; raise ``TypeError`` if it cannot be awaited, because *function* is a plain function."""
+    require_awaitable(made, function, instead)
+    return made
+
+
+def require_awaitable(made: object, function: object, instead: str) -> None:
+    """Raise ``TypeError`` if *made*, which *function* returned, cannot be awaited."""
+    if not hasattr(made, "__await__"):
+        msg = f"{shown(function)} has returned {shown(made)}, which cannot be awaited: write {instead}"
+        raise TypeError(msg)
+
+
+# --- services ---
+
+
+def fitting(tag: TagOf[Any, S], service: S) -> S:
+    """Return *service*.
+
+    Raises:
+        TypeError: *service* lacks a member of the Protocol that *tag* names, or is a class instead of an instance.
+    """
+    key: Any = tag  # hashable, because it is a class
+    kind = type(service)
+    if hasattr(kind, "__getattr__") and not hasattr(kind, "run_in"):
+        return service  # a test double, which has every attribute
+    for name in (members := _members(key)):
+        # Look at the class first, because reading a property of the object may run code.
+        if not _has(service, name):
+            raise _misfit(key, service)
+    if isinstance(service, type) and any(
+        isinstance(vars(service).get(name), FunctionType) for name in members
+    ):
+        made = cast("type", service).__name__
+        raise TypeError(f"{short_name(tag.key)} names an object, not the class of one: write {made}(...)")
+    return service
+
+
+def _has(service: object, name: str) -> bool:
+    """Return whether *service* has a member of its own; a method that it inherits from its Protocol without a body is none."""
+    for owner in type(service).__mro__:
+        if name in vars(owner):
+            return not (getattr(owner, "_is_protocol", False) and _is_without_body(vars(owner)[name]))
+    return hasattr(service, name)
+
+
+def _is_without_body(member: object) -> bool:
+    function = member.fget if isinstance(member, property) else member
+    return isinstance(function, FunctionType) and function.__code__.co_code in _WITHOUT_BODY
+
+
+def _bare() -> None: ...
+def _described() -> None:
+    """Has a docstring."""
+
+
+_WITHOUT_BODY = {_bare.__code__.co_code, _described.__code__.co_code}
+
+
+def require_members(tag: Any, given: Mapping[str, object]) -> None:
+    """Check that the Protocol of *tag* allows the members of a mock."""
+    known = _members(tag)
+    for name, member in given.items():
+        if known and name not in known:
+            raise TypeError(no_member(_interface_name(tag), name, known))
+        if known.get(name) and not callable(member):
+            raise TypeError(
+                f"{_interface_name(tag)}.{name} is a method, and {shown(member)} is not a function: "
+                f"write {name}=lambda *_: Effect.succeed({shown(member)})"
+            )
+
+
+@cache
+def _members(tag: Any) -> Mapping[str, bool]:
+    """Return the members of the Protocol that *tag* names, and whether each is a method; empty if it is not a Protocol."""
+    interface = interface_of(tag)
+    if interface is None or not getattr(interface, "_is_protocol", False):
+        return {}
+    members: dict[str, bool] = {}
+    for base in interface.__mro__:
+        if getattr(base, "_is_protocol", False):
+            names = (*vars(base).get("__annotations__", ()), *vars(base))
+            for name in names:
+                if not name.startswith("_"):
+                    members.setdefault(name, isinstance(vars(base).get(name), FunctionType))
+    return members
+
+
+def _interface_name(tag: Any) -> str:
+    interface = interface_of(tag)
+    return short_name(tag.key) if interface is None else interface.__name__
+
+
+def _misfit(tag: Any, service: object) -> TypeError:
+    name, lacking = short_name(tag.key), [member for member in _members(tag) if not _has(service, member)]
+    has = set(dir(service)).difference(lacking)
+    missing = [
+        f"{member}{did_you_mean(member, has).replace(': did you mean', ' (it has').replace('?', ')')}"
+        for member in lacking
+    ]
+    if hasattr(service, "run_in"):
+        cure = f"Layer.effect({name}, effect) gives what an effect makes"
+    elif hasattr(service, "layer") and hasattr(service, "service"):
+        cure = "give its `layer`, or its `service`"
+    elif hasattr(service, "__await__"):
+        cure = f"Layer.effect({name}, Effect.promise(function)) gives what a coroutine function returns"
+    else:
+        cure = f"add them, or write Layer.mock({name}, ...) for a service that has only some"
+    return TypeError(
+        f"{shown(service)} is no {_interface_name(tag)}, which {name} names: it lacks {', '.join(missing)}; {cure}"
+    )
+
+
+# --- what a value is ---
 
 
 def _name(found: object) -> str:

@@ -1,1 +1,0 @@
-"""Checks of arguments at the call that receives them, and error messages that say what to write instead."""
