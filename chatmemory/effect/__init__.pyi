@@ -2,7 +2,6 @@ from chatmemory.effect.catching import catch as catch
 from chatmemory.effect.context import Context as Context
 from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect
-from chatmemory.effect.effect_failed import EffectFailed as EffectFailed
 from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
 from chatmemory.effect.layer import Delegating as Delegating, Layer as Layer
 from chatmemory.effect.layer_errors import (
@@ -14,6 +13,7 @@ from chatmemory.effect.layer_errors import (
 from chatmemory.effect.outcome import (
     Cause as Cause,
     Die as Die,
+    EffectFailed as EffectFailed,
     EffectInterrupted as EffectInterrupted,
     Exit as Exit,
     Fail as Fail,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Never, TypeAlias
 from attrs import frozen
 from returns import result
 from returns.primitives.container import BaseContainer
+from returns.primitives.exceptions import UnwrapFailedError
 from typing_extensions import TypeVar
 
 from chatmemory.effect.defects import defect_of
-from chatmemory.effect.effect_failed import EffectFailed
 
 __all__ = [
     "Cause",
@@ -142,6 +142,36 @@ def _no_attribute(outcome: object, name: str, cure: str) -> AttributeError:
 _hold: Final = vars(BaseContainer)["_inner_value"].__set__
 
 Outcome: TypeAlias = Success[A] | Failure[E]
+
+
+class EffectFailed(UnwrapFailedError):  # noqa: N818  reads as what happened
+    """Raised when a caller asks for the value of an effect that has failed.
+
+    Errors are values and no exceptions, so ``except`` catches this one, and ``match`` tells the errors apart::
+
+        except EffectFailed as failed:
+            match failed.error:
+                case ConversationNotFoundError(conversation_id): ...
+
+    Attributes:
+        error: the failure; the exception that it keeps as its cause is ``__cause__``.
+    """
+
+    def __init__(self, error: object) -> None:
+        Exception.__init__(self, error)
+        self.error = error
+        self.halted_container = result.Failure(error)  # the do-notation of returns ends with this failure
+        cause = error if isinstance(error, BaseException) else getattr(error, "cause", None)
+        if isinstance(cause, BaseException):
+            self.__cause__ = cause
+
+    @property
+    def tag(self) -> str:
+        """The ``tag`` of the error; the name of its class if it has none."""
+        return str(getattr(self.error, "tag", type(self.error).__name__))
+
+    def __reduce__(self) -> tuple[type[EffectFailed], tuple[object]]:
+        return EffectFailed, (self.error,)
 
 
 def as_outcome(outcome: result.Result[Any, Any]) -> Outcome[Any, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias, final, runtime_checkable
+from typing import Final, Protocol, TypeAlias, cast, final, runtime_checkable
 
 from attrs import frozen
 
@@ -150,15 +150,11 @@ def changes(
                 yield event
             cursor, is_last = page.cursor, page.is_last
 
-    return Stream.from_async_iterable(
-        events, EffectFailed[DataValidationError | RepositoryError], to=_error_of
-    )
+    return Stream.from_async_iterable(events, EffectFailed, to=_error_of)
 
 
-def _error_of(
-    failed: EffectFailed[DataValidationError | RepositoryError],
-) -> DataValidationError | RepositoryError:
-    return failed.error
+def _error_of(failed: EffectFailed) -> DataValidationError | RepositoryError:
+    return cast("DataValidationError | RepositoryError", failed.error)  # those of changes_page
 
 
 class EventLogTag(Tag[EventLog]):

@@ -50,7 +50,7 @@ class FunctionSkills:
                 if (defect := defect_of(exception)) is None:
                     raise
                 # The user's own code may raise anything: that is no defect of this package.
-                failure = cast("EffectFailed", defect).error if isinstance(defect, EffectFailed) else defect
+                failure = defect.error if isinstance(defect, EffectFailed) else defect
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):
                 return Failure(_failed(skill_id, cast("Failure[object]", answer).failure()))

@@ -20,8 +20,8 @@ async def add(path: str) -> str:
     try:
         async with open_store(path) as memory:
             await memory.add_messages("c", [NewMessage("user", "of a child")]).or_raise()
-    except EffectFailed[RepositoryError] as failed:
-        return failed.error.problem
+    except EffectFailed as failed:
+        return failed.error.problem if isinstance(failed.error, RepositoryError) else failed.tag
     return "stored"
 
 

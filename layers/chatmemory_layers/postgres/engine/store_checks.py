@@ -23,7 +23,7 @@ A code is never reused for another check.  SQLite has those up to S009, too, see
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.pastchats.past_chats import Finding
 from chatmemory.settings.memory_settings import PostgresSettings

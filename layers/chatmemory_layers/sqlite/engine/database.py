@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from chatmemory.effect import Layer, Tag
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.engine.edition_watch import EditionWatch

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, Literal
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.forked import HOW_TO_START, is_inherited, note_opened
 

@@ -17,7 +17,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.edition import edition
 from chatmemory_layers.sqlite.answers.once import FIRST_ANSWERS

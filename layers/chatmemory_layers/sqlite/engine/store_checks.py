@@ -27,7 +27,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Final, TypeAlias
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.pastchats.past_chats import Finding, Severity
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size

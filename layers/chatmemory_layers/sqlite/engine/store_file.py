@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.file_connection import connect, create_file, refuse_no_path, write_ahead

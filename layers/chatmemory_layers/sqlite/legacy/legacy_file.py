@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Never, cast
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.migrations import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from chatmemory.effect.effect_failed import EffectFailed
+from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.engine.file_connection import (
     connect,
