@@ -21,7 +21,7 @@ from chatmemory.context.recalled_block import (
 )
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.longterm.memories import Memory
 from chatmemory.text.fence import OPENING, fresh_fence
 

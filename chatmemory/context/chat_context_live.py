@@ -32,7 +32,7 @@ from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.token_counter import TokenCounter, TokenCounterTag
 from chatmemory.effect import Do, Effect, Failure, Layer, catch
 from chatmemory.effect.services.ids import Ids, IdsTag
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import (
     ConversationNotFoundError,
     DataValidationError,

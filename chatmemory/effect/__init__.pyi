@@ -22,8 +22,7 @@ from chatmemory.effect.outcome import (
     Outcome as Outcome,
     Success as Success,
 )
-from chatmemory.effect.running.runner import Runner as Runner
-from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime
+from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime, Runner as Runner
 from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
 from chatmemory.effect.scope import Scope as Scope
 from chatmemory.effect.services.clock import (

@@ -187,7 +187,7 @@ async def run_retried(
     context: Context[R],
 ) -> Outcome[A, E]:
     """Run *effect* until it succeeds, *schedule* is over, or *goes_on* refuses the error; return its last outcome."""
-    from chatmemory.effect.services.random import RandomTag
+    from chatmemory.effect.services.schedule import RandomTag
 
     clock = context.get(ClockTag)
     pause_after = schedule.start(context.get(RandomTag))

@@ -15,7 +15,7 @@ from chatmemory.context.recalled_block import (
 )
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.text.fence import fresh_fence

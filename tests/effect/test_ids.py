@@ -16,7 +16,7 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.services.clock import ClockTag, SystemClock, TestClock
 from chatmemory.effect.services.ids import Ids, IdsTag, SequentialIds, TimeOrderedIds
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 
 
 def test_ids_are_unique_and_sort_in_the_order_in_which_they_were_made() -> None:

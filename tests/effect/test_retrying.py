@@ -13,8 +13,7 @@ from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
-from chatmemory.effect.services.random import RandomTag
-from chatmemory.effect.services.schedule import Schedule
+from chatmemory.effect.services.schedule import RandomTag, Schedule
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""``ManagedRuntime``: builds a layer, runs effects with its services, and releases it."""
+"""``ManagedRuntime``: builds a layer, runs effects with its services, and releases it; ``Runner``: what it promises."""
 
 # ruff: noqa: SLF001  a child uses private members of its parent
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, cast, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Never, Protocol, Self, cast, final
 
 from typing_extensions import TypeVar
 
@@ -25,13 +25,29 @@ if TYPE_CHECKING:
 
     from chatmemory.effect.host import Host
 
-__all__ = ["ManagedRuntime"]
+__all__ = ["ManagedRuntime", "Runner"]
 
 A = TypeVar("A")
 E = TypeVar("E")
 S = TypeVar("S")
 R2 = TypeVar("R2")
 R_contra = TypeVar("R_contra", contravariant=True)
+
+
+class Runner(Protocol[R_contra]):
+    """Runs effects; adapters accept any runner.
+
+    ``ManagedRuntime`` runs them in the event loop that opened it, ``ThreadRuntime`` for callers in any event loop.
+    """
+
+    async def run(self, effect: Effect[A, E, R_contra], /) -> Outcome[A, E]:
+        """Run *effect* and return its outcome.
+
+        Raises:
+            EffectInterrupted: the runtime is closed, or was closed while the effect ran.
+        """
+        ...
+
 
 NOT_OPENED: Final = (
     "nobody has opened the runtime: async with ManagedRuntime(layer) as runtime, or a plain with"

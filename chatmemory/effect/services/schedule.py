@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import repeat
-from typing import TYPE_CHECKING, Generic, TypeAlias, final
+from random import Random, SystemRandom
+from typing import Generic, TypeAlias, final
 
 from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks import no_schedule, require_count, require_seconds
+from chatmemory.effect.key import Reference
 
-if TYPE_CHECKING:
-    from random import Random
-
-__all__ = ["Schedule", "Step"]
+__all__ = ["RandomTag", "Schedule", "Step"]
 
 In = TypeVar("In")
 In_contra = TypeVar("In_contra", contravariant=True)
@@ -123,6 +122,15 @@ class Schedule(Generic[In_contra]):
             return step
 
         return Schedule(start)
+
+
+class RandomTag(Reference[Random]):
+    """The tag of the random source; tests provide ``random.Random(seed)``."""
+
+    @classmethod
+    def default(cls) -> Random:
+        """Return the system's random source, which has no state that two forked processes could share."""
+        return SystemRandom()
 
 
 def _of(pauses: Callable[[], Iterator[float]]) -> Schedule[object]:

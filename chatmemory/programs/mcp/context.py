@@ -9,7 +9,7 @@ from chatmemory.context.chat_context import LeftOut
 from chatmemory.context.contract import ChatContextService
 from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.programs.mcp.fenced import (
     CONVERSATION_NOTICE,

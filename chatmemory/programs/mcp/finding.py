@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen, validators
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import (
     DataValidationError,
     PastChatsError,

@@ -10,7 +10,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import PastChatsError
 from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges

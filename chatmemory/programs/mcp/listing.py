@@ -7,7 +7,7 @@ from attrs import field, frozen, validators
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Category, Memory, MemoryPage, MemoryType

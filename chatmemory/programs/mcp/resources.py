@@ -20,7 +20,7 @@ from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Do, Effect
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import MemoryReadError, PastChatsError, ReadError, RecallError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import Memory

@@ -12,7 +12,7 @@ from chatmemory.context import recalled_block as module
 from chatmemory.context.chat_context import ContextMessage
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, message_line, recalled_block
 from chatmemory.effect import Context
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.laws.kit.samples import TEXTS
 from chatmemory.text.fence import fresh_fence, without_recalled_blocks
 from chatmemory.text.shown_text import shown

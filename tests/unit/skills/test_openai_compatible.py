@@ -16,7 +16,7 @@ from chatmemory import ChatMessage, SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
-from chatmemory.effect.services.random import RandomTag
+from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import ConfigError, SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
