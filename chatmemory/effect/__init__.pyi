@@ -44,6 +44,6 @@ from chatmemory.effect.services.tracer import (
     Tracer as Tracer,
     TracerTag as TracerTag,
 )
-from chatmemory.effect.stream.stream import Stream as Stream
+from chatmemory.effect.stream import Stream as Stream
 from chatmemory.effect.suspended import SuspendedError as SuspendedError
 from chatmemory.effect.tag import Tag as Tag

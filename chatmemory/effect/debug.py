@@ -21,7 +21,7 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.layer import Leaf
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.running.thread_runtime import ThreadRuntime
-from chatmemory.effect.stream.stream import Stream
+from chatmemory.effect.stream import Stream
 
 __all__ = ["EffectWarning", "disable", "enable", "is_enabled"]
 

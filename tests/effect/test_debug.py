@@ -17,7 +17,7 @@ import pytest
 
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Tag, catch, debug
 from chatmemory.effect.debug import EffectWarning
-from chatmemory.effect.stream.stream import Stream
+from chatmemory.effect.stream import Stream
 
 pytestmark = pytest.mark.anyio
 
