@@ -26,6 +26,15 @@ S = TypeVar("S")
 RUN_WITH_LAYER: Final = (
     "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect), runs one with a layer"
 )
+NO_CALL: Final = (
+    "an effect is awaited and not called: `await effect`; "
+    "a task takes `start_soon(effect.run)` or `create_task(effect.run())`; "
+    "where a function is wanted, write `lambda _: effect`"
+)
+NO_TRUTH: Final = (
+    "an effect is neither true nor false, because it has not run: "
+    "write `if await effect.or_raise():`, or `effect is not None`"
+)
 LONGEST: Final = 80  # the most characters of a value that a message shows: enough to recognize it
 
 
@@ -230,7 +239,14 @@ def no_member(owner: str, name: str, known: Iterable[str]) -> str:
 # --- arguments: checked once, when an effect, a layer or a schedule is made ---
 
 COROUTINE: Final = 0x80  # a flag of a code object; `inspect`, which names it, is slow to import
+A_COROUTINE: Final = "an `async def`, or Effect.from_result(outcome) where nothing is waited for"
 ATTEMPT: Final = "Effect.attempt(lambda: read(path), OSError, to=...)"
+
+
+def require_function(function: object, where: str, example: str) -> None:
+    """Check that *function*, which *where* received, can be called; *example* shows one."""
+    if not callable(function):
+        raise no_function(function, where=where, example=example)
 
 
 def require_plain(function: object, where: str, *, instead: str) -> None:
@@ -280,13 +296,21 @@ def require_count(number: object, *, example: str) -> None:
         raise TypeError(f"a whole number is wanted, not {shown(number)}: write {example}")
 
 
+def require_concurrency(number: int) -> None:
+    """Raise ``TypeError`` for a value that is not a whole number, ``ValueError`` for one below 1."""
+    require_count(number, example="concurrency=4, or concurrency=None for all effects at once")
+    if number < 1:
+        msg = f"concurrency is 1 or more, or None for all effects at once, not {number}"
+        raise ValueError(msg)
+
+
 def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
     """Return *made*; raise ``TypeError`` if it cannot be awaited, because *function* is a plain function."""
     require_awaitable(made, function, instead)
     return made
 
 
-def require_awaitable(made: object, function: object, instead: str) -> None:
+def require_awaitable(made: object, function: object, instead: str = A_COROUTINE) -> None:
     """Raise ``TypeError`` if *made*, which *function* returned, cannot be awaited."""
     if not hasattr(made, "__await__"):
         msg = f"{shown(function)} has returned {shown(made)}, which cannot be awaited: write {instead}"

@@ -183,10 +183,10 @@ async def run_for(
 async def run_retried(
     effect: Runs[A, E, R],
     schedule: Schedule[E],
-    goes_on: Callable[[E], bool],
+    while_: Callable[[E], bool],
     context: Context[R],
 ) -> Outcome[A, E]:
-    """Run *effect* until it succeeds, *schedule* is over, or *goes_on* refuses the error; return its last outcome."""
+    """Run *effect* until it succeeds, *schedule* is over, or *while_* refuses the error; return its last outcome."""
     from chatmemory.effect.services.schedule import RandomTag
 
     clock = context.get(ClockTag)
@@ -196,7 +196,7 @@ async def run_retried(
         if type(outcome) is Success:
             return outcome
         error = outcome.failure()
-        if not goes_on(error):
+        if not while_(error):
             return outcome
         pause = pause_after(error)
         if pause is None:
@@ -227,6 +227,16 @@ async def run_finalized(
         raise
     await run_shielded(finalizer(exit_from_outcome(outcome)), context)
     return outcome
+
+
+async def run_to_exit(effect: Runs[A, E, R], context: Context[R]) -> Outcome[Exit[A, E], Never]:
+    """Run *effect* and succeed with how it ended; a requested cancellation is raised."""
+    try:
+        return Success(exit_from_outcome(await effect.run_in(context)))
+    except BaseException as exception:
+        if defect_of(exception) is None:
+            raise
+        return Success(exit_from_exception(exception))
 
 
 async def run_in_span(

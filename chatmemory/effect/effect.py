@@ -1,14 +1,14 @@
 """``Effect``: a description of work that may fail and may need services, run when it is awaited.
 
 ``outcome.py`` defines how an effect ends, ``do.py`` do-notation, ``context.py`` and ``tag.py`` services,
-``concurrent.py`` and ``resource.py`` concurrency and cleanup, ``containers.py`` the containers of ``returns``.
+``combinators.py`` what the methods run, ``containers.py`` the containers of ``returns``.
 """
 
 # ruff: noqa: SLF001  run_in walks a chain of effects; it reads their slots and those of the outcomes
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from functools import wraps
 from typing import (
     TYPE_CHECKING,
@@ -29,21 +29,23 @@ from typing_extensions import TypeVar
 from chatmemory.effect import combinators
 from chatmemory.effect.checks import (
     ATTEMPT,
+    NO_CALL,
+    NO_TRUTH,
     awaitable_of,
+    no_attribute_of_effect,
     no_context,
     no_effect,
-    no_function,
     no_schedule,
     require_awaitable,
+    require_concurrency,
     require_coroutine,
-    require_count,
     require_exceptions,
+    require_function,
     require_plain,
     require_seconds,
     shown,
 )
 from chatmemory.effect.context import Context
-from chatmemory.effect.defects import defect_of
 from chatmemory.effect.do import Do, place_of_do, run_do
 from chatmemory.effect.for_type_checkers import Container, Difference, Subtractable
 from chatmemory.effect.key import TagOf
@@ -53,8 +55,6 @@ from chatmemory.effect.outcome import (
     Outcome,
     Success,
     as_outcome,
-    exit_from_exception,
-    exit_from_outcome,
     value_or_raise,
 )
 from chatmemory.effect.suspended import run_without_waiting
@@ -73,9 +73,6 @@ A = TypeVar("A")
 A1 = TypeVar("A1")
 A2 = TypeVar("A2")
 A3 = TypeVar("A3")
-A4 = TypeVar("A4")
-A5 = TypeVar("A5")
-A6 = TypeVar("A6")
 B = TypeVar("B")
 E = TypeVar("E")
 E2 = TypeVar("E2")
@@ -127,23 +124,14 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         def __call__(self, *_: object, **__: object) -> Never:
             """Raise ``TypeError`` with what to write instead."""
-            raise TypeError(
-                "an effect is awaited and not called: `await effect`; "
-                "a task takes `start_soon(effect.run)` or `create_task(effect.run())`; "
-                "where a function is wanted, write `lambda _: effect`"
-            )
+            raise TypeError(NO_CALL)
 
         def __bool__(self) -> Never:
             """Raise ``TypeError``: an effect has no truth value before it is awaited."""
-            raise TypeError(
-                "an effect is neither true nor false, because it has not run: "
-                "write `if await effect.or_raise():`, or `effect is not None`"
-            )
+            raise TypeError(NO_TRUTH)
 
         def __getattr__(self, name: str) -> Never:
             """Raise ``AttributeError`` with a suggestion."""
-            from chatmemory.effect.checks import no_attribute_of_effect
-
             raise no_attribute_of_effect(name, dir(Effect))
 
     # --- constructors ---
@@ -167,10 +155,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def promise(function: Callable[[], Awaitable[A]]) -> Effect[A]:
         """Return an effect that awaits *function* and succeeds with the result; an exception is a defect."""
-        if not callable(function):
-            raise no_function(
-                function, where="Effect.promise", example="Effect.promise(lambda: ask(question))"
-            )
+        require_function(function, "Effect.promise", "Effect.promise(lambda: ask(question))")
 
         async def run() -> Outcome[A, Never]:
             return Success(await awaitable_of(function(), function, "Effect.sync(function)"))
@@ -188,8 +173,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             exceptions: the exception classes that become failures; any other exception is a defect.
             to: makes the error from the exception.
         """
-        if not callable(function):
-            raise no_function(function, where="Effect.attempt", example=ATTEMPT)
+        require_function(function, "Effect.attempt", ATTEMPT)
         require_exceptions(exceptions, "attempt")
 
         async def run() -> Outcome[A, E]:
@@ -204,13 +188,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     @staticmethod
     def attempt_sync(function: Callable[[], A], *exceptions: type[X], to: Callable[[X], E]) -> Effect[A, E]:
-        """Return an effect that calls *function* and succeeds with the result.
-
-        Args:
-            function: the work.
-            exceptions: the exception classes that become failures; any other exception is a defect.
-            to: makes the error from the exception.
-        """
+        """Return an effect that calls *function* and succeeds with the result; see ``attempt``."""
         require_plain(function, "Effect.attempt_sync", instead="Effect.attempt(function, OSError, to=...)")
         require_exceptions(exceptions, "attempt_sync")
 
@@ -318,45 +296,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @overload
     @staticmethod
     def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
-        effects: tuple[
-            Difference[Effect[A1, E, R], E],
-            Difference[Effect[A2, E, R], R],
-            Effect[A3, E, R],
-            Effect[A4, E, R],
-        ],
-        *,
-        concurrency: int | None = 1,
-    ) -> Effect[tuple[A1, A2, A3, A4], E, R]: ...
-    @overload
-    @staticmethod
-    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
-        effects: tuple[
-            Difference[Effect[A1, E, R], E],
-            Difference[Effect[A2, E, R], R],
-            Effect[A3, E, R],
-            Effect[A4, E, R],
-            Effect[A5, E, R],
-        ],
-        *,
-        concurrency: int | None = 1,
-    ) -> Effect[tuple[A1, A2, A3, A4, A5], E, R]: ...
-    @overload
-    @staticmethod
-    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
-        effects: tuple[
-            Difference[Effect[A1, E, R], E],
-            Difference[Effect[A2, E, R], R],
-            Effect[A3, E, R],
-            Effect[A4, E, R],
-            Effect[A5, E, R],
-            Effect[A6, E, R],
-        ],
-        *,
-        concurrency: int | None = 1,
-    ) -> Effect[tuple[A1, A2, A3, A4, A5, A6], E, R]: ...
-    @overload
-    @staticmethod
-    def all(  # type: ignore[overload-overlap]  # a tuple is iterable, too
         effects: tuple[Effect[A, E, R], ...], *, concurrency: int | None = 1
     ) -> Effect[tuple[A, ...], E, R]: ...
     @overload
@@ -381,10 +320,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             raise TypeError("Effect.all takes one tuple or list of effects: write Effect.all((one, another))")
         steps = _steps(effects, "Effect.all")
         if concurrency is not None:
-            require_count(concurrency, example="concurrency=4, or concurrency=None for all effects at once")
-            if concurrency < 1:
-                msg = f"concurrency is 1 or more, or None for all effects at once, not {concurrency}"
-                raise ValueError(msg)
+            require_concurrency(concurrency)
         values: Effect[Any, Any, Any] = Effect.in_context(
             lambda context: combinators.run_all(steps, concurrency, context)
         )
@@ -405,59 +341,41 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
         """Replace the value by the result of *function*."""
-        if not callable(function):
-            raise no_function(function, where="effect.map", example="lambda value: ...")
+        require_function(function, "effect.map", "lambda value: ...")
         return Effect(self, _MAP, function)
 
     def bind(  # type: ignore[override]  # `bind` of returns cannot join errors and services
         self, function: Callable[[A_co], Effect[B, E2, R2]]
     ) -> Effect[B, E_co | E2, R_co | R2]:
         """Continue with the effect that *function* makes from the value."""
-        if not callable(function):
-            raise no_function(function, where="effect.bind", example="lambda value: effect")
+        require_function(function, "effect.bind", "lambda value: effect")
         return Effect(self, _BIND, function)
 
     def alt(self, function: Callable[[E_co], E2]) -> Effect[A_co, E2, R_co]:
         """Replace the error by the result of *function*."""
-        if not callable(function):
-            raise no_function(function, where="effect.alt", example="lambda error: ...")
+        require_function(function, "effect.alt", "lambda error: ...")
         return Effect(self, _ALT, function)
 
     def lash(  # type: ignore[override]  # `lash` of returns cannot join values and services
         self, function: Callable[[E_co], Effect[B, E2, R2]]
     ) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover from a failure with the effect that *function* makes from the error."""
-        if not callable(function):
-            raise no_function(function, where="effect.lash", example="lambda error: effect")
+        require_function(function, "effect.lash", "lambda error: effect")
         return Effect(self, _LASH, function)
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes from the value, and keep the value."""
-        if not callable(function):
-            raise no_function(function, where="effect.tap", example="lambda value: effect")
+        require_function(function, "effect.tap", "lambda value: effect")
 
-        def run(value: A) -> Effect[A, E2, R2]:
-            effect = function(value)
-            if type(effect) is not Effect:
-                require_effect(effect, function)
-            return effect.map(lambda _: value)
-
-        return self.bind(run)
+        return self.bind(lambda value: _made(function, value).map(lambda _: value))
 
     def tap_error(
         self: Effect[A, E, R], function: Callable[[E], Effect[Any, E2, R2]]
     ) -> Effect[A, E | E2, R | R2]:
         """Run the effect that *function* makes from the error, and keep the error."""
-        if not callable(function):
-            raise no_function(function, where="effect.tap_error", example="lambda error: effect")
+        require_function(function, "effect.tap_error", "lambda error: effect")
 
-        def run(error: E) -> Effect[Never, E | E2, R2]:
-            effect = function(error)
-            if type(effect) is not Effect:
-                require_effect(effect, function)
-            return effect.bind(lambda _: Effect.fail(error))
-
-        return self.lash(run)
+        return self.lash(lambda error: _made(function, error).bind(lambda _: Effect.fail(error)))
 
     def pipe(self, function: Callable[[Self], B]) -> B:
         """Return ``function(self)``, as in ``effect.pipe(catch(NotFound, handler))``."""
@@ -473,23 +391,18 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         self: Effect[A, E, R],
         schedule: Schedule[E],
         *,
-        while_: Callable[[E], bool] | None = None,
-        until: Callable[[E], bool] | None = None,
+        while_: Callable[[E], bool] = lambda _: True,
     ) -> Effect[A, E, R]:
         """Run the effect again after a failure.  Defects are not retried.
 
         Args:
             schedule: decides how often and after which pauses.
-            while_: stop at the first error for which this returns False; None: retry after any error.
-            until: stop at the first error for which this returns True; None: retry after any error.
+            while_: stop at the first error for which this returns False.
         """
         if not hasattr(schedule, "start"):
             raise no_schedule(schedule, where="effect.retry")
 
-        def goes_on(error: E) -> bool:
-            return (while_ is None or while_(error)) and (until is None or not until(error))
-
-        return Effect.in_context(lambda context: combinators.run_retried(self, schedule, goes_on, context))
+        return Effect.in_context(lambda context: combinators.run_retried(self, schedule, while_, context))
 
     def timeout(self, seconds: float, on_timeout: Callable[[], E2]) -> Effect[A_co, E_co | E2, R_co]:
         """Limit how long the effect may run.  When the time is over, cancel it and wait for its finalizers.
@@ -499,8 +412,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             on_timeout: makes the error of the failure.
         """
         require_seconds(seconds)
-        if not callable(on_timeout):
-            raise no_function(on_timeout, where="on_timeout", example="lambda: TooLate()")
+        require_function(on_timeout, "on_timeout", "lambda: TooLate()")
         return Effect.in_context(lambda context: combinators.run_for(self, seconds, on_timeout, context))
 
     def with_span(self, name: str, attributes: Attributes | None = None) -> Effect[A_co, E_co, R_co]:
@@ -519,16 +431,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         A cancellation without a request is a defect too (``SelfCancelledError``).
         """
-
-        async def run(context: Context[R_co]) -> Outcome[Exit[A_co, E_co], Never]:
-            try:
-                return Success(exit_from_outcome(await self.run_in(context)))
-            except BaseException as exception:
-                if defect_of(exception) is None:
-                    raise
-                return Success(exit_from_exception(exception))
-
-        return Effect.in_context(run)
+        return Effect.in_context(lambda context: combinators.run_to_exit(self, context))
 
     def on_exit(
         self: Effect[A, E, R], finalizer: Callable[[Exit[A, E]], Effect[Any, Never, R2]]
@@ -555,8 +458,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  one loop: see the docstring
         """Run with the services of *context*.
 
-        One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack, and a
-        step costs no extra call.
+        One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack.
         """
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
@@ -576,7 +478,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                     try:
                         outcome = await awaited
                     except TypeError:
-                        require_awaitable(awaited, effect._function, A_COROUTINE)
+                        require_awaitable(awaited, effect._function)
                         raise
                 elif kind == _OUTCOME:
                     outcome = effect._function
@@ -630,10 +532,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         return outcome.unwrap() if type(outcome) is Success else value_or_raise(outcome)
 
     async def run(self: Effect[A, E]) -> Outcome[A, E]:
-        """Run the effect and return its outcome, for callers that want a coroutine or a coroutine function.
-
-        Examples are ``create_task(effect.run())`` and ``start_soon(effect.run)``.  Awaiting the effect does the same.
-        """
+        """Await the effect, where a coroutine or a coroutine function is wanted: ``start_soon(effect.run)``."""
         return await self
 
     def run_sync(self: Effect[A, E]) -> Outcome[A, E]:
@@ -656,17 +555,13 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         return FutureResult(self.run_in(_NOTHING))
 
-    async def __aiter__(self: Effect[A, E]) -> AsyncGenerator[A, None]:
-        """Yield the value: ``async for`` in ``FutureResult.do``."""
-        yield (await self.run_in(_NOTHING)).unwrap()
-
 
 async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome[A, E]:
     awaited = function()
     try:
         outcome = await awaited
     except TypeError:
-        require_awaitable(awaited, function, A_COROUTINE)
+        require_awaitable(awaited, function)
         raise
     return outcome if type(outcome) in _OURS else as_outcome(outcome)
 
@@ -684,7 +579,12 @@ def require_effect(effect: object, made_by: Callable[..., object] | None = None)
 
 _NOTHING: Context[Never] = Context.empty()
 
-A_COROUTINE: Final = "an `async def`, or Effect.from_result(outcome) where nothing is waited for"
+
+def _made(function: Callable[[B], Effect[A, E, R]], value: B) -> Effect[A, E, R]:
+    """Return the effect that *function* makes from *value*."""
+    effect = function(value)
+    require_effect(effect, function)
+    return effect
 
 
 def _steps(effects: object, where: str) -> tuple[Effect[Any, Any, Any], ...]:

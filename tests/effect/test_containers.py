@@ -7,34 +7,23 @@ import sys
 from typing import Any
 
 import pytest
-from returns.context import (
-    RequiresContextFutureResult,
-)
 from returns.future import FutureResult, future_safe
 from returns.io import IOFailure, IOSuccess
 from returns.pipeline import flow, pipe
 from returns.pointfree import alt, bind, lash, map_
 from returns.result import safe
 
-from chatmemory.effect import Context, Effect, Failure, Success, Tag, containers
+from chatmemory.effect import Effect, Failure, Success, containers
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
 
-class Price(Tag[int]): ...
-
-
-SHELF = Context.of(Price, 3)
-
-
 INTO: list[tuple[Effect[Any, Any], Success[Any] | Failure[Any]]] = [
     (Effect.from_result(Success(1)), Success(1)),
     (Effect.from_result(Failure("no")), Failure("no")),
-    (containers.from_io_result(lambda: IOSuccess(1)), Success(1)),
-    (containers.from_io_result(lambda: IOFailure("no")), Failure("no")),
-    (containers.from_future_result(lambda: FutureResult.from_value(1)), Success(1)),
-    (containers.from_future_result(lambda: FutureResult.from_failure("no")), Failure("no")),
+    (containers.from_future_safe(lambda: FutureResult.from_value(1))(), Success(1)),
+    (containers.from_future_safe(lambda: FutureResult.from_failure("no"))(), Failure("no")),
 ]
 
 
@@ -49,13 +38,6 @@ async def test_an_effect_becomes_a_container() -> None:
     one, no = Effect.succeed(1), Effect.fail("no")
     assert await one.awaitable() == await one.future_result() == IOSuccess(1)
     assert await no.awaitable() == await no.future_result() == IOFailure("no")
-
-
-async def test_a_container_that_needs_a_context() -> None:
-    futures: RequiresContextFutureResult[int, Any, Context[Price]] = RequiresContextFutureResult(
-        lambda context: FutureResult.from_value(context.get(Price))
-    )
-    assert await containers.from_context_future_result(futures).provide(SHELF) == Success(3)
 
 
 @safe(exceptions=(ValueError,))

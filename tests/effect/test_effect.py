@@ -8,7 +8,6 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from returns.future import FutureResult
 
 from chatmemory.effect import (
     Cause,
@@ -148,16 +147,6 @@ async def test_provide_gives_the_services_and_wins_over_those_around_it() -> Non
     inner = Price.get().provide(Context.of(Price, 3))
     assert await inner == Success(3)
     assert await Price.get().bind(lambda _: inner).provide(Context.of(Price, 4)) == Success(3)
-
-
-# FutureResult.do leaves its generators unfinished, which trio reports.
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_an_effect_is_a_step_of_a_future_result_do(anyio_backend: str) -> None:
-
-    assert await FutureResult.do(a + b async for a in Effect.succeed(1) async for b in Effect.succeed(2)) == (
-        await Effect.succeed(3).awaitable()
-    )
-    assert await FutureResult.do(a async for a in Effect.fail("no")) == await Effect.fail("no").awaitable()
 
 
 DEPTH = 10_000

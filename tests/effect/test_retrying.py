@@ -57,11 +57,8 @@ async def settle(effect: Effect[Any, Any], clock: TestClock | None = None) -> Ou
     [
         (Schedule.recurs(0), {}, 1),
         (Schedule.recurs(3), {}, 4),
-        (Schedule.spaced(0), {"until": lambda count: count == 10}, 10),
-        (Schedule.spaced(0), {"until": lambda _: True}, 1),
         (Schedule.spaced(0), {"while_": lambda count: count <= 10}, 11),
         (Schedule.spaced(0), {"while_": lambda _: False}, 1),
-        (Schedule.recurs(3), {"until": lambda count: count == 3}, 3),
         (Schedule.recurs(3), {"while_": lambda count: count < 3}, 3),
     ],
 )

@@ -166,7 +166,7 @@ def retries(chat: Chat) -> None:
     assert_type(patient, Schedule[object])
     assert_type(chat.messages("c1").retry(patient), Effect[list[str], ReadError])
     assert_type(chat.messages("c1").retry(patient, while_=is_worth_trying), Effect[list[str], ReadError])
-    chat.messages("c1").retry(patient, until=is_long)  # type: ignore[arg-type]  # errors are no text
+    chat.messages("c1").retry(patient, while_=is_long)  # type: ignore[arg-type]  # errors are no text
 
 
 def exceptions_are_named() -> None:

@@ -23,14 +23,12 @@ TEXT = Effect.succeed("one")
 SLOW: Effect[bytes, TooSlow] = Effect.fail(TooSlow())
 
 
-def a_tuple(store: Store) -> None:
+def a_tuple() -> None:
     assert_type(Effect.all((ONE, TEXT)), Effect[tuple[int, str]])
     both = Effect.all((ChatTag.get(), StoreTag.get()), concurrency=None)
     assert_type(both, Effect[tuple[Chat, Store], Never, ChatTag | StoreTag])
     three = Effect.all((PrefixTag.get(), StoreTag.use(lambda store: store.rows("c1")), SLOW))
     assert_type(three, Effect[tuple[str, list[str], bytes], StoreBroken | TooSlow, PrefixTag | StoreTag])
-    every = Effect.all((ONE, ONE, TEXT, store.rows("c1"), SLOW, PrefixTag.get()), concurrency=2)
-    assert_type(every, Effect[tuple[int, int, str, list[str], bytes, str], StoreBroken | TooSlow, PrefixTag])
 
 
 async def values_are_unpacked() -> None:
