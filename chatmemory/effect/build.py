@@ -6,14 +6,14 @@ it at its first place; where a replacement reaches it, it counts as another leaf
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias, assert_never, final
 
 from chatmemory.effect.checks import fitting
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import MissingServiceError, short_name
-from chatmemory.effect.layer import AnyTag, Fake, Feed, Leaf, Merge, Replace, Shape, Suspend, Swap, sides
+from chatmemory.effect.layer import AnyTag, Feed, Leaf, Merge, Replace, Shape, Suspend, sides
 from chatmemory.effect.layer_errors import (
     AmbiguousServiceError,
     LayerCycleError,
@@ -67,43 +67,63 @@ Built: TypeAlias = dict[tuple[Leaf, tuple[object, ...]], Step]
 
 
 @final
+class Fake:
+    """What a layer replaces a service with.
+
+    Attributes:
+        shape: what is opened instead of a leaf.
+        wraps: whether it needs the service that it gives, which it gets from the leaf that it replaces.
+        is_reference: whether the service has a default, which the fake replaces where no leaf gives the service.
+    """
+
+    __slots__ = ("is_reference", "shape", "wraps")
+
+    def __init__(self, shape: Shape, *, wraps: bool, is_reference: bool) -> None:
+        self.shape = shape
+        self.wraps = wraps
+        self.is_reference = is_reference
+
+
+Fakes: TypeAlias = Mapping[str, Fake]
+"""The fakes of one replacement, by the keys of their services."""
+
+
+@final
 class Place:
     """Where a part of a graph is: what feeds it, and which replacements it is in.
 
     Attributes:
         fed: the steps that feed it, by the keys of their services.
+        fakes: the fakes that replace leaves here, those of the outermost replacement first.
         within: the replacements around it, and the leaf that it wraps.
         is_all_changed: a replacement of a reference is around it: any leaf may use that without naming it.
         is_for_fake: it is in a fake.
     """
 
-    __slots__ = ("fed", "is_all_changed", "is_for_fake", "within")
+    __slots__ = ("fakes", "fed", "is_all_changed", "is_for_fake", "within")
 
     def __init__(
         self,
         fed: Mapping[str, Step],
+        fakes: tuple[Fakes, ...] = (),
         within: tuple[object, ...] = (),
         *,
         is_all_changed: bool = False,
         is_for_fake: bool = False,
     ) -> None:
         self.fed = fed
+        self.fakes = fakes
         self.within = within
         self.is_all_changed = is_all_changed
         self.is_for_fake = is_for_fake
 
-    def fed_by(self, gives: Gives, *within: object, is_all_changed: bool = False) -> Place:
-        """Return the place that also sees *gives*, in further replacements *within*."""
-        return Place(
-            {**self.fed, **gives},
-            (*self.within, *within),
-            is_all_changed=self.is_all_changed or is_all_changed,
-            is_for_fake=self.is_for_fake,
-        )
+    def but(self, **changes: Any) -> Place:
+        """Return this place with other attributes."""
+        return Place(**{name: getattr(self, name) for name in Place.__slots__} | changes)
 
-    def for_fake(self) -> Place:
-        """Return this place for a fake."""
-        return Place(self.fed, self.within, is_all_changed=self.is_all_changed, is_for_fake=True)
+    def fed_by(self, gives: Gives) -> Place:
+        """Return the place that also sees *gives*."""
+        return self.but(fed={**self.fed, **gives})
 
 
 Guard: TypeAlias = Callable[[Callable[[Scope], Awaitable[Any]]], Awaitable[Any]]
@@ -208,7 +228,7 @@ class _Planner:
     def _plan(self, shape: Shape, place: Place) -> Gives:
         match shape:
             case Leaf():
-                return {shape.tag.key: self._leaf(shape, place)}
+                return {shape.tag.key: self._leaf_or_fake(shape, place)}
             case Merge():
                 return self._merge(shape, place)
             case Feed():
@@ -217,13 +237,37 @@ class _Planner:
                 return self._suspend(shape, place)
             case Replace():
                 return self._replace(shape, place)
-            case Swap():
-                return {shape.key: self._swap(shape, place)}
             case _:
                 assert_never(shape)
 
+    def _leaf_or_fake(self, leaf: Leaf, place: Place) -> Step:
+        """Return the step that gives the service of *leaf*: its own, or that of the outermost fake."""
+        key = leaf.tag.key
+        self._met.append(key)
+        for depth, fakes in enumerate(place.fakes):
+            if key in fakes:
+                return self._fake(leaf, fakes[key], place, depth)
+        return self._leaf(leaf, place)
+
+    def _fake(self, leaf: Leaf, fake: Fake, place: Place, depth: int) -> Step:
+        """Return the step of *fake*, which belongs to the replacement at *depth* of *place*."""
+        key, outer = leaf.tag.key, place.fakes[:depth]
+        at = place.but(fakes=outer, is_for_fake=True)
+        if not fake.wraps:
+            self._lost.update(Step(leaf, place).taken())
+        else:
+            others = {name: one for name, one in place.fakes[depth].items() if name != key}
+            beneath = place.but(fakes=(*outer, others, *place.fakes[depth + 1 :]))
+            if not any(key in fakes for fakes in beneath.fakes) and _is_wrapper(leaf, place):
+                return self._leaf(leaf, place)  # it goes around the source, not around other wrappers
+            old = self._leaf_or_fake(leaf, beneath)
+            old.is_changed = True
+            at = at.fed_by({key: old}).but(within=(*place.within, leaf))
+        step = self.part(fake.shape, at)[key]
+        step.is_changed = True
+        return step
+
     def _leaf(self, leaf: Leaf, place: Place) -> Step:
-        self._met.append(leaf.tag.key)
         if leaf.needs != ():
             self._sightings.append((leaf, place))
         step = Step(leaf, place)
@@ -284,37 +328,24 @@ class _Planner:
         self._opened.pop()
         return part
 
-    # --- replacing ---
-
     def _replace(self, replace: Replace, place: Place) -> Gives:
-        fakes, inner = _resolved(replace)
+        fakes = _fakes(replace)
         # A service with a default exists even where no leaf gives it: its fake feeds everything inside.
         references = {
             key: self.part(fake.shape, place)[key] for key, fake in fakes.items() if fake.is_reference
         }
         begun = len(self._met)
-        inside = place.fed_by(references, replace, is_all_changed=bool(references))
-        gives = self.part(inner, inside)
+        inside = place.fed_by(references).but(
+            fakes=(*place.fakes, fakes),
+            within=(*place.within, replace),
+            is_all_changed=place.is_all_changed or bool(references),
+        )
+        gives = self.part(replace.inner, inside)
         met = set(self._met[begun:])
         unmet = [key for key in fakes if key not in met and key not in references]
         if unmet:
             raise UnknownReplacementError(unmet, available=met)
         return {**references, **gives}
-
-    def _swap(self, swap: Swap, place: Place) -> Step:
-        leaf, fake = swap.leaf, swap.fake
-        self._met.append(swap.key)
-        if not fake.wraps:
-            self._lost.update(Step(leaf, place).taken())
-            step = self.part(fake.shape, place.for_fake())[swap.key]
-        elif swap.old is leaf and _is_wrapper(leaf, place):
-            return self._leaf(leaf, place)  # it goes around the source, not around other wrappers
-        else:
-            old = self.part(swap.old, place)[swap.key]
-            old.is_changed = True
-            step = self.part(fake.shape, place.fed_by({swap.key: old}, leaf).for_fake())[swap.key]
-        step.is_changed = True
-        return step
 
 
 def _given_twice(first: Gives, second: Gives) -> Iterator[tuple[str, Step]]:
@@ -341,22 +372,14 @@ def _consumer(leaf: Leaf, missing: str) -> str:
     return f"layer {leaf.name}{cure}"
 
 
-def _resolved(replace: Replace) -> tuple[Mapping[str, Fake], Shape]:
-    """Return the fakes of *replace* by the keys of their services, and its layer with them in place."""
-    if replace.resolved is None:
-        fakes = _fakes(replace.fakes)
-        replace.resolved = fakes, _replaced(replace.inner, fakes, {})
-    return replace.resolved
-
-
-def _fakes(shapes: Sequence[Shape]) -> Mapping[str, Fake]:
-    """Return the fakes by the keys of their services.
+def _fakes(replace: Replace) -> Fakes:
+    """Return the fakes of *replace* by the keys of their services.
 
     Raises:
         AmbiguousServiceError: two of them give the same service.
     """
     found: dict[str, Fake] = {}
-    for whole in shapes:
+    for whole in replace.fakes:
         own: dict[str, Fake] = {}
         for shape in sides(whole):  # each is opened where its service is given
             needs: dict[str, AnyTag] = {}
@@ -368,46 +391,3 @@ def _fakes(shapes: Sequence[Shape]) -> Mapping[str, Fake]:
             )
         found |= own
     return found
-
-
-def _replaced(shape: Shape, fakes: Mapping[str, Fake], done: dict[Shape, Shape]) -> Shape:
-    """Return *shape* with *fakes* in the place of the leaves that give the same services.
-
-    Args:
-        shape: a layer.
-        fakes: the replacements, by the keys of their services.
-        done: the parts that are replaced already: a graph may use one part on many paths.
-    """
-    if shape not in done:
-        done[shape] = _anew(shape, fakes, done)
-    return done[shape]
-
-
-def _anew(shape: Shape, fakes: Mapping[str, Fake], done: dict[Shape, Shape]) -> Shape:
-    def inside(part: Shape) -> Shape:
-        return _replaced(part, fakes, done)
-
-    match shape:
-        case Leaf():
-            fake = fakes.get(shape.tag.key)
-            return shape if fake is None else Swap(shape, shape.tag.key, fake, shape)
-        case Merge():
-            return Merge(inside(shape.left), inside(shape.right))
-        case Feed():
-            return Feed(inside(shape.dependency), inside(shape.consumer), keeps=shape.keeps)
-        case Suspend():
-            return Suspend(shape.name, lambda: inside(shape.inner))
-        case Replace():
-            of_it, inner = _resolved(shape)
-            again = Replace(shape.inner, shape.fakes)
-            again.resolved = {key: fake.of(inside(fake.shape)) for key, fake in of_it.items()}, inside(inner)
-            return again
-        case Swap():
-            fake = fakes.get(shape.key)
-            others = {key: one for key, one in fakes.items() if key != shape.key}
-            old = _replaced(shape.old, others, {}) if others else shape.old
-            new = shape.fake.of(_replaced(shape.fake.shape, others, {})) if others else shape.fake
-            swap = Swap(old, shape.key, new, shape.leaf)
-            return swap if fake is None else Swap(swap, shape.key, fake, shape.leaf)
-        case _:
-            assert_never(shape)

@@ -30,7 +30,6 @@ from chatmemory.effect.scope import Scope
 
 __all__ = [
     "AnyTag",
-    "Fake",
     "Feed",
     "Layer",
     "Leaf",
@@ -38,7 +37,6 @@ __all__ = [
     "Replace",
     "Shape",
     "Suspend",
-    "Swap",
     "UnimplementedError",
     "shape_of",
     "sides",
@@ -151,57 +149,17 @@ class Suspend:
 
 
 @final
-class Fake:
-    """A layer that replaces a service.
-
-    Attributes:
-        shape: what is opened instead of a leaf.
-        wraps: whether it needs the service that it gives, which it gets from the leaf that it replaces.
-        is_reference: whether the service has a default, which the fake replaces where no leaf gives the service.
-    """
-
-    __slots__ = ("is_reference", "shape", "wraps")
-
-    def __init__(self, shape: Shape, *, wraps: bool, is_reference: bool) -> None:
-        self.shape = shape
-        self.wraps = wraps
-        self.is_reference = is_reference
-
-    def of(self, shape: Shape) -> Fake:
-        """Return the same fake of another shape."""
-        return Fake(shape, wraps=self.wraps, is_reference=self.is_reference)
-
-
-@final
 class Replace:
-    """The layer *inner*, in which *fakes* replace the leaves that give the same services.
+    """The layer *inner*, in which *fakes* replace the leaves that give the same services."""
 
-    Attributes:
-        resolved: the fakes by the keys of their services, and *inner* with swaps; None until a plan reaches it.
-    """
-
-    __slots__ = ("fakes", "inner", "resolved")
+    __slots__ = ("fakes", "inner")
 
     def __init__(self, inner: Shape, fakes: Sequence[Shape]) -> None:
         self.inner = inner
         self.fakes = fakes
-        self.resolved: tuple[Mapping[str, Fake], Shape] | None = None
 
 
-@final
-class Swap:
-    """A *fake* in the place of *old*, which gives the service *key*: a *leaf*, or a swap of that leaf."""
-
-    __slots__ = ("fake", "key", "leaf", "old")
-
-    def __init__(self, old: Shape, key: str, fake: Fake, leaf: Leaf) -> None:
-        self.old = old
-        self.key = key
-        self.fake = fake
-        self.leaf = leaf
-
-
-Shape: TypeAlias = Leaf | Merge | Feed | Suspend | Replace | Swap
+Shape: TypeAlias = Leaf | Merge | Feed | Suspend | Replace
 
 
 def sides(shape: Shape) -> Iterator[Shape]:
