@@ -32,13 +32,11 @@ class Job:
         asked: the request that is written.
         context: the context of the caller, which holds the principal.
         answer: the future that the caller awaits; it is cancelled when the caller is.
-        timer: ends the wait when no committer has taken the write in time.
         since: when the wait began, by the clock of the event loop.
     """
 
     asked: Any
     answer: "asyncio.Future[Any]"
-    timer: asyncio.TimerHandle
     since: float
     context: Context = field(factory=copy_context)
 

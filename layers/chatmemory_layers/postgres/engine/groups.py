@@ -79,6 +79,7 @@ class Groups:
         self._waiting: dict[Place, list[Job]] = {}
         self._turns: list[Place] = []  # owners in _waiting whose turn it is
         self._committing = 0
+        self._timer: asyncio.TimerHandle | None = None  # for the oldest of those that wait
         self._is_closed = False
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -88,9 +89,9 @@ class Groups:
         Cancelling the future before a committer takes the write withdraws it; a write that was taken happens completely.
         """
         answer: asyncio.Future[Any] = self._loop.create_future()
-        job = Job(
-            asked, answer, self._loop.call_later(self._seconds, self._expire, answer), self._loop.time()
-        )
+        job = Job(asked, answer, self._loop.time())
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._seconds, self._expire_late)
         if (waiting := self._waiting.get(owner)) is not None:
             waiting.append(job)
         else:
@@ -101,9 +102,22 @@ class Groups:
     def close(self) -> None:
         """Fail the writes that no committer has taken, with the problem ``closed``."""
         self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         for jobs in self._waiting.values():
             for job in jobs:
                 _settle(job, Failure(RepositoryError(self._work.operation, "closed")))
+
+    def _expire_late(self) -> None:
+        """End the wait of the writes that no committer has taken in time."""
+        self._timer = None
+        now = self._loop.time()
+        waiting = [job for jobs in self._waiting.values() for job in jobs if not job.answer.done()]
+        for job in waiting:
+            if job.since + self._seconds <= now:
+                self._expire(job.answer)
+        if (since := min((job.since for job in waiting if not job.answer.done()), default=None)) is not None:
+            self._timer = self._loop.call_at(since + self._seconds, self._expire_late)
 
     def _expire(self, answer: "asyncio.Future[Any]") -> None:
         if not answer.done():
@@ -146,8 +160,6 @@ class Groups:
             if jobs and not self._is_closed:
                 group[owner] = jobs
                 count += len(jobs)
-                for job in jobs:
-                    job.timer.cancel()
             else:
                 self._lines.leave(owner)
         return group
@@ -288,6 +300,5 @@ async def _in_no_group(_: Callable[[Connection], Awaitable[None]]) -> None:
 
 
 def _settle(job: Job, outcome: Outcome[Any, Any]) -> None:
-    job.timer.cancel()
     if not job.answer.done():
         job.answer.set_result(outcome)

@@ -9,26 +9,25 @@ and has none of the ids.  So it stores what ``append`` would have stored under t
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, final
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import (
     AppendDecision,
     ConversationState,
-    Words,
     decide_append,
     words_of,
 )
-from chatmemory.conversation.message_repository import Append, Appended
+from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.effect import Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
+from chatmemory.events.event import current_reason
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.statements import planned_once
-from chatmemory_layers.postgres.events.noted_events import acting
 from chatmemory_layers.postgres.messages import message_writes
 from chatmemory_layers.postgres.messages.conversation_row import state_of
 from chatmemory_layers.sql.columns import to_us
@@ -40,8 +39,8 @@ SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, 
 FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
 
-# The parameters are conversations ($1 to $15), events ($16 to $24) and messages ($25 to $34): arrays of text, for the reason
-# that STORE_MESSAGES gives.  The statement takes the locks that are free and waits for none, so that no two groups wait for
+# The parameters are conversations ($1 to $15) and messages ($16 to $28): arrays of text, for the reason that STORE_MESSAGES
+# gives.  The last message of an append says who has written it, and becomes the event of the append.  The statement takes the locks that are free and waits for none, so that no two groups wait for
 # each other.  The expected state of a conversation is passed in columns that an append does not write.  The upsert compares it
 # with the row as it is now, whatever was committed since the statement began, and finds the row by its key, which a join might
 # not do.  The time is compared, too: a server that lost its last commits may give the same version to another change.  Ids are
@@ -55,9 +54,11 @@ WITH wanted AS MATERIALIZED (
     ) AS wanted (conversation_id, lock, expected, version, next_seq, message_count, view_count, view_tokens, open_count,
         created_at_us, updated_at_us, owner_user, owner_app, due_at_us, expected_at_us)
 ), message AS MATERIALIZED (
-    SELECT * FROM unnest($25::text[], $26::text[]::bigint[], $27::text[]::bigint[], $28::text[]::bigint[], $29::text[],
-        $30::text[], $31::text[], $32::text[]::bigint[], $33::text[], $34::text[]::bigint[]
-    ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens)
+    SELECT * FROM unnest($16::text[], $17::text[]::bigint[], $18::text[]::bigint[], $19::text[]::bigint[], $20::text[],
+        $21::text[], $22::text[], $23::text[]::bigint[], $24::text[], $25::text[]::bigint[], $26::text[], $27::text[],
+        $28::text[]
+    ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens, who,
+        who_user, reason)
 ), locked AS MATERIALIZED (
     SELECT * FROM wanted WHERE {KNOWS_ALL_STEPS} AND pg_try_advisory_xact_lock(lock)
 ), known AS MATERIALIZED (
@@ -97,11 +98,9 @@ WITH wanted AS MATERIALIZED (
 ), event AS (
     INSERT INTO conversation_event (conversation_id, number, who, who_user, action, owner_user, owner_app, reach,
         said_at_us, reason)
-    SELECT conversation_id, number, who, who_user, 'added', owner_user, owner_app, reach, said_at_us, reason
-    FROM unnest($16::text[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[], $21::text[],
-        $22::text[]::bigint[], $23::text[]::bigint[], $24::text[]
-    ) AS event (conversation_id, number, who, who_user, owner_user, owner_app, reach, said_at_us, reason)
-    JOIN stored USING (conversation_id)
+    SELECT conversation_id, message.version, who, who_user, 'added', owner_user, owner_app, seq, sent_at_us, reason
+    FROM message JOIN stored USING (conversation_id) JOIN wanted USING (conversation_id)
+    WHERE who IS NOT NULL
 ), work AS (
     INSERT INTO history_work (conversation_id, due_at_us, attempts)
     SELECT conversation_id, due_at_us, 0 FROM wanted JOIN stored USING (conversation_id) WHERE due_at_us IS NOT NULL
@@ -121,10 +120,6 @@ FROM locked LEFT JOIN stored USING (conversation_id)
 Columns: TypeAlias = list[tuple[str | None, ...]]
 """Rows of texts, which become the elements of the arrays."""
 
-_STATE_COLUMNS: Final = 15
-_EVENT_COLUMNS: Final = 9
-_MESSAGE_COLUMNS: Final = 10
-
 
 @final
 @frozen
@@ -141,8 +136,7 @@ class _Decided:
     after: ConversationState
     answers: Sequence[Appended | None]
     due_at_us: int | None
-    events: Columns = field(factory=list)
-    messages: Columns = field(factory=list)
+    messages: Columns
 
     def state_texts(self) -> tuple[str | None, ...]:
         """Return the state as the texts that are sent to the server."""
@@ -195,11 +189,9 @@ class AppendGroups:
                 decided[key] = made
         if not decided:
             return answers
-        columns = [
-            *_arrays([made.state_texts() for made in decided.values()], _STATE_COLUMNS),
-            *_arrays([row for made in decided.values() for row in made.events], _EVENT_COLUMNS),
-            *_arrays([row for made in decided.values() for row in made.messages], _MESSAGE_COLUMNS),
-        ]
+        states = [made.state_texts() for made in decided.values()]
+        messages = [row for made in decided.values() for row in made.messages]
+        columns = map(list, (*zip(*states, strict=True), *zip(*messages, strict=True)))
         rows = {row["conversation_id"]: row for row in await connection.fetch(STORE_APPENDS, *columns)}
         for key, made in decided.items():
             row = rows.get(key)
@@ -227,76 +219,60 @@ APPENDS: Final = AppendGroups()
 
 def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
     """Decide one append after the other; a refusal may be due to facts that are out of date, and is decided again alone."""
-    state, said, due_at_us = before, dict[str, Words](), None
+    state, said, due_at_us = before, dict[str, MessageDraft](), None
     answers: list[Appended | None] = []
-    events: Columns = []
     messages: Columns = []
     for job in jobs:
-        batch: Append = job.asked
-        decision = job.context.run(_decide_one, state, said, batch)
-        if decision is None:
+        made, rows = job.context.run(_decide_one, state, said, job.asked)
+        if made is None:
             answers.append(None)
             continue
-        made, event = decision
         answers.append(made.answer)
-        if made.new:
-            messages += _message_texts(state, made)
-            events.append(event)
-            said.update((draft.id, words_of(draft)) for draft in made.new)
-            if made.state.has_work and due_at_us is None:
-                due_at_us = to_us(made.state.conversation.updated_at)
-            state = evolve(made.state, has_work=False)
-    return _Decided(before, state, answers, due_at_us, events, messages)
+        messages += rows
+        said.update((draft.id, draft) for draft in made.new)
+        state = made.state
+        if state.has_work:
+            due_at_us = due_at_us or to_us(state.conversation.updated_at)
+            state = evolve(state, has_work=False)
+    return _Decided(before, state, answers, due_at_us, messages)
 
 
 def _decide_one(
-    state: ConversationState, said: Mapping[str, Words], batch: Append
-) -> tuple[AppendDecision, tuple[str | None, ...]] | None:
-    """Decide an append in the context of its caller; None: it is refused."""
-    known = {draft.id: said[draft.id] for draft in batch.drafts if draft.id in said}
-    decision = decide_append(state, known, batch, principal())
+    before: ConversationState, said: Mapping[str, MessageDraft], batch: Append
+) -> tuple[AppendDecision | None, Columns]:
+    """Decide an append in the context of its caller, and return the rows of its new messages; None: it is refused.
+
+    Args:
+        before: the conversation.
+        said: what earlier appends of the group have added to it.
+        batch: the append.
+    """
+    who = principal()
+    known = {draft.id: words_of(said[draft.id]) for draft in batch.drafts if draft.id in said}
+    decision = decide_append(before, known, batch, who)
     if not isinstance(decision, AppendDecision):
-        return None
-    if not decision.new:
-        return decision, ()
-    change = decision.state.made_by_append(decision.new)
-    who, who_user = acting(change)
-    owner = decision.state.owner
-    return decision, (
-        change.target,
-        str(change.version),
-        who,
-        who_user,
-        owner.user,
-        owner.app,
-        str(change.reach),
-        None if change.said_at is None else str(to_us(change.said_at)),
-        change.why,
-    )
-
-
-def _message_texts(before: ConversationState, decision: AppendDecision) -> Columns:
+        return None, []
     after = decision.state.conversation
-    key, version, stored_at = after.conversation_id, str(after.version), str(to_us(after.updated_at))
-    return [
+    same = (after.conversation_id, str(after.version), str(to_us(after.updated_at)))
+    last = len(decision.new) - 1
+    by: tuple[str | None, ...] = (who.name, who.namespace.user, current_reason())
+    return decision, [
         (
-            key,
-            version,
-            stored_at,
-            str(seq),
+            *same,
+            str(before.next_seq + place),
             draft.id,
             draft.role,
             draft.content,
             str(to_us(draft.timestamp)),
             to_json(draft.metadata),
             str(draft.tokens),
+            *(by if place == last else _NOBODY),
         )
-        for seq, draft in enumerate(decision.new, before.next_seq)
+        for place, draft in enumerate(decision.new)
     ]
 
 
-def _arrays(rows: Columns, width: int) -> list[list[str | None]]:
-    return [*map(list, zip(*rows, strict=True))] if rows else [[] for _ in range(width)]
+_NOBODY: Final = (None, None, None)
 
 
 def _told(answer: Appended, *, has_work: bool) -> Appended:
