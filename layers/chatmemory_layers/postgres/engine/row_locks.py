@@ -65,9 +65,9 @@ class Place(str):
         return place
 
 
-def lock_of(owner: str) -> str:
-    """Return the number of the advisory lock of *owner* as digits, so that no text has to be quoted in a statement."""
-    return str(int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True))
+def lock_of(owner: str) -> int:
+    """Return the number of the advisory lock of *owner*."""
+    return int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
 
 
 async def is_spread(connection: Connection) -> bool:

@@ -185,7 +185,7 @@ class StoreGroups:
             (
                 str(user_key(made.user)),
                 made.user,
-                lock_of(owner),
+                str(lock_of(owner)),
                 str(term_salt(user_key(made.user))),
                 None if made.changed_us is None else str(made.changed_us),
                 str(made.changed_us is not None).lower(),

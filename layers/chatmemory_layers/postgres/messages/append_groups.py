@@ -39,8 +39,7 @@ SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, 
 FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
 
-# The parameters are conversations ($1 to $15) and messages ($16 to $28): arrays of text, for the reason that STORE_MESSAGES
-# gives.  The last message of an append says who has written it, and becomes the event of the append.  The statement takes the locks that are free and waits for none, so that no two groups wait for
+# The parameters are conversations ($1 to $15) and messages ($16 to $28), as arrays.  The last message of an append says who has written it, and becomes the event of the append.  The statement takes the locks that are free and waits for none, so that no two groups wait for
 # each other.  The expected state of a conversation is passed in columns that an append does not write.  The upsert compares it
 # with the row as it is now, whatever was committed since the statement began, and finds the row by its key, which a join might
 # not do.  The time is compared, too: a server that lost its last commits may give the same version to another change.  Ids are
@@ -48,14 +47,14 @@ FROM conversation WHERE conversation_id = ANY ($1::text[])
 # read all of a conversation.
 STORE_APPENDS: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
-        $6::text[]::bigint[], $7::text[]::bigint[], $8::text[]::bigint[], $9::text[]::bigint[], $10::text[]::bigint[],
-        $11::text[]::bigint[], $12::text[], $13::text[], $14::text[]::bigint[], $15::text[]::bigint[]
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+        $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
+        $11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::bigint[]
     ) AS wanted (conversation_id, lock, expected, version, next_seq, message_count, view_count, view_tokens, open_count,
         created_at_us, updated_at_us, owner_user, owner_app, due_at_us, expected_at_us)
 ), message AS MATERIALIZED (
-    SELECT * FROM unnest($16::text[], $17::text[]::bigint[], $18::text[]::bigint[], $19::text[]::bigint[], $20::text[],
-        $21::text[], $22::text[], $23::text[]::bigint[], $24::text[], $25::text[]::bigint[], $26::text[], $27::text[],
+    SELECT * FROM unnest($16::text[], $17::bigint[], $18::bigint[], $19::bigint[], $20::text[],
+        $21::text[], $22::text[], $23::bigint[], $24::text[], $25::bigint[], $26::text[], $27::text[],
         $28::text[]
     ) AS message (conversation_id, version, stored_at_us, seq, id, role, content, sent_at_us, metadata, tokens, who,
         who_user, reason)
@@ -117,8 +116,8 @@ SELECT conversation_id, stored.conversation_id IS NOT NULL AS is_stored,
 FROM locked LEFT JOIN stored USING (conversation_id)
 """)  # noqa: S608  made of a constant
 
-Columns: TypeAlias = list[tuple[str | None, ...]]
-"""Rows of texts, which become the elements of the arrays."""
+Rows: TypeAlias = list[tuple[str | int | None, ...]]
+"""Rows, whose columns become the arrays."""
 
 
 @final
@@ -136,27 +135,27 @@ class _Decided:
     after: ConversationState
     answers: Sequence[Appended | None]
     due_at_us: int | None
-    messages: Columns
+    messages: Rows
 
-    def state_texts(self) -> tuple[str | None, ...]:
-        """Return the state as the texts that are sent to the server."""
+    def row(self) -> tuple[str | int | None, ...]:
+        """Return the state as it is sent to the server."""
         conversation, owner = self.after.conversation, self.after.owner
         return (
             conversation.conversation_id,
             lock_of(conversation.conversation_id),
-            str(self.before.conversation.version),
-            str(conversation.version),
-            str(self.after.next_seq),
-            str(conversation.message_count),
-            str(conversation.view_count),
-            str(conversation.view_tokens),
-            str(conversation.open_count),
-            str(to_us(conversation.created_at)),
-            str(to_us(conversation.updated_at)),
+            self.before.conversation.version,
+            conversation.version,
+            self.after.next_seq,
+            conversation.message_count,
+            conversation.view_count,
+            conversation.view_tokens,
+            conversation.open_count,
+            to_us(conversation.created_at),
+            to_us(conversation.updated_at),
             owner.user,
             owner.app,
-            None if self.due_at_us is None else str(self.due_at_us),
-            str(to_us(self.before.conversation.updated_at)),
+            self.due_at_us,
+            to_us(self.before.conversation.updated_at),
         )
 
 
@@ -189,7 +188,7 @@ class AppendGroups:
                 decided[key] = made
         if not decided:
             return answers
-        states = [made.state_texts() for made in decided.values()]
+        states = [made.row() for made in decided.values()]
         messages = [row for made in decided.values() for row in made.messages]
         columns = map(list, (*zip(*states, strict=True), *zip(*messages, strict=True)))
         rows = {row["conversation_id"]: row for row in await connection.fetch(STORE_APPENDS, *columns)}
@@ -221,7 +220,7 @@ def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
     """Decide one append after the other; a refusal may be due to facts that are out of date, and is decided again alone."""
     state, said, due_at_us = before, dict[str, MessageDraft](), None
     answers: list[Appended | None] = []
-    messages: Columns = []
+    messages: Rows = []
     for job in jobs:
         made, rows = job.context.run(_decide_one, state, said, job.asked)
         if made is None:
@@ -239,7 +238,7 @@ def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
 
 def _decide_one(
     before: ConversationState, said: Mapping[str, MessageDraft], batch: Append
-) -> tuple[AppendDecision | None, Columns]:
+) -> tuple[AppendDecision | None, Rows]:
     """Decide an append in the context of its caller, and return the rows of its new messages; None: it is refused.
 
     Args:
@@ -253,19 +252,19 @@ def _decide_one(
     if not isinstance(decision, AppendDecision):
         return None, []
     after = decision.state.conversation
-    same = (after.conversation_id, str(after.version), str(to_us(after.updated_at)))
+    same = (after.conversation_id, after.version, to_us(after.updated_at))
     last = len(decision.new) - 1
     by: tuple[str | None, ...] = (who.name, who.namespace.user, current_reason())
     return decision, [
         (
             *same,
-            str(before.next_seq + place),
+            before.next_seq + place,
             draft.id,
             draft.role,
             draft.content,
-            str(to_us(draft.timestamp)),
+            to_us(draft.timestamp),
             to_json(draft.metadata),
-            str(draft.tokens),
+            draft.tokens,
             *(by if place == last else _NOBODY),
         )
         for place, draft in enumerate(decision.new)

@@ -29,7 +29,6 @@ WHERE conversation_id = $1
 
 # Every change takes one round trip: the messages ($16 to $23, arrays of one length), the new state, and the event.
 # The state is written first, because row-level security reads the owner of the messages there.
-# Numbers are sent as text: for any array type but text[], asyncpg asks the server three times on each connection.
 STORE_MESSAGES: Final = """
 WITH state AS (
     INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_version, message_count, view_count,
@@ -58,8 +57,8 @@ WITH state AS (
 INSERT INTO chat_message (conversation_id, version, stored_at_us, seq, place, id, role, content, sent_at_us, metadata,
     tokens)
 SELECT state.conversation_id, $2, $11, message.*
-FROM state CROSS JOIN unnest($16::text[]::bigint[], $17::text[]::bigint[], $18::text[], $19::text[], $20::text[],
-    $21::text[]::bigint[], $22::text[], $23::text[]::bigint[]) AS message
+FROM state CROSS JOIN unnest($16::bigint[], $17::bigint[], $18::text[], $19::text[], $20::text[],
+    $21::bigint[], $22::text[], $23::bigint[]) AS message
 """
 # Work that waits after a failure keeps its time: an add must not call a failing model again too early.
 INSERT_WORK: Final = """
@@ -104,10 +103,6 @@ class MessageRow:
             metadata=to_json(draft.metadata),
             tokens=draft.tokens,
         )
-
-    def texts(self) -> tuple[str | None, ...]:
-        """Return the values as the texts that are sent to the server."""
-        return tuple(None if value is None else str(value) for value in astuple(self))
 
 
 def conversation_of(conversation_id: str, row: Row) -> Conversation:
@@ -172,7 +167,7 @@ async def store_messages(
     """
     conversation = after.conversation
     who, who_user = acting(change)
-    columns = [list(column) for column in zip(*(message.texts() for message in messages), strict=True)]
+    columns = [list(column) for column in zip(*map(astuple, messages), strict=True)]
     await connection.execute(
         STORE_MESSAGES,
         conversation.conversation_id,

@@ -75,10 +75,10 @@ SELECT found.* FROM unnest($2::text[]) AS wanted CROSS JOIN LATERAL (
 ) AS found
 """
 COVER_MESSAGES: Final = """
-UPDATE chat_message SET covered_by = $3, covered_at_version = $4 WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
+UPDATE chat_message SET covered_by = $3, covered_at_version = $4 WHERE conversation_id = $1 AND seq = ANY ($2::bigint[])
 """
 DELETE_MESSAGES: Final = """
-DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::text[]::bigint[])
+DELETE FROM chat_message WHERE conversation_id = $1 AND seq = ANY ($2::bigint[])
 """
 INSERT_SUMMARIZATION: Final = """
 INSERT INTO summarization_metadata (conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id,
@@ -155,7 +155,7 @@ async def summarize(
     decision = decide_summary(state, in_view(covered), summary, is_id_taken=is_id_taken)
     if not isinstance(decision, SummaryDecision):
         return Failure(decision)
-    numbers, version = [str(message["seq"]) for message in covered], decision.state.conversation.version
+    numbers, version = [message["seq"] for message in covered], decision.state.conversation.version
     await _cover(connection, summary, numbers, version)
     row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
     change = decision.state.made_by_summary(summary)
