@@ -155,7 +155,9 @@ async def one_connection(dsn: str) -> AsyncGenerator[tuple[Database, StatementsO
     async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
         statements: list[str] = []
         async with database._lend(database._primary) as connection:
-            await connection.fetch("SELECT $1::bigint[]", [1])  # asyncpg learns the type once on each connection
+            await connection.fetch(
+                "SELECT $1::bigint[]", [1]
+            )  # asyncpg learns the type once on each connection
             connection.add_query_logger(lambda logged: statements.append(logged.query.split()[0]))
 
         async def taken_by(work: Effect[object, object]) -> list[str]:

@@ -27,8 +27,8 @@ _MEMORY_COLUMNS: Final = """
 who, who_user, action, memory_id, owner_user, owner_app, version, said_at_us, successor, reason, session_id, evidence
 """
 _MEMORY_TYPES: Final = (
-    *("text[]::uuid[]", "text[]", "text[]", "text[]", "text[]", "text[]", "text[]"),
-    *("text[]::bigint[]", "text[]::bigint[]", "text[]", "text[]", "text[]", "text[]"),
+    *("uuid[]", "text[]", "text[]", "text[]", "text[]", "text[]", "text[]"),
+    *("bigint[]", "bigint[]", "text[]", "text[]", "text[]", "text[]"),
 )
 
 
@@ -50,7 +50,7 @@ INSERT_ITEM_EVENTS: Final = _NUMBERED.format(
     table="item_event",
     key="root_key",
     columns="who, who_user, action, name, reason",
-    arrays="$1::text[]::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]",
+    arrays="$1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]",
     fitting="",
 )
 
@@ -61,18 +61,18 @@ def acting(change: Change) -> tuple[str, str]:
     return ("", "") if change.is_by_itself else (who.name, who.namespace.user)
 
 
-def columns_of(changes: Sequence[Change]) -> list[list[str | None]]:
+def columns_of(changes: Sequence[Change]) -> list[list[object]]:
     """Return the parameters of ``insert_memory_events`` for the events of *changes*, at least one."""
     rows = [
         (
-            str(user_key(change.owner.user)),
+            user_key(change.owner.user),
             *acting(change),
             change.action,
             change.target,
             change.owner.user,
             change.owner.app,
-            None if change.version is None else str(change.version),
-            None if change.said_at is None else str(to_us(change.said_at)),
+            change.version,
+            None if change.said_at is None else to_us(change.said_at),
             change.by,
             change.why,
             change.session_id,
@@ -93,7 +93,7 @@ async def note_items(connection: Connection, changes: Sequence[Change]) -> None:
     """Write an event for each of *changes* of items, in the transaction of *connection*."""
     rows = [
         (
-            str(root_key(labels_in_log(change.target))),
+            root_key(labels_in_log(change.target)),
             *acting(change),
             change.action,
             change.target,

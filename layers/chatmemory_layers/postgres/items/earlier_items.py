@@ -9,7 +9,7 @@ from chatmemory.items.item_repository import ItemName, StoredItem
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.sql.columns import from_us, to_us
 
-_NAMED: Final = """root_key = ANY ($1::text[]::uuid[])
+_NAMED: Final = """root_key = ANY ($1::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
 # A value that is replaced in the instant in which it was put, or that has a lifetime, is not kept.

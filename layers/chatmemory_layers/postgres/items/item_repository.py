@@ -58,8 +58,8 @@ from chatmemory_layers.sql.item_columns import (
 PUT_ITEMS: Final = """
 WITH put AS (
     SELECT root_key, decode(name_hash, 'hex') AS name_hash, item_key, namespace, key, value, terms, lifetime_us, keeps
-    FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $9::bigint[], $10::text[]::boolean[]
+    FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $9::bigint[], $10::boolean[]
     ) AS put (root_key, name_hash, item_key, namespace, key, value, terms, lifetime_us, keeps)
 ), forgotten AS (
     DELETE FROM item_version USING put
@@ -86,7 +86,7 @@ ON CONFLICT (root_key, name_hash) DO UPDATE SET
         ELSE old.version + 1
     END
 """
-_NAMED = """root_key = ANY ($1::text[]::uuid[])
+_NAMED = """root_key = ANY ($1::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
 REMOVE_ITEMS: Final = f"""
@@ -100,7 +100,7 @@ DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
 INSERT_PASSAGES: Final = """
 INSERT INTO item_passage (root_key, name_hash, number, model, vector)
 SELECT root_key, decode(name_hash, 'hex'), number, model, decode(vector, 'hex')
-FROM unnest($1::text[]::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[])
     AS passage (root_key, name_hash, number, model, vector)
 """
 REFRESH_ITEM: Final = """
@@ -164,7 +164,7 @@ async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: date
             [put.terms for put in stored],
             to_us(now),
             [lifetime_us(put.lifetime) for put in stored],
-            [str(put.keeps).lower() for put in stored],
+            [put.keeps for put in stored],
         )
         await connection.execute(DELETE_PASSAGES, *_keys([put.name for put in stored]))
     passages = [

@@ -51,19 +51,19 @@ WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned
 """
 
 DELETE_EMBEDDINGS: Final = f"""
-DELETE FROM memory_embedding WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) RETURNING memory_key
+DELETE FROM memory_embedding WHERE {OWNED} AND memory_key = ANY ($2::uuid[]) RETURNING memory_key
 """
 DELETE_USES: Final = f"""
-DELETE FROM memory_use WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
+DELETE FROM memory_use WHERE {OWNED} AND memory_key = ANY ($2::uuid[])
 """
 DELETE_VERSIONS: Final = f"""
-DELETE FROM memory_version WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
+DELETE FROM memory_version WHERE {OWNED} AND memory_key = ANY ($2::uuid[])
 """
 DELETE_ANSWERS: Final = f"""
 DELETE FROM first_answer WHERE {OWNED} AND memory_ids && $2::text[]
 """
 DELETE_MEMORIES: Final = f"""
-DELETE FROM atomic_memory WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[])
+DELETE FROM atomic_memory WHERE {OWNED} AND memory_key = ANY ($2::uuid[])
 """
 UPDATE_ORPHANS: Final = f"""
 UPDATE atomic_memory SET superseded_by = NULL WHERE {OWNED} AND superseded_by = ANY ($2::text[])
@@ -152,7 +152,7 @@ async def _remove(connection: Connection, namespace: Namespace, gone: Sequence[R
     """Remove the memories *gone* with their vectors, uses and versions; return the number of vectors."""
     if not gone:
         return 0
-    user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in gone]
+    user, keys = user_key(namespace.user), [row["memory_key"] for row in gone]
     vectors = await connection.fetch(DELETE_EMBEDDINGS, user, keys)
     await connection.execute(DELETE_USES, user, keys)
     await connection.execute(DELETE_VERSIONS, user, keys)

@@ -9,10 +9,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, Self, final
 from uuid import UUID
 
-from attrs import astuple, field, frozen
+from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
@@ -53,43 +54,42 @@ OVER: Final = "superseded_at_us <= coalesce($3::bigint, superseded_at_us)"
 
 SELECT_SPACES: Final = """
 SELECT space_key, model, dim
-FROM unnest($1::text[], $2::text[]::bigint[]) AS wanted (model, dim) JOIN memory_space USING (model, dim)
+FROM unnest($1::text[], $2::bigint[]) AS wanted (model, dim) JOIN memory_space USING (model, dim)
 """
 INSERT_SPACES: Final = """
-INSERT INTO memory_space (model, dim, space_key) SELECT * FROM unnest($1::text[], $2::text[]::bigint[], $3::text[]::bigint[])
+INSERT INTO memory_space (model, dim, space_key) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
 ON CONFLICT DO NOTHING
 """
 
 DRAFTS: Final = {
     "memory_id": "text[]",
-    "user_key": "text[]::uuid[]",
+    "user_key": "uuid[]",
     "app_type": "text[]",
     "content": "text[]",
     "key": "text[]",
     "value": "text[]",
     "category": "text[]",
     "tags": "text[]",
-    "confidence": "text[]::double precision[]",
+    "confidence": "double precision[]",
     "source": "text[]",
     "role": "text[]",
     "session_id": "text[]",
     "memory_type": "text[]",
-    "pinned": "text[]::boolean[]",
+    "pinned": "boolean[]",
     "message_ids": "text[]",
     "extractor": "text[]",
     "path": "text[]",
-    "created_at_us": "text[]::bigint[]",
+    "created_at_us": "bigint[]",
     "search_terms": "text[]",
     "dedup_key": "text[]",
-    "space_key": "text[]::bigint[]",
+    "space_key": "bigint[]",
     "vector": "text[]",
     "attribute": "text[]",
-    "superseded_at_us": "text[]::bigint[]",
+    "superseded_at_us": "bigint[]",
     "superseded_by": "text[]",
-    "memory_key": "text[]::uuid[]",
+    "memory_key": "uuid[]",
 }
-"""The columns of drafts with their types, in the order of ``MemoryRow``: arrays of one length, sent as text for the reason
-that STORE_MESSAGES gives."""
+"""The columns of drafts with their types, in the order of ``MemoryRow``: arrays of one length."""
 
 
 def insert_drafts(first: int, owners: str) -> str:
@@ -125,7 +125,7 @@ def insert_drafts(first: int, owners: str) -> str:
 # Writes rows with their vectors and events in one round trip, for users that have a row.
 INSERT_MEMORIES: Final = f"""
 WITH owner AS MATERIALIZED (
-    SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::text[]::uuid[])
+    SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::uuid[])
 ), {insert_drafts(1, "owner")}, event AS ({insert_memory_events(27)})
 SELECT FROM owner
 """
@@ -214,13 +214,15 @@ async def insert_memories(
     connection: Connection, rows: Iterable[MemoryRow], changes: Sequence[Change]
 ) -> None:
     """Write *rows*, at least one, with their vectors, and an event for each of *changes*."""
-    await connection.execute(INSERT_MEMORIES, *texts_of(rows), *columns_of(changes))
+    await connection.execute(INSERT_MEMORIES, *drafts_of(rows), *columns_of(changes))
 
 
-def texts_of(rows: Iterable[MemoryRow]) -> list[list[str | None]]:
-    """Return the columns of *rows*, at least one, as the arrays of texts that are sent to the server."""
-    texts = ((None if value is None else str(value) for value in astuple(row)) for row in rows)
-    return [list(column) for column in zip(*texts, strict=True)]
+def drafts_of(rows: Iterable[MemoryRow]) -> list[list[object]]:
+    """Return the columns of *rows*, at least one."""
+    return [list(column) for column in zip(*map(values_of, rows), strict=True)]
+
+
+values_of: Final = attrgetter(*DRAFTS)
 
 
 def vector_literal(vector: Vector) -> str:
@@ -267,10 +269,10 @@ async def space_keys(
     wanted = sorted(set(spaces), key=lambda space: (space.model, space.dim))
     if not wanted:
         return {}
-    columns = [space.model for space in wanted], [str(space.dim) for space in wanted]
+    columns = [space.model for space in wanted], [space.dim for space in wanted]
     known = await _known(connection, *columns)
     if len(known) < len(wanted):
-        await connection.execute(INSERT_SPACES, *columns, [str(_space_key(space)) for space in wanted])
+        await connection.execute(INSERT_SPACES, *columns, [_space_key(space) for space in wanted])
         known = await _known(connection, *columns)
     return known
 
@@ -281,6 +283,6 @@ def _space_key(space: EmbeddingSpace) -> int:
     return int.from_bytes(hashed[:8]) >> 1
 
 
-async def _known(connection: Connection, models: list[str], dims: list[str]) -> Mapping[EmbeddingSpace, int]:
+async def _known(connection: Connection, models: list[str], dims: list[int]) -> Mapping[EmbeddingSpace, int]:
     rows = await connection.fetch(SELECT_SPACES, models, dims)
     return {EmbeddingSpace(row["model"], row["dim"]): row["space_key"] for row in rows}

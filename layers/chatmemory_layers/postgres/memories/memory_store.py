@@ -31,27 +31,27 @@ from chatmemory_layers.sql.columns import from_us, to_us
 SELECT_TAKEN: Final = """
 WITH made AS (
     INSERT INTO memory_user (user_key, user_name, term_salt)
-    SELECT * FROM unnest($2::text[]::uuid[], $3::text[], $4::text[]::bigint[])
+    SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[])
     ON CONFLICT DO NOTHING
 )
 SELECT memory_id, user_key, app_type, content, key, value, FALSE AS is_gone FROM atomic_memory
-WHERE user_key = ANY ($2::text[]::uuid[]) AND memory_id = ANY ($1::text[])
+WHERE user_key = ANY ($2::uuid[]) AND memory_id = ANY ($1::text[])
 UNION ALL
 SELECT memory_id, user_key, session_id, evidence, NULL, NULL, TRUE FROM memory_event
-WHERE user_key = ANY ($2::text[]::uuid[]) AND action = 'forgotten' AND reason IS NULL
+WHERE user_key = ANY ($2::uuid[]) AND action = 'forgotten' AND reason IS NULL
     AND (memory_id = ANY ($1::text[]) OR session_id = ANY ($5::text[]) OR (session_id IS NULL AND $6))
 """
 # The memories, true now, that a draft may repeat or replace.
 SELECT_STANDING: Final = f"""
 SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned FROM atomic_memory
-WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
+WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL AND (
     memory_id = ANY ($2::text[]) OR (key = ANY ($3::text[]) AND {IS_VALUE}) OR attribute = ANY ($5::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($4::text[]) AS wanted))
 )
 """
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
-FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::bigint[], $4::text[]) AS ended (user_key, memory_id, at_us, successor)
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]) AS ended (user_key, memory_id, at_us, successor)
 WHERE atomic_memory.user_key = ended.user_key AND atomic_memory.memory_id = ended.memory_id
 """
 
@@ -64,7 +64,7 @@ async def store(
     """See ``MemoryRepository.store``."""
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
     users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
-    made = [(str(key), user, str(term_salt(key))) for key, user in users.items()]
+    made = [(key, user, term_salt(key)) for key, user in users.items()]
     ids = [draft.id for draft in drafts]
     sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
     rows = await connection.fetch(
@@ -103,9 +103,7 @@ async def store(
             row = ended(row, step.over)
         new[name_of(draft)] = row
     if ends:  # before the new ones are written: ending a memory frees its dedup key
-        rows_of_ends = [
-            (str(user_key(end.namespace.user)), end.memory_id, str(to_us(end.at)), end.by) for end in ends
-        ]
+        rows_of_ends = [(user_key(end.namespace.user), end.memory_id, to_us(end.at), end.by) for end in ends]
         await connection.execute(END_REPLACED, *map(list, zip(*rows_of_ends, strict=True)))
     if new:
         try:
@@ -145,7 +143,7 @@ async def _standing(
     attributes = [draft.attribute for draft in drafts if draft.attribute is not None]
     if not (ids or keys or dedup_keys or attributes):
         return ()
-    rows = await connection.fetch(SELECT_STANDING, [*map(str, users)], ids, keys, dedup_keys, attributes)
+    rows = await connection.fetch(SELECT_STANDING, [*users], ids, keys, dedup_keys, attributes)
     return [
         StandingMemory(
             row["memory_id"],

@@ -93,7 +93,7 @@ WHERE {SEEN} AND memory_id = $3
 
 UPSERT_EMBEDDINGS: Final = f"""
 WITH read AS MATERIALIZED (
-    SELECT * FROM unnest($4::text[], $5::text[]::bigint[], $6::text[]) AS read (memory_id, version, vector)
+    SELECT * FROM unnest($4::text[], $5::bigint[], $6::text[]) AS read (memory_id, version, vector)
 ), embedded AS (
     UPDATE atomic_memory SET space_key = $3 FROM read
     WHERE {SEEN} AND atomic_memory.memory_id = read.memory_id AND atomic_memory.version = read.version
@@ -111,13 +111,13 @@ WHERE {SEEN} AND memory_id = ANY ($3::text[]) AND last_use_id IS DISTINCT FROM $
 RETURNING memory_key
 """
 INSERT_USES: Final = """
-INSERT INTO memory_use (user_key, memory_key, session_id) SELECT $1, unnest($2::text[]::uuid[]), $3
+INSERT INTO memory_use (user_key, memory_key, session_id) SELECT $1, unnest($2::uuid[]), $3
 ON CONFLICT DO NOTHING
 """
 # A memory from a tool or an assistant must not be promoted by its use: see MINJA and OWASP ASI06.
 PROMOTE_USED: Final = f"""
 UPDATE atomic_memory SET memory_type = 'long_term'
-WHERE {OWNED} AND memory_key = ANY ($2::text[]::uuid[]) AND memory_type = 'short_term' AND source = 'user_stated'
+WHERE {OWNED} AND memory_key = ANY ($2::uuid[]) AND memory_type = 'short_term' AND source = 'user_stated'
     AND role = 'user' AND $3 <= (
         SELECT count(*) FROM memory_use WHERE {OWNED} AND memory_use.memory_key = atomic_memory.memory_key
     )
@@ -237,7 +237,7 @@ async def record_use(
 ) -> Outcome[UseReport, Never]:
     """See ``MemoryRepository.record_use``."""
     counted = await connection.fetch(COUNT_USE, *seen_by(namespace), memory_ids, use_id, to_us(now))
-    user, keys = user_key(namespace.user), [str(row["memory_key"]) for row in counted]
+    user, keys = user_key(namespace.user), [row["memory_key"] for row in counted]
     if session_id is not None:
         await connection.execute(INSERT_USES, user, keys, session_id)
     promoted: dict[str, str] = {}
@@ -257,7 +257,7 @@ async def attach(
     if not attachments:
         return Success(0)
     space_key = (await space_keys(connection, [space]))[space]
-    read = [(each.memory_id, str(each.version), vector_literal(each.vector)) for each in attachments]
+    read = [(each.memory_id, each.version, vector_literal(each.vector)) for each in attachments]
     columns = map(list, zip(*read, strict=True))
     attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(namespace), space_key, *columns)
     return Success(len(attached))

@@ -16,7 +16,6 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.events.event import Change
 from chatmemory.longterm.changes import StandingMemory, StoreDecision, decide_store, name_of
 from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
@@ -33,8 +32,8 @@ from chatmemory_layers.postgres.memories.memory_row import (
     DRAFTS,
     IS_VALUE,
     MemoryRow,
+    drafts_of,
     insert_drafts,
-    texts_of,
 )
 from chatmemory_layers.sql.columns import from_us
 
@@ -45,18 +44,18 @@ SELECT_FACTS: Final = f"""
 SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
     NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
     memory_user.user_key IS NOT NULL AS flag
-FROM unnest($1::text[]::uuid[]) AS wanted (user_key) LEFT JOIN memory_user ON memory_user.user_key = wanted.user_key
+FROM unnest($1::uuid[]) AS wanted (user_key) LEFT JOIN memory_user ON memory_user.user_key = wanted.user_key
 UNION ALL
 SELECT 'taken', user_key, memory_id, app_type, content, key, value, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM atomic_memory WHERE user_key = ANY ($1::text[]::uuid[]) AND memory_id = ANY ($2::text[])
+FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND memory_id = ANY ($2::text[])
 UNION ALL
 SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM memory_event WHERE user_key = ANY ($1::text[]::uuid[]) AND action = 'forgotten' AND reason IS NULL
+FROM memory_event WHERE user_key = ANY ($1::uuid[]) AND action = 'forgotten' AND reason IS NULL
     AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
 UNION ALL
 SELECT 'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, path,
     pinned
-FROM atomic_memory WHERE user_key = ANY ($1::text[]::uuid[]) AND superseded_at_us IS NULL AND (
+FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL AND (
     memory_id = ANY ($5::text[]) OR (key = ANY ($6::text[]) AND {IS_VALUE}) OR attribute = ANY ($8::text[])
     OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($7::text[]) AS wanted))
 )
@@ -70,8 +69,8 @@ _EVENTS: Final = _USERS + len(DRAFTS) + 1
 # A user ($1 to $6) is as the facts say, or is created; a user who was created or changed meanwhile is left out.
 STORE_MEMORIES: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[]::uuid[], $2::text[], $3::text[]::bigint[], $4::text[]::bigint[], $5::text[]::bigint[],
-        $6::text[]::boolean[]
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+        $6::boolean[]
     ) AS wanted (user_key, user_name, lock, salt, expected, is_known)
 ), locked AS MATERIALIZED (
     SELECT * FROM wanted WHERE {KNOWS_ALL_STEPS} AND pg_try_advisory_xact_lock(lock)
@@ -124,7 +123,7 @@ class _Decided:
     changed_us: int | None
     answers: list[tuple[SaveOutcome, ...] | None] = field(factory=list)
     rows: list[MemoryRow] = field(factory=list)
-    events: list[tuple[str | None, ...]] = field(factory=list)
+    events: list[tuple[object, ...]] = field(factory=list)
 
 
 Drafts: TypeAlias = tuple[MemoryDraft, ...]
@@ -144,7 +143,7 @@ class StoreGroups:
         sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
         rows = await connection.fetch(
             SELECT_FACTS,
-            [*map(str, users)],
+            [*users],
             [draft.id for draft in drafts],
             [each for each in sessions if each is not None],
             None in sessions,
@@ -183,12 +182,12 @@ class StoreGroups:
             return answers
         users = [
             (
-                str(user_key(made.user)),
+                user_key(made.user),
                 made.user,
-                str(lock_of(owner)),
-                str(term_salt(user_key(made.user))),
-                None if made.changed_us is None else str(made.changed_us),
-                str(made.changed_us is not None).lower(),
+                lock_of(owner),
+                term_salt(user_key(made.user)),
+                made.changed_us,
+                made.changed_us is not None,
             )
             for owner, made in decided.items()
         ]
@@ -197,12 +196,12 @@ class StoreGroups:
         found = await connection.fetch(
             STORE_MEMORIES,
             *map(list, zip(*users, strict=True)),
-            *texts_of(rows),
+            *drafts_of(rows),
             *map(list, zip(*events, strict=True)),
         )
-        stored = {str(row["user_key"]): row["is_stored"] for row in found}
+        stored = {row["user_key"]: row["is_stored"] for row in found}
         for owner, made in decided.items():
-            is_stored = stored.get(str(user_key(made.user)))
+            is_stored = stored.get(user_key(made.user))
             if is_stored:
                 answers[owner] = [None if answer is None else Success(answer) for answer in made.answers]
             elif is_stored is None:  # another transaction holds the lock
@@ -267,12 +266,8 @@ def _decide(facts: _Facts, jobs: Sequence[Job]) -> _Decided:
         made.answers.append(decision.answer)
         made.rows += rows
         if changes := [*decision.changes]:
-            made.events += zip(*job.context.run(_columns, changes), strict=True)
+            made.events += zip(*job.context.run(columns_of, changes), strict=True)
     return made
-
-
-def _columns(changes: Sequence[Change]) -> list[list[str | None]]:
-    return columns_of(changes)
 
 
 def _touches(draft: MemoryDraft) -> list[tuple[str, object]]:
