@@ -41,14 +41,35 @@ SELECT memory_id, user_key, session_id, evidence, NULL, NULL, TRUE FROM memory_e
 WHERE user_key = ANY ($2::uuid[]) AND action = 'forgotten' AND reason IS NULL
     AND (memory_id = ANY ($1::text[]) OR session_id = ANY ($5::text[]) OR (session_id IS NULL AND $6))
 """
-# The memories, true now, that a draft may repeat or replace.
-SELECT_STANDING: Final = f"""
-SELECT memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned FROM atomic_memory
-WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL AND (
-    memory_id = ANY ($2::text[]) OR (key = ANY ($3::text[]) AND {IS_VALUE}) OR attribute = ANY ($5::text[])
-    OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($4::text[]) AS wanted))
+
+
+def select_standing(columns: str, *, first: int) -> str:
+    """Return a query for the memories, true now, that a draft may repeat or replace.
+
+    Each condition has an index.  Of one query with all of them the planner reads every memory of the user until the server
+    has statistics of a new store.
+
+    Args:
+        columns: what it reads.
+        first: the number of the first of its parameters behind ``$1``, the users: the arrays of ids, keys, dedup keys in
+            hexadecimal, and attributes.
+    """
+    conditions = (
+        f"memory_id = ANY (${first}::text[])",
+        f"key = ANY (${first + 1}::text[]) AND {IS_VALUE}",
+        f"dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest(${first + 2}::text[]) AS wanted))",
+        f"attribute = ANY (${first + 3}::text[])",
+    )
+    of_users = (
+        f"SELECT {columns} FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL"
+    )
+    return f"({' UNION '.join(f'{of_users} AND {condition}' for condition in conditions)})"
+
+
+SELECT_STANDING: Final = select_standing(
+    "memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned",
+    first=2,
 )
-"""
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
 FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]) AS ended (user_key, memory_id, at_us, successor)

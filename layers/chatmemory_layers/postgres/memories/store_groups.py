@@ -30,7 +30,6 @@ from chatmemory_layers.postgres.events.noted_events import columns_of, insert_me
 from chatmemory_layers.postgres.memories import memory_store
 from chatmemory_layers.postgres.memories.memory_row import (
     DRAFTS,
-    IS_VALUE,
     MemoryRow,
     drafts_of,
     insert_drafts,
@@ -53,12 +52,13 @@ SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL
 FROM memory_event WHERE user_key = ANY ($1::uuid[]) AND action = 'forgotten' AND reason IS NULL
     AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
 UNION ALL
-SELECT 'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, path,
-    pinned
-FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL AND (
-    memory_id = ANY ($5::text[]) OR (key = ANY ($6::text[]) AND {IS_VALUE}) OR attribute = ANY ($8::text[])
-    OR dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($7::text[]) AS wanted))
-)
+{
+    memory_store.select_standing(
+        "'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, "
+        "path, pinned",
+        first=5,
+    )
+}
 UNION ALL
 SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL, space_key::text, NULL
 FROM memory_space WHERE model = ANY ($9::text[])
