@@ -170,7 +170,7 @@ class EffectFailed(UnwrapFailedError):  # noqa: N818  reads as what happened
         """The ``tag`` of the error; the name of its class if it has none."""
         return str(getattr(self.error, "tag", type(self.error).__name__))
 
-    def __reduce__(self) -> tuple[type[EffectFailed], tuple[object]]:
+    def __reduce__(self) -> Any:
         return EffectFailed, (self.error,)
 
 
