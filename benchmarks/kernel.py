@@ -21,7 +21,7 @@ from returns.future import FutureResult
 
 from chatmemory.effect.do import Do
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Layer
+from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.services.ids import TimeOrderedIds

@@ -3,8 +3,8 @@ from chatmemory.effect.context import Context as Context
 from chatmemory.effect.do import Do as Do
 from chatmemory.effect.effect import Effect as Effect
 from chatmemory.effect.key import MissingServiceError as MissingServiceError, Reference as Reference
-from chatmemory.effect.layer import Delegating as Delegating, Layer as Layer
-from chatmemory.effect.layer_errors import (
+from chatmemory.effect.layers.layer import Delegating as Delegating, Layer as Layer
+from chatmemory.effect.layers.layer_errors import (
     AmbiguousServiceError as AmbiguousServiceError,
     LayerCycleError as LayerCycleError,
     ShadowedServiceError as ShadowedServiceError,

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, Final, TypeAlias
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.layer import Leaf
+from chatmemory.effect.layers.layer import Leaf
 from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.running.thread_runtime import ThreadRuntime
 from chatmemory.effect.stream import Stream

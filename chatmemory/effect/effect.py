@@ -35,6 +35,7 @@ from chatmemory.effect.checks import (
     no_attribute_of_effect,
     no_context,
     no_effect,
+    no_function,
     no_schedule,
     require_awaitable,
     require_concurrency,
@@ -302,22 +303,19 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     @staticmethod
     def all(effects: Iterable[Effect[A, E, R]], *, concurrency: int | None = 1) -> Effect[list[A], E, R]: ...
     @staticmethod
-    def all(effects: Iterable[Any], *more: Any, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
+    def all(effects: Iterable[Any], *, concurrency: int | None = 1) -> Effect[Any, Any, Any]:
         """Run *effects* and succeed with their values in order: a tuple for a tuple of effects, otherwise a list.
 
         The first failure or defect cancels the effects that are running, waits for their finalizers, and is the outcome.
 
         Args:
             effects: what to run.
-            more: always empty; several arguments raise an error that shows how to pass a tuple.
             concurrency: how many effects may run at once; ``None``: all.
 
         Raises:
             TypeError: *effects* is not an iterable of effects.
             ValueError: *concurrency* is less than 1.
         """
-        if more:
-            raise TypeError("Effect.all takes one tuple or list of effects: write Effect.all((one, another))")
         steps = _steps(effects, "Effect.all")
         if concurrency is not None:
             require_concurrency(concurrency)
@@ -341,26 +339,30 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     def map(self, function: Callable[[A_co], B]) -> Effect[B, E_co, R_co]:
         """Replace the value by the result of *function*."""
-        require_function(function, "effect.map", "lambda value: ...")
+        if not callable(function):
+            raise no_function(function, where="effect.map", example="lambda value: ...")
         return Effect(self, _MAP, function)
 
     def bind(  # type: ignore[override]  # `bind` of returns cannot join errors and services
         self, function: Callable[[A_co], Effect[B, E2, R2]]
     ) -> Effect[B, E_co | E2, R_co | R2]:
         """Continue with the effect that *function* makes from the value."""
-        require_function(function, "effect.bind", "lambda value: effect")
+        if not callable(function):
+            raise no_function(function, where="effect.bind", example="lambda value: effect")
         return Effect(self, _BIND, function)
 
     def alt(self, function: Callable[[E_co], E2]) -> Effect[A_co, E2, R_co]:
         """Replace the error by the result of *function*."""
-        require_function(function, "effect.alt", "lambda error: ...")
+        if not callable(function):
+            raise no_function(function, where="effect.alt", example="lambda error: ...")
         return Effect(self, _ALT, function)
 
     def lash(  # type: ignore[override]  # `lash` of returns cannot join values and services
         self, function: Callable[[E_co], Effect[B, E2, R2]]
     ) -> Effect[A_co | B, E2, R_co | R2]:
         """Recover from a failure with the effect that *function* makes from the error."""
-        require_function(function, "effect.lash", "lambda error: effect")
+        if not callable(function):
+            raise no_function(function, where="effect.lash", example="lambda error: effect")
         return Effect(self, _LASH, function)
 
     def tap(self: Effect[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Effect[A, E | E2, R | R2]:
@@ -456,10 +458,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
     # --- running it ---
 
     async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  one loop: see the docstring
-        """Run with the services of *context*.
-
-        One loop runs any number of steps: a long chain or a deep recursion of ``bind`` does not use up the stack.
-        """
+        """Run with the services of *context*, in one loop, so that no chain or recursion of ``bind`` uses up the stack."""
         effect: Effect[Any, Any, Any] = self
         steps: list[Effect[Any, Any, Any]] = []
         # The plain value between two steps: a container of returns for each would take a third of the time.

@@ -9,7 +9,7 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.layer import Layer, UnimplementedError
+from chatmemory.effect.layers.layer import Layer, UnimplementedError
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.testing.call import Calls

@@ -18,7 +18,7 @@ from chatmemory.effect import (
     ShadowedServiceError,
     UnknownReplacementError,
 )
-from chatmemory.effect.layer import UnimplementedError
+from chatmemory.effect.layers.layer import UnimplementedError
 from chatmemory.testing import Stub
 from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
 from tests.effect.wrong_use import (

@@ -25,7 +25,7 @@ from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.strategies.history_work import POLL_SECONDS
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Layer, ManagedRuntime, Schedule, Success
-from chatmemory.effect.layer import UnimplementedError
+from chatmemory.effect.layers.layer import UnimplementedError
 from chatmemory.effect.outcome import Die, EffectFailed, Interrupt
 from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Never, Protocol, Self, ca
 
 from typing_extensions import TypeVar
 
-from chatmemory.effect.build import Built, Plan, make_plan
 from chatmemory.effect.checks import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, TagOf
-from chatmemory.effect.layer import Layer, shape_of
+from chatmemory.effect.layers.build import Built, Plan, make_plan
+from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop, run_without_waiting, shield
@@ -23,7 +23,7 @@ from chatmemory.effect.suspended import has_event_loop, run_without_waiting, shi
 if TYPE_CHECKING:
     import anyio
 
-    from chatmemory.effect.host import Host
+    from chatmemory.effect.layers.host import Host
 
 __all__ = ["ManagedRuntime", "Runner"]
 
@@ -201,7 +201,7 @@ class ManagedRuntime(Generic[R_contra]):
 
     async def _open_all(self, plan: Plan) -> Context[Any]:
         if has_event_loop():
-            from chatmemory.effect.host import Host
+            from chatmemory.effect.layers.host import Host
 
             async def open_all(host: Host[Context[Any]]) -> Context[Any]:
                 return await plan.open(host.guard)

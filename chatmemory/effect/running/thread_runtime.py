@@ -20,7 +20,7 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.layer import Layer, shape_of
+from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
 from chatmemory.effect.suspended import may_wait_on_asyncio

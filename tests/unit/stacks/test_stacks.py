@@ -39,7 +39,7 @@ from chatmemory import (
 )
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.effect import ClockTag, Effect, ShadowedServiceError
-from chatmemory.effect.layer import UnimplementedError
+from chatmemory.effect.layers.layer import UnimplementedError
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias, assert_never, final
 from chatmemory.effect.checks import fitting
 from chatmemory.effect.context import Context
 from chatmemory.effect.key import MissingServiceError, short_name
-from chatmemory.effect.layer import AnyTag, Feed, Leaf, Merge, Replace, Shape, Suspend, sides
-from chatmemory.effect.layer_errors import (
+from chatmemory.effect.layers.layer import AnyTag, Feed, Leaf, Merge, Replace, Shape, Suspend, sides
+from chatmemory.effect.layers.layer_errors import (
     AmbiguousServiceError,
     LayerCycleError,
     ShadowedServiceError,
