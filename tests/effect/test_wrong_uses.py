@@ -104,7 +104,6 @@ MAKING = [
     wrong(lambda: fx.coroutine(read), "read", "above an `async def`"),
     wrong(lambda: fx.coroutine(answer)().run(), "42", "return Success(value)"),
     wrong(lambda: fx.from_result(1).run(), "1", "Effect.succeed(value)"),
-    wrong(lambda: fx.all(one, one), "one tuple or list", "all((one, another))"),
     wrong(lambda: fx.all(one), "not an effect", "Effect.all([...])"),
     wrong(lambda: fx.all([answer()]), "answer", "Effect.promise(function)"),
     wrong(lambda: fx.all([program]), "function program", "call it, program()"),
