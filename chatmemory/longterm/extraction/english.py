@@ -258,7 +258,7 @@ _GENERAL: Final = (
     ),
     _rule(
         "personal fact",
-        r"(?!.*\b(just|still|already|gotta|now|your?)\b)<I> (?!<passing verb>)(?P<value>[a-z]+ (?!<near>).+)",
+        r"(?!.*\b(just|still|already|gotta|now|your?)\b)<I> (?!<passing verb>)(?P<value>(?-i:[a-z]+) (?!<near>).+)",
         r"<I> (?P<value>(don't|do not|can't|cannot|no longer) (have (?!<passing thing>|any|an idea|the)|(?!<passing verb>|have\b)\w+ )(?!<near>|to\b).+)",
         r"<I am> (?P<value>((not )?an? (?!(bit|little|lot|few|step|moment)\b)|no longer |terrified of|saving (up )?for|\w+ years into).+)",
         r"<I am> (?P<value>[a-z]+-(handed|blind|sighted|free|abled)|coeliac|celiac|bilingual|sober|teetotal|agnostic|atheist|muslim|jewish|hindu|buddhist|catholic)\b",

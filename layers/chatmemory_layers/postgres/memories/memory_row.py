@@ -219,10 +219,7 @@ async def insert_memories(
 
 def drafts_of(rows: Iterable[MemoryRow]) -> list[list[object]]:
     """Return the columns of *rows*, at least one."""
-    return [list(column) for column in zip(*map(values_of, rows), strict=True)]
-
-
-values_of: Final = attrgetter(*DRAFTS)
+    return [list(column) for column in zip(*map(attrgetter(*DRAFTS), rows), strict=True)]
 
 
 def vector_literal(vector: Vector) -> str:
