@@ -16,12 +16,17 @@ from chatmemory_layers.sql.columns import to_us
 
 # The time is that of the server, which all processes share.  The parameters are arrays, with one element for each event.
 _NUMBERED: Final = """
-WITH now AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us)
+WITH now AS (
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us
+), change AS MATERIALIZED (
+    SELECT * FROM unnest({arrays}) WITH ORDINALITY AS change ({key}, {columns}, ordinal)
+), log AS MATERIALIZED (
+    SELECT {key}, coalesce((SELECT max(number) FROM {table} AS event WHERE event.{key} = written.{key}), 0) AS number
+    FROM (SELECT DISTINCT {key} FROM change) AS written
+)
 INSERT INTO {table} ({key}, number, stored_at_us, {columns})
-SELECT change.{key}, change.ordinal - 1 + greatest(
-        now.at_us, coalesce((SELECT max(number) FROM {table} AS last WHERE last.{key} = change.{key}), 0) + 1
-    ), now.at_us, {columns}
-FROM now CROSS JOIN unnest({arrays}) WITH ORDINALITY AS change ({key}, {columns}, ordinal) {fitting}
+SELECT {key}, change.ordinal - 1 + greatest(now.at_us, log.number + 1), now.at_us, {columns}
+FROM now CROSS JOIN change JOIN log USING ({key}) {fitting}
 """
 _MEMORY_COLUMNS: Final = """
 who, who_user, action, memory_id, owner_user, owner_app, version, said_at_us, successor, reason, session_id, evidence

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Final, Self, final
+from typing import Any, Final, Self, final
 from uuid import UUID
 
 from attrs import field, frozen
@@ -83,13 +83,18 @@ DRAFTS: Final = {
     "search_terms": "text[]",
     "dedup_key": "text[]",
     "space_key": "bigint[]",
-    "vector": "text[]",
     "attribute": "text[]",
     "superseded_at_us": "bigint[]",
     "superseded_by": "text[]",
     "memory_key": "uuid[]",
 }
-"""The columns of drafts with their types, in the order of ``MemoryRow``: arrays of one length."""
+"""The columns of drafts with their types: arrays of one length."""
+
+# The vectors of drafts are one array of numbers, and two that say where each begins and ends; no array of PostgreSQL has
+# arrays of several lengths as elements, and numbers are sent as numbers there.
+_VECTORS: Final = ("bigint[]", "bigint[]", "real[]")
+DRAFT_PARAMETERS: Final = len(DRAFTS) + len(_VECTORS)
+"""The number of parameters of ``insert_drafts``, which ``drafts_of`` returns."""
 
 
 def insert_drafts(first: int, owners: str) -> str:
@@ -99,9 +104,10 @@ def insert_drafts(first: int, owners: str) -> str:
         first: the number of the first of their parameters.
         owners: the name of a table with user_key and term_salt; drafts of other users are left out.
     """
-    arrays = ", ".join(f"${number}::{type_}" for number, type_ in enumerate(DRAFTS.values(), first))
+    types = (*DRAFTS.values(), *_VECTORS)
+    *arrays, numbers = (f"${number}::{type_}" for number, type_ in enumerate(types, first))
     return f"""draft AS MATERIALIZED (
-    SELECT * FROM unnest({arrays}) AS draft ({", ".join(DRAFTS)})
+    SELECT * FROM unnest({", ".join(arrays)}) AS draft ({", ".join(DRAFTS)}, vector_first, vector_last)
 ), added AS (
     INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
         role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
@@ -117,8 +123,8 @@ def insert_drafts(first: int, owners: str) -> str:
     FROM draft JOIN {owners} USING (user_key)
 ), embedding AS (
     INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
-    SELECT user_key, memory_key, space_key, vector::real[]
-    FROM draft JOIN {owners} USING (user_key) WHERE vector IS NOT NULL
+    SELECT user_key, memory_key, space_key, ({numbers})[vector_first : vector_last]
+    FROM draft JOIN {owners} USING (user_key) WHERE vector_first IS NOT NULL
 )"""
 
 
@@ -126,7 +132,7 @@ def insert_drafts(first: int, owners: str) -> str:
 INSERT_MEMORIES: Final = f"""
 WITH owner AS MATERIALIZED (
     SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::uuid[])
-), {insert_drafts(1, "owner")}, event AS ({insert_memory_events(27)})
+), {insert_drafts(1, "owner")}, event AS ({insert_memory_events(DRAFT_PARAMETERS + 1)})
 SELECT FROM owner
 """
 
@@ -142,15 +148,14 @@ def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[UUID, str, in
 
 
 @final
-@frozen(slots=False)  # made for every memory, see messages.py
+@frozen(slots=False, eq=False)  # made for every memory, see messages.py
 class MemoryRow:
-    """A memory as it is sent to the server, in the order of the parameters of ``INSERT_MEMORIES``.
+    """A memory as it is sent to the server.
 
     Attributes:
         tags, message_ids: JSON arrays.
         dedup_key: hexadecimal.
         space_key: the number of the space of *vector*; None without a vector.
-        vector: the text of an array in PostgreSQL.
     """
 
     memory_id: str
@@ -174,7 +179,7 @@ class MemoryRow:
     search_terms: str
     dedup_key: str | None
     space_key: int | None
-    vector: str | None
+    vector: "Vector | None"
     attribute: str | None = None
     superseded_at_us: int | None = None
     superseded_by: str | None = None
@@ -205,7 +210,7 @@ class MemoryRow:
             search_terms=draft.terms,
             dedup_key=None if draft.dedup_key is None else draft.dedup_key.hex(),
             space_key=space_key,
-            vector=None if draft.vector is None else vector_literal(draft.vector),
+            vector=draft.vector,
             attribute=draft.attribute,
         )
 
@@ -217,16 +222,24 @@ async def insert_memories(
     await connection.execute(INSERT_MEMORIES, *drafts_of(rows), *columns_of(changes))
 
 
-def drafts_of(rows: Iterable[MemoryRow]) -> list[list[object]]:
-    """Return the columns of *rows*, at least one."""
-    return [list(column) for column in zip(*map(attrgetter(*DRAFTS), rows), strict=True)]
+def drafts_of(rows: Iterable[MemoryRow]) -> list[list[Any]]:
+    """Return the parameters of ``insert_drafts`` for *rows*, at least one."""
+    rows = list(rows)
+    columns = [list(column) for column in zip(*map(attrgetter(*DRAFTS), rows), strict=True)]
+    return [*columns, *vectors_of([row.vector for row in rows])]
 
 
-def vector_literal(vector: Vector) -> str:
-    """Return *vector* as the text of an array in PostgreSQL, which restores each float32 exactly."""
-    # Nine digits distinguish all float32 numbers; the seventeen of repr take three times as long.
-    numbers = ",".join(["%.9g"] * vector.size) % tuple(vector.tolist())
-    return f"{{{numbers}}}"
+def vectors_of(vectors: Sequence["Vector | None"]) -> tuple[list[int | None], list[int | None], list[float]]:
+    """Return the index, counted from 1, at which each of *vectors* begins and ends in one array of numbers, and this array."""
+    firsts: list[int | None] = []
+    lasts: list[int | None] = []
+    numbers: list[float] = []
+    for vector in vectors:
+        firsts.append(None if vector is None else len(numbers) + 1)
+        if vector is not None:
+            numbers += vector.tolist()
+        lasts.append(None if vector is None else len(numbers))
+    return firsts, lasts, numbers
 
 
 def memory_of(row: Row, user: str) -> Memory:

@@ -18,7 +18,6 @@ from chatmemory_layers.postgres.memories.memory_row import (
     TRUE,
     memory_of,
     true_at,
-    vector_literal,
 )
 from chatmemory_layers.sql.columns import BEGINNING_US
 
@@ -153,7 +152,7 @@ _IS_SHORT: Final = f"""(
     )
 )"""
 FIND_NEAR: Final = _FIND.format(
-    query="$10::text::real[]::vector",
+    query="$10::real[]::vector",
     near=_OF_NEAREST.format(
         nearest=f"""
         SELECT memory_key, vector::vector <=> (SELECT query FROM asked) AS distance FROM memory_embedding
@@ -164,7 +163,7 @@ FIND_NEAR: Final = _FIND.format(
 )
 # Joined by the key alone: without statistics, the server could otherwise choose to compare all rows with all.
 FIND_EXACT: Final = _FIND.format(
-    query="$10::text::real[]::vector",
+    query="$10::real[]::vector",
     near=f"""by_vector AS MATERIALIZED (
     SELECT memory_key, vector::vector <=> (SELECT query FROM asked) AS distance FROM (
         SELECT memory_key, created_at_us, memory_id FROM atomic_memory WHERE space_key = {{space_key}} AND {WANTED}
@@ -177,7 +176,7 @@ FIND_EXACT: Final = _FIND.format(
 )
 # The expression must be exactly the one of the index.
 FIND_INDEXED: Final = _FIND.format(
-    query="$10::text::real[]::vector",
+    query="$10::real[]::vector",
     near=f"""by_vector AS MATERIALIZED (
     SELECT memory_key, vector::halfvec({{dim}}) <=> (SELECT query::halfvec({{dim}}) FROM asked) AS distance
     FROM memory_embedding JOIN (SELECT memory_key FROM atomic_memory WHERE {WANTED}) AS wanted USING (memory_key)
@@ -236,7 +235,7 @@ async def _find(
         elif _is_for_the_index(query, counted):
             await connection.execute(SCAN_ON)
             statement = FIND_INDEXED.format(space_key=space_key, dim=query.space.dim)
-    vector = vector_literal(query.vector)
+    vector = query.vector.tolist()
     found = await connection.fetch(statement, *given, vector)
     is_short = statement is not exact and (not found or found[0]["is_short"])
     return await connection.fetch(exact, *given, vector) if is_short else found

@@ -28,7 +28,7 @@ from chatmemory_layers.postgres.memories.memory_row import (
     memory_of,
     seen_by,
     space_keys,
-    vector_literal,
+    vectors_of,
 )
 from chatmemory_layers.sql.columns import from_us, to_us
 
@@ -93,14 +93,14 @@ WHERE {SEEN} AND memory_id = $3
 
 UPSERT_EMBEDDINGS: Final = f"""
 WITH read AS MATERIALIZED (
-    SELECT * FROM unnest($4::text[], $5::bigint[], $6::text[]) AS read (memory_id, version, vector)
+    SELECT * FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::bigint[]) AS read (memory_id, version, first, last)
 ), embedded AS (
     UPDATE atomic_memory SET space_key = $3 FROM read
     WHERE {SEEN} AND atomic_memory.memory_id = read.memory_id AND atomic_memory.version = read.version
-    RETURNING memory_key, vector
+    RETURNING memory_key, first, last
 )
 INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
-SELECT $1, memory_key, $3, vector::real[] FROM embedded
+SELECT $1, memory_key, $3, ($8::real[])[first : last] FROM embedded
 ON CONFLICT (user_key, memory_key) DO UPDATE SET space_key = excluded.space_key, vector = excluded.vector
 RETURNING memory_key
 """
@@ -257,9 +257,14 @@ async def attach(
     if not attachments:
         return Success(0)
     space_key = (await space_keys(connection, [space]))[space]
-    read = [(each.memory_id, each.version, vector_literal(each.vector)) for each in attachments]
-    columns = map(list, zip(*read, strict=True))
-    attached = await connection.fetch(UPSERT_EMBEDDINGS, *seen_by(namespace), space_key, *columns)
+    attached = await connection.fetch(
+        UPSERT_EMBEDDINGS,
+        *seen_by(namespace),
+        space_key,
+        [each.memory_id for each in attachments],
+        [each.version for each in attachments],
+        *vectors_of([each.vector for each in attachments]),
+    )
     return Success(len(attached))
 
 

@@ -29,7 +29,7 @@ from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.postgres.memories import memory_store
 from chatmemory_layers.postgres.memories.memory_row import (
-    DRAFTS,
+    DRAFT_PARAMETERS,
     MemoryRow,
     drafts_of,
     insert_drafts,
@@ -65,7 +65,7 @@ FROM memory_space WHERE model = ANY ($9::text[])
 """
 
 _USERS: Final = 6  # parameters of users; those of drafts and of events follow
-_EVENTS: Final = _USERS + len(DRAFTS) + 1
+_EVENTS: Final = _USERS + DRAFT_PARAMETERS + 1
 # A user ($1 to $6) is as the facts say, or is created; a user who was created or changed meanwhile is left out.
 STORE_MEMORIES: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
