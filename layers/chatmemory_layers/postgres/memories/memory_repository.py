@@ -6,10 +6,10 @@ methods do, and ``engine/methods.py`` how they run.
 
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.errors import MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import SaveOutcome
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
@@ -40,6 +40,8 @@ _CHANGE_USER: Final = """
 UPDATE memory_user SET changed_us = greatest(changed_us + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 WHERE user_key = '{user_key}'::uuid;
 """
+
+_MOST_KNOWN: Final = 10_000
 
 
 def _user(namespace: Namespace, *_: object, **__: object) -> str:
@@ -82,6 +84,7 @@ class PostgresMemoryRepository:
     """Stores memories in *database*, beside the conversations from which they come."""
 
     database: Database
+    _with_many: set[str] = field(init=False, factory=set)  # users for whom the search of few would be in vain
 
     @property
     def log(self) -> PostgresEventLog:
@@ -127,7 +130,18 @@ class PostgresMemoryRepository:
     @Effect.coroutine
     async def search(self, search: MemorySearch, /) -> Outcome[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
-        indexes = self.database.vector_indexes
+        indexes, user = self.database.vector_indexes, search.namespace.user
+        if user not in self._with_many:
+            found = await self.database.read(
+                "search memories", memory_search.search_few, search, has_vectors=indexes is not None
+            )
+            if not isinstance(found, Success):
+                return found
+            if (candidates := found.unwrap()) is not None:
+                return Success(candidates)
+            if len(self._with_many) >= _MOST_KNOWN:
+                self._with_many.clear()
+            self._with_many.add(user)
         return await self.database.read_snapshot("search memories", memory_search.search, search, indexes)
 
 

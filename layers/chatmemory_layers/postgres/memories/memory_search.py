@@ -1,6 +1,7 @@
-"""``search``: finds the candidates of a recall by words, by vectors and by text, on one snapshot.
+"""``search_few`` and ``search``: find the candidates of a recall by words, by vectors and by text, on one snapshot.
 
-Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, which is scanned until
+Most users have few memories.  ``search_few`` finds theirs by one statement, whose plan the server keeps: making it takes
+longer than finding them.  The memories of others are counted first, and found by a plan that is made for them.  Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, which is scanned until
 enough of them pass the filters.  The vectors that are found are compared again exactly.
 """
 
@@ -10,6 +11,7 @@ from typing import Final
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
@@ -34,6 +36,9 @@ SPARE: Final = 2
 
 MEMORIES_PER_WORD: Final = 500
 """A word that more memories than this have is common, as on SQLite."""
+
+FEW_MEMORIES: Final = 1_000
+"""Up to this number, the memories of a user are searched by ``search_few``."""
 
 WANTED: Final = f"""
 {SEEN} AND {TRUE} AND memory_type = 'long_term'
@@ -125,10 +130,10 @@ _SIMILARITY: Final = """(
     WHERE memory_embedding.user_key = $1 AND memory_embedding.memory_key = memory_record.memory_key
         AND memory_embedding.space_key = {space_key}
 )"""
-
+_NO_VECTORS: Final = "by_vector AS (SELECT memory_key, 0 AS distance FROM by_words WHERE FALSE)"
 FIND_WITHOUT_VECTORS: Final = _FIND.format(
     query="NULL",
-    near="by_vector AS (SELECT memory_key, 0 AS distance FROM by_words WHERE FALSE)",
+    near=_NO_VECTORS,
     similarity="NULL::double precision",
     is_short="FALSE",
 )
@@ -162,17 +167,15 @@ FIND_NEAR: Final = _FIND.format(
     is_short=_IS_SHORT,
 )
 # Joined by the key alone: without statistics, the server could otherwise choose to compare all rows with all.
-FIND_EXACT: Final = _FIND.format(
-    query="$10::real[]::vector",
-    near=f"""by_vector AS MATERIALIZED (
+_EXACT: Final = f"""by_vector AS MATERIALIZED (
     SELECT memory_key, vector::vector <=> (SELECT query FROM asked) AS distance FROM (
         SELECT memory_key, created_at_us, memory_id FROM atomic_memory WHERE space_key = {{space_key}} AND {WANTED}
     ) AS wanted JOIN memory_embedding USING (memory_key)
     WHERE {OWNED}
     ORDER BY distance, created_at_us DESC, memory_id DESC LIMIT $8
-    )""",
-    similarity=_SIMILARITY,
-    is_short="FALSE",
+)"""
+FIND_EXACT: Final = _FIND.format(
+    query="$10::real[]::vector", near=_EXACT, similarity=_SIMILARITY, is_short="FALSE"
 )
 # The expression must be exactly the one of the index.
 FIND_INDEXED: Final = _FIND.format(
@@ -194,9 +197,63 @@ SET LOCAL hnsw.ef_search = 400
 """
 
 
+# The key of the space is read here, so that the statement is the same for all spaces.  Nothing is searched for a user with
+# more memories: the server reads the condition once, before it reads any row.
+_FEW: Final = f"""
+WITH few AS MATERIALIZED (
+    SELECT count(*) <= {FEW_MEMORIES} AS is_few
+    FROM (SELECT FROM atomic_memory WHERE {OWNED} LIMIT {FEW_MEMORIES} + 1) AS owned
+), space AS MATERIALIZED (
+    SELECT space_key FROM memory_space WHERE model = $10 AND dim = $11
+), counted AS MATERIALIZED (
+    SELECT count(*) AS memories, count(*) FILTER (WHERE space_key = (SELECT space_key FROM space)) AS embedded
+    FROM atomic_memory WHERE (SELECT is_few FROM few) AND {SEEN} AND {TRUE} AND memory_type = 'long_term'
+)
+SELECT few.*, counted.*, found.* FROM few CROSS JOIN counted LEFT JOIN ({{find}}) AS found ON TRUE
+"""
+_FIND_IF_FEW: Final = _FIND.replace(WANTED, f"(SELECT is_few FROM few) AND {WANTED}")
+FIND_FEW_WITHOUT_VECTORS: Final = planned_once(
+    _FEW.format(
+        find=_FIND_IF_FEW.format(
+            query="NULL", near=_NO_VECTORS, similarity="NULL::double precision", is_short="FALSE"
+        )
+    )
+)
+FIND_FEW: Final = planned_once(
+    _FEW.format(
+        find=_FIND_IF_FEW.format(
+            query="$12::real[]::vector",
+            near=_EXACT.replace(WANTED, f"(SELECT is_few FROM few) AND {WANTED}"),
+            similarity=_SIMILARITY,
+            is_short="FALSE",
+        ).format(space_key="(SELECT space_key FROM space)")
+    )
+)
+
+
+async def search_few(
+    connection: Connection, query: MemorySearch, *, has_vectors: bool
+) -> Candidates | None:
+    """Search the memories of a user who has at most ``FEW_MEMORIES``; None: the user has more.
+
+    Args:
+        connection: where to read.
+        query: the search.
+        has_vectors: whether the server can compare vectors.
+    """
+    model, dim = (None, None) if query.space is None else (query.space.model, query.space.dim)
+    given = (*_filters(query), model, dim)
+    if has_vectors and query.space is not None and query.vector is not None:
+        rows = await connection.fetch(FIND_FEW, *given, query.vector.tolist())
+    else:
+        rows = await connection.fetch(FIND_FEW_WITHOUT_VECTORS, *given)
+    if not rows[0]["is_few"]:
+        return None
+    return _candidates(query, rows[0], [row for row in rows if row["memory_key"] is not None])
+
+
 async def search(connection: Connection, query: MemorySearch, indexes: VectorIndexes | None) -> Candidates:
     """See ``MemoryRepository.search``; without *indexes* the server cannot compare vectors."""
-    user = query.namespace.user
     space = None if indexes is None else query.space
     (counted,) = await connection.fetch(
         COUNT_RECALLABLE,
@@ -204,7 +261,11 @@ async def search(connection: Connection, query: MemorySearch, indexes: VectorInd
         None if space is None else space.model,
         None if space is None else space.dim,
     )
-    found = await _find(connection, query, indexes, counted)
+    return _candidates(query, counted, await _find(connection, query, indexes, counted))
+
+
+def _candidates(query: MemorySearch, counted: Row, found: Sequence[Row]) -> Candidates:
+    user = query.namespace.user
     return Candidates(
         tuple([Candidate(memory_of(row, user), row["search_terms"], row["similarity"]) for row in found]),
         matched_text=bool(found) and found[0]["matched_text"],
@@ -216,15 +277,7 @@ async def _find(
     connection: Connection, query: MemorySearch, indexes: VectorIndexes | None, counted: Row
 ) -> Sequence[Row]:
     space_key = counted["space_key"]
-    given = (
-        *true_at(query.namespace, query.as_of),
-        query.category,
-        query.tags,
-        query.terms,
-        query.text,
-        query.limit,
-        query.beside,
-    )
+    given = _filters(query)
     if query.space is None or query.vector is None or indexes is None or not counted["embedded"]:
         return await connection.fetch(FIND_WITHOUT_VECTORS, *given)
     exact = FIND_EXACT.format(space_key=space_key)
@@ -239,6 +292,18 @@ async def _find(
     found = await connection.fetch(statement, *given, vector)
     is_short = statement is not exact and (not found or found[0]["is_short"])
     return await connection.fetch(exact, *given, vector) if is_short else found
+
+
+def _filters(query: MemorySearch) -> tuple[object, ...]:
+    return (
+        *true_at(query.namespace, query.as_of),
+        query.category,
+        query.tags,
+        query.terms,
+        query.text,
+        query.limit,
+        query.beside,
+    )
 
 
 def _narrows(query: MemorySearch) -> bool:
