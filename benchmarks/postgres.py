@@ -217,8 +217,7 @@ async def race_recalls(server: Server) -> Rows:
             of_whom = f"{users:,} users with {memories:,}" if users > 1 else f"{memories:,}"
             took = await compare_recalls(racers, world, memories, title=f"a recall among {of_whom} memories")
             figures[f"a recall among {of_whom} memories"] = {
-                BY_HAND if name.endswith("by hand") else name: duration(us / 1e6)
-                for name, us in took.items()
+                BY_HAND if name.endswith("by hand") else name: duration(us / 1e6) for name, us in took.items()
             }
     return figures
 

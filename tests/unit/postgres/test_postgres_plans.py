@@ -89,6 +89,8 @@ LISTS = (
 MEMORY_STATEMENTS = {
     **statements_of(*MEMORY_MODULES),
     "count what can be recalled": memory_search.COUNT_RECALLABLE,
+    "find few by words": memory_search.FIND_FEW_WITHOUT_VECTORS,
+    "find few by words and vectors": memory_search.FIND_FEW,
     "find by words": memory_search.FIND_WITHOUT_VECTORS,
     "find by words and vectors": memory_search.FIND_EXACT.format(space_key=1),
 }

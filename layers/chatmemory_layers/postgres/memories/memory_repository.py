@@ -81,10 +81,14 @@ def _no_more(_: str) -> str:
 @final
 @frozen
 class PostgresMemoryRepository:
-    """Stores memories in *database*, beside the conversations from which they come."""
+    """Stores memories in *database*, beside the conversations from which they come.
+
+    Attributes:
+        with_many: users who were found to have many memories, so that the search of few is not tried for them again.
+    """
 
     database: Database
-    _with_many: set[str] = field(init=False, factory=set)  # users for whom the search of few would be in vain
+    with_many: set[str] = field(factory=set)
 
     @property
     def log(self) -> PostgresEventLog:
@@ -131,7 +135,7 @@ class PostgresMemoryRepository:
     async def search(self, search: MemorySearch, /) -> Outcome[Candidates, RepositoryError]:
         """See ``MemoryRepository.search``."""
         indexes, user = self.database.vector_indexes, search.namespace.user
-        if user not in self._with_many:
+        if user not in self.with_many:
             found = await self.database.read(
                 "search memories", memory_search.search_few, search, has_vectors=indexes is not None
             )
@@ -139,9 +143,9 @@ class PostgresMemoryRepository:
                 return found
             if (candidates := found.unwrap()) is not None:
                 return Success(candidates)
-            if len(self._with_many) >= _MOST_KNOWN:
-                self._with_many.clear()
-            self._with_many.add(user)
+            if len(self.with_many) >= _MOST_KNOWN:
+                self.with_many.clear()
+            self.with_many.add(user)
         return await self.database.read_snapshot("search memories", memory_search.search, search, indexes)
 
 

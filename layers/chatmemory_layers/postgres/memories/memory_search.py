@@ -231,9 +231,7 @@ FIND_FEW: Final = planned_once(
 )
 
 
-async def search_few(
-    connection: Connection, query: MemorySearch, *, has_vectors: bool
-) -> Candidates | None:
+async def search_few(connection: Connection, query: MemorySearch, *, has_vectors: bool) -> Candidates | None:
     """Search the memories of a user who has at most ``FEW_MEMORIES``; None: the user has more.
 
     Args:
@@ -241,9 +239,9 @@ async def search_few(
         query: the search.
         has_vectors: whether the server can compare vectors.
     """
-    model, dim = (None, None) if query.space is None else (query.space.model, query.space.dim)
-    given = (*_filters(query), model, dim)
-    if has_vectors and query.space is not None and query.vector is not None:
+    space = query.space if has_vectors else None
+    given = (*_filters(query), None if space is None else space.model, None if space is None else space.dim)
+    if space is not None and query.vector is not None:
         rows = await connection.fetch(FIND_FEW, *given, query.vector.tolist())
     else:
         rows = await connection.fetch(FIND_FEW_WITHOUT_VECTORS, *given)
