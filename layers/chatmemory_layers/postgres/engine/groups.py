@@ -1,7 +1,7 @@
 """``Groups``: commits the waiting writes of one kind together; each of them can fail without the others.
 
-A group is all the writes that wait when a committer becomes free.  It forms while the group before it is written, so no
-write is delayed to wait for others.  A group is one statement, which is its own transaction, and one statement before it if
+A group is all the writes that wait when a committer becomes free, or those of half of the owners while no other group is
+written.  It forms while the group before it is written, so no write is delayed to wait for others.  A group is one statement, which is its own transaction, and one statement before it if
 facts have to be read.  It never waits for a lock.  A write that is refused, that repeats stored data, or whose row is locked
 by another writer leaves its group and is written alone, in a transaction under the lock of its owner.
 
@@ -25,6 +25,9 @@ from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 
 GROUPS_AT_ONCE: Final = 2
 """The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
+
+LEAST_TO_DIVIDE: Final = 16
+"""Of so many owners or more, half form a group while no other is written: the next is prepared while the server stores it."""
 
 MOST_IN_A_GROUP: Final = 64
 """The most writes of one owner in a transaction; a group that has as many takes no further owner."""
@@ -79,6 +82,7 @@ class Groups:
         self._waiting: dict[Place, list[Job]] = {}
         self._turns: list[Place] = []  # owners in _waiting whose turn it is
         self._committing = 0
+        self._in_flight = 0  # groups that are written
         self._timer: asyncio.TimerHandle | None = None  # for the oldest of those that wait
         self._is_closed = False
         self.tasks: set[asyncio.Task[None]] = set()
@@ -146,15 +150,20 @@ class Groups:
                         now = self._loop.time()
                         waits = [now - job.since for each in jobs.values() for job in each]
                         self._metrics.waited_in_line(self._work.operation, waits)
-                    await self._commit(jobs)
+                    self._in_flight += 1
+                    try:
+                        await self._commit(jobs)
+                    finally:
+                        self._in_flight -= 1
         finally:
             self._committing -= 1
 
     def _taken(self) -> dict[Place, list[Job]]:
         """Take the writes of the next group, without those whose callers were cancelled."""
         group: dict[Place, list[Job]] = {}
-        count = 0
-        while self._turns and count < MOST_IN_A_GROUP:
+        count, owners = 0, len(self._turns)
+        left = owners // 2 if owners >= LEAST_TO_DIVIDE and not self._in_flight else 0
+        while len(self._turns) > left and count < MOST_IN_A_GROUP:
             owner = self._turns.pop(0)
             jobs = [job for job in self._waiting.pop(owner) if not job.answer.done()]
             if jobs and not self._is_closed:
