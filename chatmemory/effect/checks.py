@@ -84,54 +84,6 @@ def no_effect(found: object, *, made_by: object = None) -> TypeError:
     return TypeError(f"{text} is not an effect: {cure}")
 
 
-INSTEAD: Final[Mapping[str, str]] = {
-    "then": "bind(function) goes on with another effect, map(function) with a plain value",
-    "flat_map": "bind(function) goes on with another effect",
-    "and_then": "bind(lambda _: effect) goes on with another effect",
-    "catch": "effect.pipe(catch(NotFoundError, handler)) recovers from one class of errors",
-    "catch_all": "lash(handler) recovers from every failure",
-    "catch_tag": "effect.pipe(catch(NotFoundError, handler)) recovers from one class of errors",
-    "unwrap": "await it first: (await effect).unwrap(), or await effect.or_raise()",
-    "failure": "await it first: (await effect).failure()",
-    "value_or": "await it first: (await effect).value_or(...)",
-    "add_done_callback": "a task takes effect.run(): asyncio.create_task(effect.run())",
-    "provide_layer": "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect)",
-    "provide_service": "effect.provide(Context.of(Tag, service)) gives it a service",
-}
-"""What to write instead of an attribute that an outcome, a task, or an effect of another library has."""
-
-
-def no_attribute_of_effect(name: str, known: Iterable[str]) -> AttributeError:
-    """Return the error for an effect without an attribute *name*."""
-    cure = INSTEAD.get(name, f"it has not run yet; (await effect.or_raise()).{name} is of its value")
-    like = "" if name in INSTEAD else _like(name, known)
-    return AttributeError(f"'Effect' object has no attribute {name!r}{like}: {cure}", name=name)
-
-
-def _like(name: str, known: Iterable[str]) -> str:
-    # No suggestion for private names and dunders: programs ask for them, and test runners ask every layer for dozens
-    # of them.
-    return "" if name.startswith("_") else did_you_mean(name, known).replace(":", ",")
-
-
-INSTEAD_OF_LAYER: Final[Mapping[str, str]] = {
-    "build": "async with ManagedRuntime(layer) as runtime builds it, and releases it",
-    "run": "async with ManagedRuntime(layer) as runtime, then await runtime.run(effect)",
-    "provide": "dependency >> layer feeds it; async with ManagedRuntime(layer) as runtime runs effects with it",
-    "merge": "layer | another gives the services of both",
-    "service": "async with ManagedRuntime(layer) as runtime, then await runtime.service(Tag)",
-}
-
-
-def no_attribute_of_layer(name: str, known: Iterable[str]) -> AttributeError:
-    """Return the error for a layer without an attribute *name*."""
-    cure = INSTEAD_OF_LAYER.get(
-        name, "a layer is a recipe; async with ManagedRuntime(layer) as runtime has its services"
-    )
-    like = "" if name in INSTEAD_OF_LAYER else _like(name, known)
-    return AttributeError(f"'Layer' object has no attribute {name!r}{like}: {cure}", name=name)
-
-
 def no_layer(found: object) -> TypeError:
     """Return the error for *found*, which is not a layer."""
     text = shown(found)

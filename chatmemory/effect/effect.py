@@ -32,7 +32,6 @@ from chatmemory.effect.checks import (
     NO_CALL,
     NO_TRUTH,
     awaitable_of,
-    no_attribute_of_effect,
     no_context,
     no_effect,
     no_function,
@@ -130,10 +129,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         def __bool__(self) -> Never:
             """Raise ``TypeError``: an effect has no truth value before it is awaited."""
             raise TypeError(NO_TRUTH)
-
-        def __getattr__(self, name: str) -> Never:
-            """Raise ``AttributeError`` with a suggestion."""
-            raise no_attribute_of_effect(name, dir(Effect))
 
     # --- constructors ---
 

@@ -68,24 +68,12 @@ class Success(result.Success[A_co]):  # type: ignore[misc]  # final in returns, 
             """Return a success with the result of *function* for the value."""
             return Success(function(self._inner_value))
 
-        def swap(self):
-            """Return the failure that holds the value."""
-            return Failure(self._inner_value)
-
-        def equals(self, other):
-            """Return whether *other* is a success of an equal value."""
-            return self == other
-
         def __eq__(self, other):
             if not isinstance(other, result.Success):
                 return NotImplemented
             return self._inner_value == other.unwrap()
 
         __hash__ = result.Success.__hash__
-
-        def __getattr__(self, name):
-            """Raise ``AttributeError`` that says how to get the value."""
-            raise _no_attribute(self, name, "the value is inside, outcome.unwrap()")
 
     # Without this method mypy reports tests for truth (truthy-bool); with it, pyright reports them.
     if not MYPY:
@@ -110,14 +98,6 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
             """Return a failure with the result of *function* for the error."""
             return Failure(function(self._inner_value))
 
-        def swap(self):
-            """Return the success that holds the error."""
-            return Success(self._inner_value)
-
-        def equals(self, other):
-            """Return whether *other* is a failure with an equal error."""
-            return self == other
-
         def __eq__(self, other):
             if not isinstance(other, result.Failure):
                 return NotImplemented
@@ -125,18 +105,10 @@ class Failure(result.Failure[E_co]):  # type: ignore[misc]  # as above
 
         __hash__ = result.Failure.__hash__
 
-        def __getattr__(self, name):
-            """Raise ``AttributeError`` that says how to get the error."""
-            raise _no_attribute(self, name, "it has failed, and the error is inside, outcome.failure()")
-
     if not MYPY:  # as above
 
         def __bool__(self) -> Never:
             raise TypeError(NO_TRUTH)
-
-
-def _no_attribute(outcome: object, name: str, cure: str) -> AttributeError:
-    return AttributeError(f"{type(outcome).__name__!r} object has no attribute {name!r}: {cure}", name=name)
 
 
 _hold: Final = vars(BaseContainer)["_inner_value"].__set__

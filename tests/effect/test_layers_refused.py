@@ -253,8 +253,6 @@ COMPOSING = [
     wrong(lambda: given.feed_keep(PoliteGreeter), "PoliteGreeter", "Layer.succeed("),
     wrong(lambda: given.replace(greeter), "not a layer", "Layer.succeed(Tag, service)"),
     wrong(lambda: use(given.replace(guest)), "GuestTag", "stack | layer", UNKNOWN_FAKE),
-    wrong(lambda: given.provide(one), "'provide'", "dependency >> layer", AttributeError),
-    wrong(lambda: given.build, "'build'", "async with ManagedRuntime(layer)", AttributeError),
     wrong(lambda: use(needs_greeter), "GreeterTag, needed by", ">> the layer", MISSING),
     wrong(
         lambda: use(given >> Layer.succeed(One, 1) >> needs_greeter),

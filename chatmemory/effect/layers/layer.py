@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, TypeAlias, cast, final, overload
+from typing import Any, Generic, Never, Protocol, TypeAlias, cast, final, overload
 
 from typing_extensions import TypeVar
 
 from chatmemory.effect.checks import (
     fitting,
-    no_attribute_of_layer,
     no_function,
     no_layer,
     no_manager,
@@ -205,12 +204,6 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     def __init__(self, shape: Shape) -> None:
         """Make a layer of *shape*; callers use the constructors below."""
         self.shape = shape
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            """Raise ``AttributeError`` with a suggestion."""
-            raise no_attribute_of_layer(name, dir(Layer))
 
     def identity(self, services: Out_contra, /) -> tuple[Out_contra, Err_co, In_co]:
         """For the type checker only (see ``LayerOf``); never called."""
