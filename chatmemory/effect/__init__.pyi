@@ -24,7 +24,6 @@ from chatmemory.effect.outcome import (
 )
 from chatmemory.effect.running.runtime import ManagedRuntime as ManagedRuntime, Runner as Runner
 from chatmemory.effect.running.thread_runtime import ThreadRuntime as ThreadRuntime
-from chatmemory.effect.scope import Scope as Scope
 from chatmemory.effect.services.clock import (
     Clock as Clock,
     ClockTag as ClockTag,

@@ -1,6 +1,7 @@
 """``Stream``: values that come one after the other, and may fail and need services on the way.
 
-A run is a chain of async generators.  A scope closes each of them, the last one first, and runs the finalizers between them.
+A run is a chain of async generators.  An ``AsyncExitStack`` closes each of them, the last one first, and runs the finalizers
+between them.
 """
 
 # ruff: noqa: SLF001  a combined stream runs its parts
@@ -8,7 +9,8 @@ A run is a chain of async generators.  A scope closes each of them, the last one
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import TracebackType
 from typing import Any, Generic, Never, TypeAlias, final, overload
 
 from typing_extensions import TypeVar
@@ -25,7 +27,7 @@ from chatmemory.effect.outcome import (
     exception_of,
     exit_from_exception,
 )
-from chatmemory.effect.scope import Scope
+from chatmemory.effect.suspended import shield
 
 __all__ = ["Stream"]
 
@@ -40,8 +42,8 @@ A_co = TypeVar("A_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True, default=Never)
 R_co = TypeVar("R_co", covariant=True, default=Never)
 
-Values: TypeAlias = Callable[[Context[Any], Scope], AsyncGenerator[A]]
-"""Starts a run with the given services; the scope holds what the run has to release."""
+Values: TypeAlias = Callable[[Context[Any], AsyncExitStack], AsyncGenerator[A]]
+"""Starts a run with the given services; the stack holds what the run has to release."""
 
 
 class _StreamFailed(Exception):  # noqa: N818  a failure on its way, never seen by users
@@ -83,9 +85,9 @@ class Stream(Generic[A_co, E_co, R_co]):
     def unwrap(effect: Effect[Stream[Any, Any, Any], Any, Any]) -> Stream[Any, Any, Any]:
         """Return the stream with which *effect* succeeds, as a stream."""
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[Any]:
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[Any]:
             stream = await _value_of(effect, context)
-            async for value in stream._run(context, scope):
+            async for value in stream._run(context, stack):
                 yield value
 
         return Stream(values)
@@ -94,7 +96,7 @@ class Stream(Generic[A_co, E_co, R_co]):
     def from_iterable(iterable: Iterable[A]) -> Stream[A]:
         """Return a stream of the values of *iterable*."""
 
-        async def values(_: Context[Any], __: Scope) -> AsyncGenerator[A]:
+        async def values(_: Context[Any], __: AsyncExitStack) -> AsyncGenerator[A]:
             for value in iterable:
                 yield value
 
@@ -130,11 +132,11 @@ class Stream(Generic[A_co, E_co, R_co]):
         given: Any = source
         make: Callable[[], AsyncIterable[A]] = (lambda: given) if isinstance(source, AsyncIterable) else given
 
-        async def values(_: Context[Any], scope: Scope) -> AsyncGenerator[A]:
+        async def values(_: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A]:
             try:
                 iterator = aiter(make())
                 if (close := getattr(iterator, "aclose", None)) is not None:
-                    await scope.add(lambda _: close())
+                    stack.push_async_callback(close)
                 async for value in iterator:
                     yield value
             except exceptions as exception:
@@ -147,8 +149,8 @@ class Stream(Generic[A_co, E_co, R_co]):
     def map(self, function: Callable[[A_co], B]) -> Stream[B, E_co, R_co]:
         """Replace each value by the result of *function*."""
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[B]:
-            async for value in self._run(context, scope):
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[B]:
+            async for value in self._run(context, stack):
                 yield function(value)
 
         return Stream(values)
@@ -156,8 +158,8 @@ class Stream(Generic[A_co, E_co, R_co]):
     def tap(self: Stream[A, E, R], function: Callable[[A], Effect[Any, E2, R2]]) -> Stream[A, E | E2, R | R2]:
         """Run the effect that *function* makes from each value, and keep the value."""
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[A]:
-            async for value in self._run(context, scope):
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A]:
+            async for value in self._run(context, stack):
                 await _value_of(function(value), context)
                 yield value
 
@@ -166,8 +168,8 @@ class Stream(Generic[A_co, E_co, R_co]):
     def filter(self, predicate: Callable[[A_co], bool]) -> Stream[A_co, E_co, R_co]:
         """Keep the values for which *predicate* returns True."""
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[A_co]:
-            async for value in self._run(context, scope):
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A_co]:
+            async for value in self._run(context, stack):
                 if predicate(value):
                     yield value
 
@@ -176,15 +178,16 @@ class Stream(Generic[A_co, E_co, R_co]):
     def take(self, count: int) -> Stream[A_co, E_co, R_co]:
         """Keep the first *count* values, then release the source."""
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[A_co]:
-            source, left = scope.fork(), count
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A_co]:
+            source, left = AsyncExitStack(), count
+            stack.push_async_exit(source)
             if left > 0:
                 async for value in self._run(context, source):
                     yield value
                     left -= 1
                     if left == 0:
                         break
-            await source.close()
+            await source.aclose()
 
         return Stream(values)
 
@@ -194,8 +197,8 @@ class Stream(Generic[A_co, E_co, R_co]):
         It does not run when the stream fails or is left earlier.
         """
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[A]:
-            async for value in self._run(context, scope):
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A]:
+            async for value in self._run(context, stack):
                 yield value
             await _value_of(effect, context)
 
@@ -209,22 +212,27 @@ class Stream(Generic[A_co, E_co, R_co]):
         It cannot be interrupted.  A run that its consumer leaves early counts as a success.
         """
 
-        async def values(context: Context[Any], scope: Scope) -> AsyncGenerator[A]:
-            await scope.add(lambda exit_: finalizer(exit_).run_in(context))
-            async for value in self._run(context, scope):
+        async def values(context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A]:
+            async def finalize(
+                _: type[BaseException] | None, exception: BaseException | None, __: TracebackType | None
+            ) -> None:
+                await finalizer(_exit_of(exception)).run_in(context)
+
+            stack.push_async_exit(finalize)
+            async for value in self._run(context, stack):
                 yield value
 
         return Stream(values)
 
     def provide(self: Stream[A, E, R], context: Context[R]) -> Stream[A, E]:
         """Provide all the services that the stream needs."""
-        return Stream(lambda outer, scope: self._values(outer.merge(context), scope))
+        return Stream(lambda outer, stack: self._values(outer.merge(context), stack))
 
     # --- running it ---
 
-    def _run(self, context: Context[Any], scope: Scope) -> AsyncGenerator[A_co]:
-        values = self._values(context, scope)
-        scope.put(lambda _: values.aclose())
+    def _run(self, context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A_co]:
+        values = self._values(context, stack)
+        stack.push_async_callback(values.aclose)
         return values
 
     def run_collect(self: Stream[A, E, R]) -> Effect[list[A], E, R]:
@@ -232,8 +240,8 @@ class Stream(Generic[A_co, E_co, R_co]):
 
         async def run(context: Context[Any]) -> Outcome[list[A], Any]:
             try:
-                async with _closing() as scope:
-                    return Success([value async for value in self._run(context, scope)])
+                async with _closing() as stack:
+                    return Success([value async for value in self._run(context, stack)])
             except _StreamFailed as failed:
                 return Failure(failed.error)
 
@@ -248,36 +256,42 @@ class Stream(Generic[A_co, E_co, R_co]):
         """
         failures: list[object] = []
 
-        async def values(scope: Scope) -> AsyncGenerator[A]:
+        async def values(stack: AsyncExitStack) -> AsyncGenerator[A]:
             try:
-                async for value in self._run(Context.empty(), scope):
+                async for value in self._run(Context.empty(), stack):
                     yield value
             except _StreamFailed as failed:
                 failures.append(failed.error)
                 exception = exception_of(failed.error)
                 raise exception from exception.__cause__
 
-        async with _closing(failures) as scope:
-            iterator = values(scope)
-            scope.put(lambda _: iterator.aclose())
+        async with _closing(failures) as stack:
+            iterator = values(stack)
+            stack.push_async_callback(iterator.aclose)
             yield iterator
 
 
 @asynccontextmanager
-async def _closing(failures: Sequence[object] = ()) -> AsyncGenerator[Scope]:
-    """Give a scope, and close it with how the block ended: with the first of *failures*, if there is one."""
-    scope = Scope()
+async def _closing(failures: Sequence[object] = ()) -> AsyncGenerator[AsyncExitStack]:
+    """Give a stack, and close it with how the block ended: with the first of *failures*, if there is one."""
+    stack = AsyncExitStack()
     try:
-        yield scope
+        yield stack
     except BaseException as exception:
-        if isinstance(exception, _StreamFailed):
-            failures = [exception.error]
-        await scope.close(
-            Failure(Cause((Fail(failures[0]),))) if failures else exit_from_exception(exception)
-        )
+        cause = _StreamFailed(failures[0]) if failures else exception
+        with shield():
+            await stack.__aexit__(type(cause), cause, cause.__traceback__)
         raise
-    else:
-        await scope.close()
+    with shield():
+        await stack.aclose()
+
+
+def _exit_of(exception: BaseException | None) -> Exit[None, Any]:
+    if exception is None:
+        return Success(None)
+    if isinstance(exception, _StreamFailed):
+        return Failure(Cause((Fail(exception.error),)))
+    return exit_from_exception(exception)
 
 
 async def _value_of(effect: Effect[A, Any, Any], context: Context[Any]) -> A:

@@ -7,6 +7,7 @@ it at its first place; where a replacement reaches it, it counts as another leaf
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Final, TypeAlias, assert_never, final
 
@@ -21,7 +22,6 @@ from chatmemory.effect.layers.layer_errors import (
     UnknownReplacementError,
 )
 from chatmemory.effect.outcome import Outcome, Success, exception_of
-from chatmemory.effect.scope import Scope
 
 __all__ = ["Built", "Guard", "Plan", "make_plan"]
 
@@ -126,8 +126,8 @@ class Place:
         return self.but(fed={**self.fed, **gives})
 
 
-Guard: TypeAlias = Callable[[Callable[[Scope], Awaitable[Any]]], Awaitable[Any]]
-"""Calls a function that opens one resource, with the scope that closes it."""
+Guard: TypeAlias = Callable[[Callable[[AsyncExitStack], Awaitable[Any]]], Awaitable[Any]]
+"""Calls a function that opens one resource, with the stack that closes it."""
 
 
 @final

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from contextvars import copy_context
 from typing import Any, Generic, final
 
@@ -19,7 +19,6 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.outcome import EffectInterrupted
-from chatmemory.effect.scope import Scope
 
 __all__ = ["Host"]
 
@@ -37,7 +36,7 @@ class Host(Generic[A]):
 
     def __init__(self, open_all: Callable[[Host[A]], Awaitable[A]]) -> None:
         self._open_all = open_all
-        self._scope = Scope()
+        self._stack = AsyncExitStack()
         self._opening: anyio.CancelScope | None = None
         self._is_given_up = False
         self._value: A | None = None
@@ -67,7 +66,7 @@ class Host(Generic[A]):
             raise self._failure or EffectInterrupted
         return self._value  # type: ignore[return-value]  # it is open
 
-    async def guard(self, work: Callable[[Scope], Awaitable[B]]) -> B:
+    async def guard(self, work: Callable[[AsyncExitStack], Awaitable[B]]) -> B:
         """Run *work*, which opens one resource, and cancel it if the caller of ``open`` is cancelled.
 
         ``open_all`` calls this in the task of the host.
@@ -76,14 +75,10 @@ class Host(Generic[A]):
         # The cancel scope stays around the resource: whatever the resource holds was entered later, and is left earlier.
         opening = self._opening = anyio.CancelScope()
         opening.__enter__()
-
-        def leave(_: object) -> None:
-            opening.__exit__(None, None, None)
-
-        self._scope.put(leave)
+        self._stack.callback(opening.__exit__, None, None, None)
         if self._is_given_up:
             opening.cancel()
-        return await work(self._scope)
+        return await work(self._stack)
 
     async def close(self) -> None:
         """Leave everything, and raise what leaving has raised; what is still being opened is cancelled."""
@@ -128,7 +123,7 @@ class Host(Generic[A]):
 
     async def _leave(self) -> None:
         try:
-            await self._scope.run_finalizers()
+            await self._stack.aclose()
         except Exception as failure:  # noqa: BLE001  as above
             if self._failure is not None:
                 self._failure.add_note(f"what was open could not be closed either: {failure!r}")

@@ -6,7 +6,7 @@ Layers are values.  The first part of this module defines the shapes that they a
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, Generic, Never, Protocol, TypeAlias, cast, final, overload
 
 from typing_extensions import TypeVar
@@ -25,7 +25,6 @@ from chatmemory.effect.effect import Effect, require_effect
 from chatmemory.effect.for_type_checkers import Difference, Subtractable
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.outcome import Outcome, Success
-from chatmemory.effect.scope import Scope
 
 __all__ = [
     "AnyTag",
@@ -74,8 +73,8 @@ In_co = TypeVar("In_co", covariant=True, default=Never)
 # occurs twice in a graph is opened once.  They are plain classes, because attrs would take 0.5 ms to make each of them.
 
 AnyTag: TypeAlias = TagOf[Any, Any]
-Opens: TypeAlias = Callable[[Context[Any], Scope], Awaitable[Outcome[Any, Any]]]
-"""Opens a service with the services that its layer sees; the scope closes it."""
+Opens: TypeAlias = Callable[[Context[Any], AsyncExitStack], Awaitable[Outcome[Any, Any]]]
+"""Opens a service with the services that its layer sees; the stack closes it."""
 
 
 @final
@@ -329,11 +328,14 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
         if not callable(open_) or hasattr(type(open_), "__aenter__"):
             raise no_function(open_, where="Layer.scoped", example="Layer.scoped(Tag, open_service)")
 
-        async def enter(context: Context[Any], scope: Scope) -> Outcome[Any, Any]:
+        async def enter(context: Context[Any], stack: AsyncExitStack) -> Outcome[Any, Any]:
             manager = open_(*map(context.get, needs))
             if not hasattr(manager, "__aenter__"):
                 raise no_manager(manager, layer=short_name(tag.key))
-            return Success(await scope.enter(manager))
+            service = await manager.__aenter__()
+            # Not by enter_async_context: a layer that cannot be closed is no failure within the others.
+            stack.push_async_callback(manager.__aexit__, None, None, None)
+            return Success(service)
 
         return _leaf(tag, enter, needs)
 

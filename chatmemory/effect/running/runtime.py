@@ -17,7 +17,6 @@ from chatmemory.effect.key import MissingServiceError, TagOf
 from chatmemory.effect.layers.build import Built, Plan, make_plan
 from chatmemory.effect.layers.layer import Layer, shape_of
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
-from chatmemory.effect.scope import Scope
 from chatmemory.effect.suspended import has_event_loop, run_without_waiting, shield
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class ManagedRuntime(Generic[R_contra]):
         "_layer",
         "_parent",
         "_running",
-        "_scope",
+        "_stack",
     )
 
     def __init__(self, layer: Layer[R_contra, Any, Never]) -> None:
@@ -98,7 +97,7 @@ class ManagedRuntime(Generic[R_contra]):
         self._host: Host[Context[Any]] | None = (
             None  # opens and closes the layer, where there is an event loop
         )
-        self._scope = Scope()  # closes the layer, where there is none
+        self._stack = AsyncExitStack()  # closes the layer, where there is none
         self._is_entered = False
         self._context: Context[R_contra] | None = None
         self._is_closed = False
@@ -209,18 +208,18 @@ class ManagedRuntime(Generic[R_contra]):
             self._host = Host(open_all)
             return await self._host.open()
         self._host = None
-        self._scope = scope = Scope()
+        self._stack = stack = AsyncExitStack()
         try:
-            return await plan.open(lambda open_one: open_one(scope))
+            return await plan.open(lambda open_one: open_one(stack))
         except BaseException:
-            await scope.close()
+            await stack.aclose()
             raise
 
     async def _close(self) -> None:
         try:
             with shield():
                 async with AsyncExitStack() as ending:  # the last one first, whatever the others raise
-                    ending.push_async_callback(self._scope.close if self._host is None else self._host.close)
+                    ending.push_async_callback(self._stack.aclose if self._host is None else self._host.close)
                     ending.push_async_callback(self._interrupt)
                     for child in self._children:
                         ending.push_async_callback(child._close)
