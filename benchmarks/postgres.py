@@ -20,7 +20,7 @@ from statistics import median
 from uuid import uuid4
 
 from contest import Target, in_turns, judge, show
-from figures import Rows, duration, json_option, per_second, write
+from figures import Rows, duration, first, json_option, per_second, write
 from memories import World
 from postgres_memories import CopiedTables, OurMemories, Rememberer, recallers
 from postgres_messages import (
@@ -40,7 +40,6 @@ DIM = 384
 BATCH = 100
 QUESTIONS = 60
 LAST = 20
-BY_HAND = "pgvector and words by hand"
 
 AT_64 = [Target(Ours.name, RawGroups.name, 0.5), Target(Ours.name, LanggraphStore.name, 0.5)]
 AT_1 = [Target(Ours.name, RawStatement.name, 0.6)]
@@ -191,8 +190,8 @@ async def race_remembering(server: Server) -> Rows:
         rates = {one.name: median(laps[one]) for one in racers}
         show(f"remember, batches of {BATCH}", ["a second"], {name: (each,) for name, each in rates.items()})
         judge([Target(OurMemories.name, CopiedTables.name, 0.5)], rates)
-        cells = {name: per_second(each) for name, each in rates.items()}
-        return {f"memories stored, {BATCH} at once": cells}
+        cells = {by_hand(name): per_second(each) for name, each in rates.items()}
+        return {f"memories stored, {BATCH} at once": first(OurMemories.name, cells)}
 
 
 async def race_recalls(server: Server) -> Rows:
@@ -228,6 +227,11 @@ async def until_indexed(server: Server, *, is_wanted: bool) -> None:
         await asyncio.sleep(0.5)
 
 
+def by_hand(name: str) -> str:
+    """Return the column of a contestant: those who do by hand what suits the number of users share one."""
+    return "pgvector and words by hand" if name.endswith("by hand") else name
+
+
 async def compare_recalls(
     racers: Sequence[Rememberer], world: World, memories: int, *, title: str
 ) -> Mapping[str, float]:
@@ -252,9 +256,9 @@ async def compare_recalls(
     took = {one.name: median(alone[one]) for one in racers}
     rows = {one.name: (took[one.name], median(crowd[one]), float(right[one.name])) for one in racers}
     show(title, ["us, 1 task", "us each of 64", f"found of {len(world.questions)}"], rows)
-    by_hand = next((one.name for one in racers if one.name.endswith("by hand")), "by hand")
-    most = 1.3 if by_hand.startswith("HNSW") else 2
-    bars = [Target(OurMemories.name, by_hand, most, at_most=True)]
+    beside = next((one.name for one in racers if one.name.endswith("by hand")), "by hand")
+    most = 1.3 if beside.startswith("HNSW") else 2
+    bars = [Target(OurMemories.name, beside, most, at_most=True)]
     judge(bars, took)
     return took
 
