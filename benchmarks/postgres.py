@@ -20,7 +20,7 @@ from statistics import median
 from uuid import uuid4
 
 from contest import Target, in_turns, judge, show
-from figures import Rows, duration, first, json_option, per_second, write
+from figures import Rows, duration, json_option, per_second, write
 from memories import World
 from postgres_memories import CopiedTables, OurMemories, Rememberer, recallers
 from postgres_messages import (
@@ -216,7 +216,7 @@ async def race_recalls(server: Server) -> Rows:
             of_whom = f"{users:,} users with {memories:,}" if users > 1 else f"{memories:,}"
             took = await compare_recalls(racers, world, memories, title=f"a recall among {of_whom} memories")
             figures[f"a recall among {of_whom} memories"] = {
-                BY_HAND if name.endswith("by hand") else name: duration(us / 1e6) for name, us in took.items()
+                by_hand(name): duration(us / 1e6) for name, us in took.items()
             }
     return figures
 
