@@ -333,8 +333,16 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             if not hasattr(manager, "__aenter__"):
                 raise no_manager(manager, layer=short_name(tag.key))
             service = await manager.__aenter__()
-            # Not by enter_async_context: a layer that cannot be closed is no failure within the others.
-            stack.push_async_callback(manager.__aexit__, None, None, None)
+
+            async def leave(_: object, failure: BaseException | None, __: object) -> None:
+                # As usual: that another layer cannot be closed is no failure within this one.
+                try:
+                    await manager.__aexit__(None, None, None)
+                except BaseException as own:
+                    own.__context__ = own.__context__ or failure
+                    raise
+
+            stack.push_async_exit(leave)
             return Success(service)
 
         return _leaf(tag, enter, needs)
