@@ -441,15 +441,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
     # --- several at once ---
 
-    def race(self, other: Effect[B, E2, R2]) -> Effect[A_co | B, E_co | E2, R_co | R2]:
-        """Run both at once, end as the first one that succeeds, interrupt the other and wait for its finalizers.
-
-        When both fail, a defect is raised if there is one; otherwise the failure that came first is the outcome.
-        """
-        require_effect(other)
-        pair: tuple[Effect[Any, Any, Any], ...] = (self, other)
-        return Effect.in_context(lambda context: combinators.run_race(pair, context))
-
     # --- running it ---
 
     async def run_in(self: Effect[A, E, R], context: Context[R]) -> Outcome[A, E]:  # noqa: PLR0912, PLR0915  one loop: see the docstring

@@ -16,7 +16,6 @@ from chatmemory.effect import (
     Layer,
     ManagedRuntime,
     Stream,
-    Success,
     Tag,
     TestClock,
 )
@@ -64,12 +63,6 @@ async def test_a_cancellation_that_was_asked_for_passes_through_exit() -> None:
 async def test_all_at_once_succeeds_with_no_hole() -> None:
     both = Effect.all([SELF_CANCELLED, Effect.succeed(1)], concurrency=2)
     assert is_its_defect(await both.exit().or_raise())
-
-
-async def test_a_race_is_won_by_the_other_one() -> None:
-    assert await SELF_CANCELLED.race(
-        Effect.promise(anyio.wait_all_tasks_blocked).map(lambda _: 2)
-    ) == Success(2)
 
 
 async def test_a_timeout_by_another_clock_does_not_take_it_for_being_late() -> None:

@@ -109,7 +109,6 @@ MAKING = [
     wrong(lambda: fx.all([program]), "function program", "call it, program()"),
     wrong(lambda: fx.all([one], concurrency="all"), "'all'", "concurrency=None"),
     wrong(lambda: fx.all([one], concurrency=0), "not 0", "None for all", ValueError),
-    wrong(lambda: made.race(1), "1 is not an effect", "Effect.succeed(value)"),
     wrong(lambda: fx.sleep("1 second"), "'1 second'", "0.5 for half a second"),
 ]
 

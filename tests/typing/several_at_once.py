@@ -1,4 +1,4 @@
-"""``Effect.all``, races and streams keep the type of each value, and join the errors and the services of all."""
+"""``Effect.all`` and streams keep the type of each value, and join the errors and the services of all."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ no_text: Effect[str, StoreBroken, StoreTag] = StoreTag.get().bind(lambda _: Effe
 
 
 def effects_side_by_side() -> None:
-    assert_type(no_number.race(no_text), Effect[int | str, NotFound | StoreBroken, StoreTag])
     assert_type(Effect.sleep(1), Effect[None])
     assert_type(no_text.with_span("read", {"messages": 3}), Effect[str, StoreBroken, StoreTag])
     no_text.with_span("read", {"messages": [3]})  # type: ignore[dict-item]  # an attribute is a text or a number
