@@ -6,8 +6,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from os.path import dirname, isfile
 
-__all__ = ["installing", "needed", "needs_extra"]
-
 OURS = {"chatmemory", "chatmemory_layers"}
 
 

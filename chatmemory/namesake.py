@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["warn_of_namesake"]
-
 
 def warn_of_namesake(package_folder: str) -> None:
     """Warn if the other distribution is installed beside the package, whose files are then a mixture.

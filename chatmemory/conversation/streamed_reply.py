@@ -17,8 +17,6 @@ from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
 from chatmemory.errors.service_errors import kind_of
 from chatmemory.input.json_value import Json, JsonObject
 
-__all__ = ["INCOMPLETE", "streamed_reply"]
-
 E = TypeVar("E")
 R = TypeVar("R")
 
@@ -109,7 +107,7 @@ class _Reply:
         """
         if self._is_settled:
             return Effect.succeed(None)
-        broke_off = isinstance(exit_, Failure) and Interrupt() not in exit_.failure().reasons
+        broke_off = isinstance(exit_, Failure) and exit_.failure() != Interrupt()
         storing = self.store(None if self._is_whole else "failed" if broke_off else "interrupted")
         return storing.timeout(STORE_SECONDS, _too_late).exit().map(self._log_failure)
 
@@ -118,7 +116,7 @@ class _Reply:
 
     def _log_failure(self, exit_: Exit[None, AddError]) -> None:
         if isinstance(exit_, Failure):
-            kind = kind_of(exit_.failure().reasons[0])
+            kind = kind_of(exit_.failure())
             log.error("what was received of a reply in %s was not stored: %s", self._conversation_id, kind)
 
 

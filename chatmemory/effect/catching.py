@@ -13,8 +13,6 @@ from chatmemory.effect.checks import no_effect, no_function
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.for_type_checkers import Difference
 
-__all__ = ["catch"]
-
 A = TypeVar("A")
 B = TypeVar("B")
 E = TypeVar("E")

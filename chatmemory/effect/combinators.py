@@ -25,7 +25,7 @@ from chatmemory.effect.outcome import (
 )
 from chatmemory.effect.services.clock import ClockTag, SystemClock
 from chatmemory.effect.services.tracer import Attributes, CurrentSpan, Tracer, TracerTag
-from chatmemory.effect.suspended import SuspendedError, has_event_loop, new_event, shield
+from chatmemory.effect.suspended import SuspendedError, has_event_loop, shield
 
 if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
@@ -91,8 +91,12 @@ async def sleep_for(seconds: float, context: Context[Never]) -> Outcome[None, Ne
 
 async def wait_forever() -> Never:
     """Wait until the task is cancelled."""
-    await new_event().wait()
-    raise AssertionError("nobody knows that event")
+    if not has_event_loop():
+        raise SuspendedError
+    import anyio
+
+    await anyio.sleep_forever()
+    raise AssertionError("anyio.sleep_forever has returned")
 
 
 async def run_for(

@@ -14,8 +14,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.checks import no_tag, require_tag
 from chatmemory.effect.key import MissingServiceError, TagOf, short_name
 
-__all__ = ["Context", "MissingServiceError", "TagOf"]
-
 S = TypeVar("S")
 Id = TypeVar("Id")
 R2 = TypeVar("R2")

@@ -23,8 +23,6 @@ from chatmemory.effect.running.runtime import ManagedRuntime
 from chatmemory.effect.running.thread_runtime import ThreadRuntime
 from chatmemory.effect.stream import Stream
 
-__all__ = ["EffectWarning", "disable", "enable", "is_enabled"]
-
 KERNEL: Final = "chatmemory.effect"
 OURS: Final = ("chatmemory", "chatmemory_layers")
 Line: TypeAlias = tuple[str, int]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["SelfCancelledError", "defect_of"]
-
 
 class SelfCancelledError(RuntimeError):
     """The work ended in ``asyncio.CancelledError`` although its task was not cancelled.

@@ -17,8 +17,6 @@ from chatmemory.effect.for_type_checkers import Runs
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import Failure, Outcome, Success
 
-__all__ = ["Do", "place_of_do", "run_do"]
-
 A = TypeVar("A")
 S = TypeVar("S")
 E_contra = TypeVar("E_contra", contravariant=True)

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from chatmemory.effect.services.schedule import Schedule
     from chatmemory.effect.services.tracer import Attributes
 
-__all__ = ["Do", "Effect", "require_effect"]
-
 A = TypeVar("A")
 A1 = TypeVar("A1")
 A2 = TypeVar("A2")
@@ -438,8 +436,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         The second effect cannot be interrupted.
         """
         return Effect.in_context(lambda context: combinators.run_finalized(self, finalizer, context))
-
-    # --- several at once ---
 
     # --- running it ---
 

@@ -26,8 +26,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.outcome import Outcome
 
-__all__ = ["Container", "Difference", "Runs", "Subtractable"]
-
 Itself_co = TypeVar("Itself_co", covariant=True)
 A_co = TypeVar("A_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)

@@ -13,8 +13,6 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.likeness import did_you_mean
 
-__all__ = ["Key", "MissingServiceError", "Reference", "TagOf", "interface_of", "short_name", "tags_of"]
-
 S = TypeVar("S")
 Id_co = TypeVar("Id_co", covariant=True)
 

@@ -7,8 +7,6 @@ TYPE_CHECKING = False  # true for type checkers; importing `typing` takes longer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean"]
-
 LIKENESS = 0.7  # of 1; with the 0.6 of difflib, a long common prefix alone would make two variables similar
 
 

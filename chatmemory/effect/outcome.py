@@ -19,25 +19,6 @@ from typing_extensions import TypeVar
 
 from chatmemory.effect.defects import defect_of
 
-__all__ = [
-    "Cause",
-    "Die",
-    "EffectFailed",
-    "EffectInterrupted",
-    "Exit",
-    "Fail",
-    "Failure",
-    "Interrupt",
-    "Outcome",
-    "Success",
-    "as_outcome",
-    "exception_of",
-    "exit_from_exception",
-    "exit_from_outcome",
-    "outcome_from_exit",
-    "value_or_raise",
-]
-
 A = TypeVar("A")
 E = TypeVar("E")
 A_co = TypeVar("A_co", covariant=True)
@@ -189,13 +170,8 @@ class Interrupt:
     tag: Literal["Interrupt"] = "Interrupt"
 
 
-@final
-@frozen
-class Cause(Generic[E_co]):
-    """Everything that went wrong, in the order in which it happened."""
-
-    reasons: tuple[Fail[E_co] | Die | Interrupt, ...]
-
+Cause: TypeAlias = Fail[E] | Die | Interrupt
+"""What went wrong."""
 
 Exit: TypeAlias = Success[A] | Failure[Cause[E]]
 
@@ -209,10 +185,10 @@ class EffectInterrupted(Exception):  # noqa: N818  reads as what happened, like 
 
 def exit_from_outcome(outcome: Outcome[A, E]) -> Exit[A, E]:
     """Return *outcome* as an ``Exit``: a typed failure becomes a ``Cause``."""
-    return outcome if type(outcome) is Success else Failure(Cause((Fail(outcome.failure()),)))
+    return outcome if type(outcome) is Success else Failure(Fail(outcome.failure()))
 
 
-def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
+def exit_from_exception(exception: BaseException) -> Failure[Die | Interrupt]:
     """Return *exception* as an ``Exit``: a defect or an interruption; call it in the task that caught the exception.
 
     Cancellation is an exception class of the event loop and, like ``KeyboardInterrupt``, not a subclass of
@@ -220,8 +196,8 @@ def exit_from_exception(exception: BaseException) -> Failure[Cause[Never]]:
     """
     defect = defect_of(exception)
     if defect is not None and not isinstance(defect, EffectInterrupted):
-        return Failure(Cause((Die(defect),)))
-    return Failure(Cause((Interrupt(),)))
+        return Failure(Die(defect))
+    return Failure(Interrupt())
 
 
 def value_or_raise(outcome: Outcome[A, object]) -> A:
@@ -238,21 +214,3 @@ def value_or_raise(outcome: Outcome[A, object]) -> A:
 def exception_of(error: object) -> Exception:
     """Return the exception to raise for the failure *error*: *error* itself if it is an exception."""
     return error if isinstance(error, Exception) else EffectFailed(error)
-
-
-def outcome_from_exit(exit_: Exit[A, E]) -> Outcome[A, E]:
-    """Return *exit_* as an outcome; a defect is raised, before any typed failure.
-
-    Raises:
-        EffectInterrupted: the work was interrupted, and there is no defect or failure.
-    """
-    if type(exit_) is Success:
-        return exit_
-    reasons = exit_.failure().reasons
-    for reason in reasons:
-        if isinstance(reason, Die):
-            raise reason.defect
-    for reason in reasons:
-        if isinstance(reason, Fail):
-            return Failure(reason.error)
-    raise EffectInterrupted

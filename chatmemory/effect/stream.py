@@ -18,7 +18,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.outcome import (
-    Cause,
     Exit,
     Fail,
     Failure,
@@ -28,8 +27,6 @@ from chatmemory.effect.outcome import (
     exit_from_exception,
 )
 from chatmemory.effect.suspended import shield
-
-__all__ = ["Stream"]
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -224,10 +221,6 @@ class Stream(Generic[A_co, E_co, R_co]):
 
         return Stream(values)
 
-    def provide(self: Stream[A, E, R], context: Context[R]) -> Stream[A, E]:
-        """Provide all the services that the stream needs."""
-        return Stream(lambda outer, stack: self._values(outer.merge(context), stack))
-
     # --- running it ---
 
     def _run(self, context: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A_co]:
@@ -290,7 +283,7 @@ def _exit_of(exception: BaseException | None) -> Exit[None, Any]:
     if exception is None:
         return Success(None)
     if isinstance(exception, _StreamFailed):
-        return Failure(Cause((Fail(exception.error),)))
+        return Failure(Fail(exception.error))
     return exit_from_exception(exception)
 
 

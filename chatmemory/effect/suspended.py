@@ -10,21 +10,9 @@ import sys
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from typing_extensions import TypeVar
-
-if TYPE_CHECKING:
-    import anyio
-
-__all__ = [
-    "SuspendedError",
-    "has_event_loop",
-    "may_wait_on_asyncio",
-    "new_event",
-    "run_without_waiting",
-    "shield",
-]
 
 A = TypeVar("A")
 
@@ -82,19 +70,6 @@ def has_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def new_event() -> anyio.Event:
-    """Return an event to wait for.
-
-    Raises:
-        SuspendedError: there is no event loop, so nothing could ever set the event.
-    """
-    if not has_event_loop():
-        raise SuspendedError
-    import anyio
-
-    return anyio.Event()
 
 
 def shield() -> AbstractContextManager[object, None]:

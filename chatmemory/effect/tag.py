@@ -11,9 +11,7 @@ from typing import Never, Self, cast
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.key import Key, Reference, TagOf
-
-__all__ = ["Reference", "Tag", "TagOf"]
+from chatmemory.effect.key import Key, TagOf
 
 S = TypeVar("S")
 B = TypeVar("B")

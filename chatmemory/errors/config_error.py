@@ -6,8 +6,6 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
-__all__ = ["ConfigError", "ConfigProblem", "InvalidValue", "MissingKey", "UnreadableSource"]
-
 
 @final
 @frozen

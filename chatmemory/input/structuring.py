@@ -24,8 +24,6 @@ from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, MissingK
 if TYPE_CHECKING:
     from cattrs import Converter
 
-__all__ = ["ALSO", "Redacted", "fields_of", "key_of", "named_tables_of", "new_converter", "structure"]
-
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 

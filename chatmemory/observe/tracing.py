@@ -63,7 +63,7 @@ class OpenTelemetrySpan:
         from opentelemetry import context, trace
 
         if type(exit_) is not Success:
-            reason = exit_.failure().reasons[0]
+            reason = exit_.failure()
             self._span.set_attribute(ERROR, kind_of(reason))
             if not isinstance(reason, Interrupt):
                 self._span.set_status(trace.StatusCode.ERROR)

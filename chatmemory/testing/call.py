@@ -9,8 +9,6 @@ from attrs import define
 
 from chatmemory.effect.outcome import Die, Interrupt, Outcome
 
-__all__ = ["Call", "Calls"]
-
 LOOK_SECONDS: Final = 0.001
 Ending: TypeAlias = Outcome[Any, Any] | Die | Interrupt
 

@@ -16,15 +16,13 @@ from attrs import frozen
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
-from chatmemory.effect.outcome import Die, Failure, Interrupt, Outcome, Success, exit_from_exception
+from chatmemory.effect.outcome import Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.suspended import run_without_waiting
 from chatmemory.testing.call import Call, Calls
 from chatmemory.testing.members import Contract, Member
 from chatmemory.testing.script import Script
 from chatmemory.testing.step import Step
-
-__all__ = ["Double", "Part"]
 
 
 @final
@@ -136,8 +134,7 @@ class Double:
             step = self._part.scripts[call.method].next(arguments, named)
             call.outcome = await step.function(lambda: Effect.in_context(work)).run_in(around)
         except BaseException as exception:
-            (reason,) = exit_from_exception(exception).failure().reasons
-            call.outcome = cast("Die | Interrupt", reason)  # an exception is not a typed failure
+            call.outcome = exit_from_exception(exception).failure()
             raise
         return call.outcome
 

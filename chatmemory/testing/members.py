@@ -11,8 +11,6 @@ from attrs import frozen
 from chatmemory.effect.checks import no_member, require_tag
 from chatmemory.effect.key import TagOf, interface_of, short_name
 
-__all__ = ["Contract", "Member"]
-
 Kind: TypeAlias = Literal["effect", "stream", "coroutine", "plain", "attribute"]
 
 _KINDS: Final[Mapping[str, Kind]] = {

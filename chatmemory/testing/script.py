@@ -7,8 +7,6 @@ from typing import Any, cast, final
 
 from chatmemory.testing.step import Step, as_step
 
-__all__ = ["Script", "ScriptUsedUpError"]
-
 
 class ScriptUsedUpError(AssertionError):
     """A method was called more often than its script has steps."""

@@ -16,8 +16,6 @@ from chatmemory.testing.call import Calls
 from chatmemory.testing.double import Double, Part
 from chatmemory.testing.step import passes
 
-__all__ = ["Spy"]
-
 Id = TypeVar("Id")
 S = TypeVar("S")
 

@@ -15,8 +15,6 @@ from returns.result import Result
 from chatmemory.effect.effect import Effect
 from chatmemory.errors import RepositoryError
 
-__all__ = ["Step", "after", "as_step", "forever", "hangs", "loses_answer", "passes", "raises"]
-
 Work: TypeAlias = Callable[[], Effect[Any, Any]]
 """Returns the effect in which the real part does its work."""
 

@@ -15,8 +15,6 @@ from chatmemory.effect.services.clock import ClockTag
 from chatmemory.testing.call import Calls
 from chatmemory.testing.double import Double, Part
 
-__all__ = ["Stub"]
-
 Id = TypeVar("Id")
 S = TypeVar("S")
 

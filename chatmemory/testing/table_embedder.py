@@ -17,8 +17,6 @@ from chatmemory.errors import EmbeddingError
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix
 
-__all__ = ["TableEmbedder"]
-
 USUAL_DIM: Final = 8
 """The dimension of an embedder whose table is empty."""
 

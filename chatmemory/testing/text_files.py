@@ -16,8 +16,6 @@ from chatmemory.pastchats.formats.reading.text_reader import TextReader
 from chatmemory.pastchats.indexing.history_files import FoundFiles, TrackedReader
 from chatmemory.pastchats.path_globs import NO_HISTORIES, RelativeGlobs, exclusion
 
-__all__ = ["TextFiles"]
-
 ABSENT: Final = (-1, -1)
 """The recorded size and time of a file that does not exist yet."""
 

@@ -10,7 +10,6 @@ import anyio.lowlevel
 import pytest
 
 from chatmemory.effect import (
-    Cause,
     Context,
     Die,
     Effect,
@@ -109,12 +108,12 @@ async def test_defects_pass_through_everything_but_exit() -> None:
         with pytest.raises(ValueError, match="torn"):
             await way(defect())
     outcome = await defect().exit()
-    assert isinstance(outcome.unwrap().failure().reasons[0], Die)
+    assert isinstance(outcome.unwrap().failure(), Die)
 
 
 async def test_exit_tells_how_it_ended() -> None:
     assert await Effect.succeed(1).exit() == Success(Success(1))
-    assert await Effect.fail("a").exit() == Success(Failure(Cause((Fail("a"),))))
+    assert await Effect.fail("a").exit() == Success(Failure(Fail("a")))
 
 
 async def test_catch_recovers_from_its_class_and_leaves_others_alone() -> None:

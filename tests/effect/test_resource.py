@@ -10,7 +10,6 @@ import anyio.lowlevel
 import pytest
 
 from chatmemory.effect import (
-    Cause,
     ClockTag,
     Context,
     Die,
@@ -28,7 +27,7 @@ from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
 
-INTERRUPTED: Failure[Any] = Failure(Cause((Interrupt(),)))
+INTERRUPTED: Failure[Any] = Failure(Interrupt())
 
 
 class Journal(list[Any]):
@@ -76,9 +75,7 @@ async def test_an_interruption_waits_for_the_finalizer() -> None:
 
 async def test_a_finalizer_that_dies_is_what_the_effect_dies_of() -> None:
     release = ValueError("release")
-    assert await Effect.succeed(1).on_exit(lambda _: defect(release)).exit() == Success(
-        Failure(Cause((Die(release),)))
-    )
+    assert await Effect.succeed(1).on_exit(lambda _: defect(release)).exit() == Success(Failure(Die(release)))
     with pytest.raises(ValueError, match="release") as caught:
         await defect(OSError("use")).on_exit(lambda _: defect(release)).lash(Effect.succeed)
     assert isinstance(caught.value.__context__, OSError)
@@ -88,8 +85,8 @@ async def test_a_finalizer_that_dies_is_what_the_effect_dies_of() -> None:
     ("effect", "exit_"),
     [
         (Effect.succeed(1), Success(1)),
-        (Effect.fail("a"), Failure(Cause((Fail("a"),)))),
-        (defect(error := ValueError("torn")), Failure(Cause((Die(error),)))),
+        (Effect.fail("a"), Failure(Fail("a"))),
+        (defect(error := ValueError("torn")), Failure(Die(error))),
     ],
 )
 async def test_on_exit_is_told_how_the_effect_ended_the_inner_one_first(
@@ -146,7 +143,7 @@ async def test_concurrency_interrupts_started_siblings_on_failure(
     with anyio.fail_after(PATIENCE_SECONDS):
         exit_ = await Effect.all([sibling, late, journal.write("never")], concurrency=2).exit()
     assert journal == [INTERRUPTED]
-    assert exit_ == await failing().exit() or isinstance(exit_.unwrap().failure().reasons[0], Die)
+    assert exit_ == await failing().exit() or isinstance(exit_.unwrap().failure(), Die)
 
 
 async def test_a_timeout_goes_by_the_clock_at_hand() -> None:

@@ -11,7 +11,6 @@ import pytest
 from numbered_layers import Journal, One, Two
 
 from chatmemory.effect import (
-    Cause,
     Effect,
     EffectFailed,
     EffectInterrupted,
@@ -35,7 +34,7 @@ async def test_is_closed_after_async_with() -> None:
     with pytest.raises(EffectInterrupted):
         await runtime.run(One.get())
     asked_too_late = Effect.from_outcome(lambda: runtime.run(One.get()))
-    assert await asked_too_late.exit() == Success(Failure(Cause((Interrupt(),))))
+    assert await asked_too_late.exit() == Success(Failure(Interrupt()))
 
 
 async def test_a_runtime_that_nobody_opened_says_how_it_is_opened() -> None:

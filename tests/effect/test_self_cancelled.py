@@ -36,7 +36,7 @@ SELF_CANCELLED: Effect[int] = Effect.promise(cancel_myself)
 
 def is_its_defect(exit_: Exit[object, object]) -> bool:
     assert isinstance(exit_, Failure)
-    (reason,) = exit_.failure().reasons
+    reason = exit_.failure()
     return isinstance(reason, Die) and isinstance(reason.defect, SelfCancelledError)
 
 

@@ -19,7 +19,7 @@ from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
-from chatmemory.effect import Cause, Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
+from chatmemory.effect import Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag, real_seconds
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
@@ -147,7 +147,7 @@ class HistoryKeeper:
             with acting_as(EVERYBODY):
                 ended = await Effect.promise(self._work).exit().or_raise()
             match ended:
-                case Failure(Cause((Die(defect), *_))):
+                case Failure(Die(defect)):
                     # Its text may quote a conversation, so the log has only the name of its class.
                     facts = {"restarts": next(self._restarts), "defect": type(defect).__name__}
                     log.warning(
@@ -213,11 +213,11 @@ class HistoryKeeper:
         match ended:
             case Success(report):
                 return report
-            case Failure(Cause((Fail(VersionConflictError()), *_))):
+            case Failure(Fail(VersionConflictError())):
                 return OVERTAKEN
-            case Failure(Cause((Fail(GenericMemoryError() as error), *_))):
+            case Failure(Fail(GenericMemoryError() as error)):
                 return HistoryReport("failed", failure=error)
-            case Failure(Cause((Die(defect), *_))):
+            case Failure(Die(defect)):
                 # Its text may quote the conversation, and the error is logged: the text is only in the cause.
                 raised = SkillExecutionError(
                     self.settings.skill_id, "strategy_failed", type(defect).__name__, cause=defect

@@ -23,8 +23,6 @@ from chatmemory.effect.layers.layer_errors import (
 )
 from chatmemory.effect.outcome import Outcome, Success, exception_of
 
-__all__ = ["Built", "Guard", "Plan", "make_plan"]
-
 
 @final
 class Step:

@@ -20,8 +20,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.outcome import EffectInterrupted
 
-__all__ = ["Host"]
-
 A = TypeVar("A")
 B = TypeVar("B")
 

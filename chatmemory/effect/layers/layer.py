@@ -26,20 +26,6 @@ from chatmemory.effect.for_type_checkers import Difference, Subtractable
 from chatmemory.effect.key import TagOf, short_name
 from chatmemory.effect.outcome import Outcome, Success
 
-__all__ = [
-    "AnyTag",
-    "Feed",
-    "Layer",
-    "Leaf",
-    "Merge",
-    "Replace",
-    "Shape",
-    "Suspend",
-    "UnimplementedError",
-    "shape_of",
-    "sides",
-]
-
 A = TypeVar("A")
 E = TypeVar("E")
 E2 = TypeVar("E2")

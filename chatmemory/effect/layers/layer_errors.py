@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from chatmemory.effect.key import short_name
 from chatmemory.effect.likeness import did_you_mean
 
-__all__ = ["AmbiguousServiceError", "LayerCycleError", "ShadowedServiceError", "UnknownReplacementError"]
-
 
 class LayerCycleError(RuntimeError):
     """A layer needs itself, directly or through other layers."""

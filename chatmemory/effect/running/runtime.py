@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from chatmemory.effect.layers.host import Host
 
-__all__ = ["ManagedRuntime", "Runner"]
-
 A = TypeVar("A")
 E = TypeVar("E")
 S = TypeVar("S")

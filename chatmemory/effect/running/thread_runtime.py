@@ -28,8 +28,6 @@ from chatmemory.effect.suspended import may_wait_on_asyncio
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["ThreadRuntime"]
-
 log = logging.getLogger(__name__)
 
 A = TypeVar("A")

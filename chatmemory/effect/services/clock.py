@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     import anyio
 
-__all__ = ["Clock", "ClockTag", "SystemClock", "TestClock"]
-
 NANOSECONDS = 1_000_000_000  # per second
 
 

@@ -11,8 +11,6 @@ from typing import Protocol, final
 
 from chatmemory.effect.key import Reference
 
-__all__ = ["Ids", "IdsTag", "SequentialIds", "TimeOrderedIds"]
-
 LAST_COUNT = 0xFFFF_FFFF  # eight hexadecimal digits
 
 

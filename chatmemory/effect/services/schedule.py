@@ -17,8 +17,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.checks import no_schedule, require_count, require_seconds
 from chatmemory.effect.key import Reference
 
-__all__ = ["RandomTag", "Schedule", "Step"]
-
 In = TypeVar("In")
 In_contra = TypeVar("In_contra", contravariant=True)
 

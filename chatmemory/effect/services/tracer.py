@@ -11,8 +11,6 @@ from typing import Any, Protocol, TypeAlias
 from chatmemory.effect.key import Reference
 from chatmemory.effect.outcome import Exit
 
-__all__ = ["Attributes", "CurrentSpan", "Span", "Tracer", "TracerTag"]
-
 Attributes: TypeAlias = Mapping[str, str | int | float | bool]
 
 

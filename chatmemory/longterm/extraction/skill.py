@@ -11,8 +11,7 @@ from attrs import evolve, frozen
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
-from chatmemory.effect import Cause, Die, Do, Effect, Exit, Failure, Success
-from chatmemory.effect.outcome import outcome_from_exit
+from chatmemory.effect import Die, Do, Effect, EffectInterrupted, Exit, Fail, Failure, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import DataValidationError, SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
@@ -87,14 +86,18 @@ class SkillExtractor:
     def _answered(self, ended: Exit[str, SkillExecutionError]) -> Effect[str, SkillExecutionError]:
         """Return the answer; a defect of a user's runner becomes a failure."""
         match ended:
-            case Failure(Cause((Die(defect), *_))):
+            case Success(answer):
+                return Effect.succeed(answer)
+            case Failure(Fail(error)):
+                return Effect.fail(error)
+            case Failure(Die(defect)):
                 # Its text may quote the message, so it is only in the cause.
                 raised = SkillExecutionError(
                     self.settings.skill_id, "raised", type(defect).__name__, cause=defect
                 )
                 return Effect.fail(raised)
             case _:
-                return Effect.from_result(outcome_from_exit(ended))
+                raise EffectInterrupted
 
     def _failed(self, problem: SkillProblem, detail: str) -> SkillExecutionError:
         """Return the error of a missing answer; *detail* does not quote the message."""

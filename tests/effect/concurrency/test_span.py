@@ -9,7 +9,6 @@ import pytest
 from attrs import define, field
 
 from chatmemory.effect import (
-    Cause,
     Context,
     Die,
     Effect,
@@ -76,9 +75,9 @@ async def test_a_span_knows_its_attributes_and_how_the_effect_ended() -> None:
     assert await Effect.succeed(1).with_span("unseen") == Success(1)  # by no tracer
     fine, failed, died = notes.spans
     assert (fine.attributes, fine.exit) == ({"messages": 3}, Success(1))
-    assert failed.exit == Failure(Cause((Fail("no"),)))
+    assert failed.exit == Failure(Fail("no"))
     assert isinstance(died.exit, Failure)
-    assert isinstance(died.exit.failure().reasons[0], Die)
+    assert isinstance(died.exit.failure(), Die)
 
 
 async def test_a_span_of_an_interrupted_effect_ends_too() -> None:
@@ -89,4 +88,4 @@ async def test_a_span_of_an_interrupted_effect_ends_too() -> None:
         tasks.cancel_scope.cancel()
     (span,) = notes.spans
     assert isinstance(span.exit, Failure)
-    assert span.exit.failure().reasons == (Interrupt(),)
+    assert span.exit.failure() == Interrupt()

@@ -10,7 +10,6 @@ import anyio.lowlevel
 import pytest
 
 from chatmemory.effect import (
-    Cause,
     Context,
     Die,
     Effect,
@@ -142,7 +141,7 @@ async def test_an_interrupted_stream_releases_its_source() -> None:
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     assert (source.pulled, source.closed) == (1, 1)
-    assert journal == [Failure(Cause((Interrupt(),)))]
+    assert journal == [Failure(Interrupt())]
 
 
 async def test_on_end_runs_after_the_last_value_and_its_failure_is_the_streams() -> None:
@@ -163,9 +162,9 @@ async def test_on_exit_is_told_how_it_ended_and_runs_after_the_source_is_release
     assert await source.stream().on_exit(look).run_collect() == Failure("torn")
     await of(1).on_exit(look).run_collect()
     died = await of(0).map(lambda n: 1 // n).on_exit(look).run_collect().exit()
-    assert journal[:2] == [(Failure(Cause((Fail("torn"),))), 1), (Success(None), 1)]
+    assert journal[:2] == [(Failure(Fail("torn")), 1), (Success(None), 1)]
     assert journal[2][0] == died.unwrap()
-    assert isinstance(died.unwrap().failure().reasons[0], Die)
+    assert isinstance(died.unwrap().failure(), Die)
 
 
 async def test_services_reach_every_stage() -> None:
@@ -198,7 +197,7 @@ async def test_iterate_raises_a_typed_failure_and_tells_the_finalizers_which() -
 
     with pytest.raises(EffectFailed, match="torn"):
         await read()
-    assert journal == [Failure(Cause((Fail("torn"),)))]
+    assert journal == [Failure(Fail("torn"))]
 
 
 def test_without_an_event_loop_a_stream_runs_that_never_waits() -> None:
