@@ -319,16 +319,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             if not hasattr(manager, "__aenter__"):
                 raise no_manager(manager, layer=short_name(tag.key))
             service = await manager.__aenter__()
-
-            async def leave(_: object, failure: BaseException | None, __: object) -> None:
-                # As usual: that another layer cannot be closed is no failure within this one.
-                try:
-                    await manager.__aexit__(None, None, None)
-                except BaseException as own:
-                    own.__context__ = own.__context__ or failure
-                    raise
-
-            stack.push_async_exit(leave)
+            stack.push_async_exit(_Leaving(manager))
             return Success(service)
 
         return _leaf(tag, enter, needs)
@@ -470,6 +461,23 @@ def _leaf(tag: AnyTag, open_: Opens, needs: Sequence[AnyTag] | None) -> Layer[An
         for needed in needs:
             require_tag(needed)
     return Layer(Leaf(tag, open_, needs))
+
+
+@final
+class _Leaving:
+    """Leaves a context manager as usual: that another layer cannot be closed is no failure within this one."""
+
+    __slots__ = ("_manager",)
+
+    def __init__(self, manager: AbstractAsyncContextManager[Any]) -> None:
+        self._manager = manager
+
+    async def __aexit__(self, _: object, failure: BaseException | None, __: object) -> None:
+        try:
+            await self._manager.__aexit__(None, None, None)
+        except BaseException as own:
+            own.__context__ = own.__context__ or failure
+            raise
 
 
 class UnimplementedError(NotImplementedError):
