@@ -464,7 +464,7 @@ def _leaf(tag: AnyTag, open_: Opens, needs: Sequence[AnyTag] | None) -> Layer[An
 
 
 @final
-class _Leaving:
+class _Leaving(AbstractAsyncContextManager[None]):
     """Leaves a context manager as usual: that another layer cannot be closed is no failure within this one."""
 
     __slots__ = ("_manager",)
@@ -472,7 +472,7 @@ class _Leaving:
     def __init__(self, manager: AbstractAsyncContextManager[Any]) -> None:
         self._manager = manager
 
-    async def __aexit__(self, _: object, failure: BaseException | None, __: object) -> None:
+    async def __aexit__(self, _: object, failure: BaseException | None, __: object, /) -> None:
         try:
             await self._manager.__aexit__(None, None, None)
         except BaseException as own:
