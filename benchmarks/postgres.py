@@ -22,7 +22,7 @@ from uuid import uuid4
 from contest import Target, in_turns, judge, show
 from figures import Rows, duration, json_option, per_second, write
 from memories import World
-from postgres_memories import CopiedTables, OurMemories, Rememberer, recallers
+from postgres_memories import CopiedTables, LanggraphMemories, OurMemories, Rememberer, recallers
 from postgres_messages import (
     Keeper,
     LanggraphStore,
@@ -41,7 +41,7 @@ BATCH = 100
 QUESTIONS = 60
 LAST = 20
 
-AT_64 = [Target(Ours.name, RawGroups.name, 0.5), Target(Ours.name, LanggraphStore.name, 0.5)]
+AT_64 = [Target(Ours.name, RawGroups.name, 0.5), Target(Ours.name, LanggraphStore.name, 1)]
 AT_1 = [Target(Ours.name, RawStatement.name, 0.6)]
 
 
@@ -259,7 +259,7 @@ async def compare_recalls(
     beside = next((one.name for one in racers if one.name.endswith("by hand")), "by hand")
     most = 1.3 if beside.startswith("HNSW") else 2
     bars = [Target(OurMemories.name, beside, most, at_most=True)]
-    judge(bars, took)
+    judge([*bars, Target(OurMemories.name, LanggraphMemories.name, 1, at_most=True)], took)
     return took
 
 
