@@ -213,7 +213,11 @@ class Stream(Generic[A_co, E_co, R_co]):
             async def finalize(
                 _: type[BaseException] | None, exception: BaseException | None, __: TracebackType | None
             ) -> None:
-                await finalizer(_exit_of(exception)).run_in(context)
+                try:
+                    await finalizer(_exit_of(exception)).run_in(context)
+                except BaseException as own:  # an AsyncExitStack would drop the exception before it
+                    own.__context__ = own.__context__ or exception
+                    raise
 
             stack.push_async_exit(finalize)
             async for value in self._run(context, stack):

@@ -166,6 +166,21 @@ async def test_on_exit_is_told_how_it_ended_and_runs_after_the_source_is_release
     assert isinstance(died.unwrap().failure(), Die)
 
 
+async def test_a_finalizer_that_dies_is_raised_behind_a_source_that_cannot_be_closed() -> None:
+    async def numbers() -> AsyncGenerator[int]:
+        try:
+            yield 1
+        finally:
+            raise OSError("cannot be closed")
+
+    def die(_: object) -> Effect[None]:
+        return Effect.sync(lambda: {}["key"])
+
+    with pytest.raises(KeyError) as caught:
+        await Stream.from_async_iterable(numbers).on_exit(die).take(1).run_collect()
+    assert str(caught.value.__context__) == "cannot be closed"
+
+
 async def test_services_reach_every_stage() -> None:
     journal = Journal()
     prices = of(1).tap(lambda _: Price.get().bind(journal.note)).on_end(Price.get().bind(journal.note))
