@@ -9,6 +9,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
+from chatmemory.effect import ClockTag, Context, Effect
 from chatmemory.effect.services.clock import Clock, SystemClock, TestClock
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +85,17 @@ async def test_work_of_many_steps_is_done_before_the_clock_moves_on() -> None:
         tasks.start_soon(work)
         await clock.advance(100)
     assert done_at == [1]
+
+
+async def test_an_effect_sleeps_by_the_clock_of_its_context() -> None:
+    clock, woke_at = TestClock(), list[float]()
+    sleeps = Effect.sleep(3600).map(lambda _: woke_at.append(clock.monotonic()))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(sleeps.provide(Context.of(ClockTag, clock)).run)
+        await clock.advance(3599)
+        assert woke_at == []
+        await clock.advance(1)
+    assert woke_at == [3600]
 
 
 async def test_a_cancelled_sleeper_is_not_waited_for() -> None:

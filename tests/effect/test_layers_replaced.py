@@ -206,6 +206,14 @@ async def test_a_layer_that_a_fake_feeds_is_shared_within_one_replacement() -> N
         assert journal == ["a2"]
 
 
+async def test_a_layer_that_may_use_a_replaced_reference_is_built_for_each_side() -> None:
+    paced: Layer[One] = Layer.effect(
+        One, Effect.service(Pace), needs=[]
+    )  # it names no reference, as none has to
+    inside = (paced >> Layer.effect(Three, One.get(), needs=[One])).replace(Layer.succeed(Pace, 7))
+    assert await services((paced >> twice_one()) | inside, Two, Three) == [100, 7]
+
+
 async def test_a_reference_is_replaced_where_a_layer_gives_it_and_where_its_default_would_do() -> None:
     paced = Layer.effect(One, Effect.service(Pace))
     held = Layer.succeed(Pace, 1) >> Layer.effect(Two, Effect.service(Pace), needs=[Pace])

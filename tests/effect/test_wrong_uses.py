@@ -146,6 +146,7 @@ RUNNING = [
     wrong(lambda: bool(one.run_sync()), "neither true nor", ".value_or(False)"),
     wrong(made, "awaited and not called", "`await effect`"),
     wrong(lambda: Effect.sleep(1).run_sync(), "waits", "effect.run()", SuspendedError),
+    wrong(lambda: Effect.never().run_sync(), "waits", "effect.run()", SuspendedError),
     wrong(lambda: asyncio.Runner().run(made), "coroutine", "give effect.run()", ValueError),
     wrong(started_soon, "awaited and not called", "start_soon(effect.run)"),
     wrong(lambda: does(lambda do: do(3)), "3 is not an effect", "Effect.succeed(value)"),
