@@ -1,9 +1,12 @@
 """``Groups``: commits the waiting writes of one kind together; each of them can fail without the others.
 
-A group is all the writes that wait when a committer becomes free, or those of half of the owners while no other group is
-written.  It forms while the group before it is written, so no write is delayed to wait for others.  A group is one statement, which is its own transaction, and one statement before it if
-facts have to be read.  It never waits for a lock.  A write that is refused, that repeats stored data, or whose row is locked
-by another writer leaves its group and is written alone, in a transaction under the lock of its owner.
+A group is all the writes that wait when a committer becomes free.  It forms while the group before it is written, so no
+write is delayed to wait for others.  If no group is being written, half of the owners form the first one, and the other
+half is prepared while the server stores it.
+
+A group is one statement, which is its own transaction, and one statement before it if facts have to be read.  It never waits
+for a lock.  A write that is refused, that repeats stored data, or whose row is locked by another writer leaves its group and
+is written alone, in a transaction under the lock of its owner.
 
 What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets a
 transaction of its own.  Where the tables are spread over servers every write is written alone, because no statement has
@@ -27,7 +30,7 @@ GROUPS_AT_ONCE: Final = 2
 """The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
 
 LEAST_TO_DIVIDE: Final = 16
-"""Of so many owners or more, half form a group while no other is written: the next is prepared while the server stores it."""
+"""Fewer waiting owners form one group: to write two statements would cost more than it saves."""
 
 MOST_IN_A_GROUP: Final = 64
 """The most writes of one owner in a transaction; a group that has as many takes no further owner."""

@@ -41,7 +41,7 @@ UPDATE memory_user SET changed_us = greatest(changed_us + 1, (extract(epoch FROM
 WHERE user_key = '{user_key}'::uuid;
 """
 
-_MOST_KNOWN: Final = 10_000
+_MOST_KNOWN: Final = 10_000  # users; then they are found out anew
 
 
 def _user(namespace: Namespace, *_: object, **__: object) -> str:

@@ -1,7 +1,9 @@
 """``search_few`` and ``search``: find the candidates of a recall by words, by vectors and by text, on one snapshot.
 
 Most users have few memories.  ``search_few`` finds theirs by one statement, whose plan the server keeps: making it takes
-longer than finding them.  The memories of others are counted first, and found by a plan that is made for them.  Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, which is scanned until
+longer than finding them.  The memories of others are counted first, and found by a plan that is made for them.
+
+Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, which is scanned until
 enough of them pass the filters.  The vectors that are found are compared again exactly.
 """
 
@@ -211,7 +213,8 @@ WITH few AS MATERIALIZED (
 )
 SELECT few.*, counted.*, found.* FROM few CROSS JOIN counted LEFT JOIN ({{find}}) AS found ON TRUE
 """
-_FIND_IF_FEW: Final = _FIND.replace(WANTED, f"(SELECT is_few FROM few) AND {WANTED}")
+_WANTED_OF_FEW: Final = f"(SELECT is_few FROM few) AND {WANTED}"
+_FIND_IF_FEW: Final = _FIND.replace(WANTED, _WANTED_OF_FEW)
 FIND_FEW_WITHOUT_VECTORS: Final = planned_once(
     _FEW.format(
         find=_FIND_IF_FEW.format(
@@ -223,7 +226,7 @@ FIND_FEW: Final = planned_once(
     _FEW.format(
         find=_FIND_IF_FEW.format(
             query="$12::real[]::vector",
-            near=_EXACT.replace(WANTED, f"(SELECT is_few FROM few) AND {WANTED}"),
+            near=_EXACT.replace(WANTED, _WANTED_OF_FEW),
             similarity=_SIMILARITY,
             is_short="FALSE",
         ).format(space_key="(SELECT space_key FROM space)")

@@ -39,12 +39,15 @@ SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, 
 FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
 
-# The parameters are conversations ($1 to $15) and messages ($16 to $28), as arrays.  The last message of an append says who has written it, and becomes the event of the append.  The statement takes the locks that are free and waits for none, so that no two groups wait for
-# each other.  The expected state of a conversation is passed in columns that an append does not write.  The upsert compares it
-# with the row as it is now, whatever was committed since the statement began, and finds the row by its key, which a join might
-# not do.  The time is compared, too: a server that lost its last commits may give the same version to another change.  Ids are
-# looked up in the order of their index, because in a new store without statistics the planner may choose another index, and
-# read all of a conversation.
+# The parameters are conversations ($1 to $15) and messages ($16 to $28), as arrays.  The last message of an append says who
+# has written it, and becomes the event of the append.
+#
+# The statement takes the locks that are free and waits for none, so that no two groups wait for each other.  The expected
+# state of a conversation is passed in columns that an append does not write.  The upsert compares it with the row as it is
+# now, whatever was committed since the statement began, and finds the row by its key, which a join might not do.  The time
+# is compared, too: a server that lost its last commits may give the same version to another change.  Ids are looked up in
+# the order of their index, because in a new store without statistics the planner may choose another index, and read all of
+# a conversation.
 STORE_APPENDS: Final = planned_once(f"""
 WITH wanted AS MATERIALIZED (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
