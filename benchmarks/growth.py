@@ -60,6 +60,8 @@ INSERT INTO conversation (conversation_id, version, next_seq, rewritten_at_versi
 SELECT 'c' || lpad(n::text, 7, '0'), 1, 2, 0, 1, 1, 1, 1, 0, n * 100000, n * 100000, 1 FROM generate_series(1, {count}::bigint) AS n
 """
 
+CREATED_INDEXES = "SELECT FROM pg_stat_progress_create_index"
+
 Call: TypeAlias = Callable[[int], Awaitable[Any]]
 """Does an operation; its argument is another number each time."""
 
@@ -79,7 +81,7 @@ class Kept:
             connection.execute(FILL_CONVERSATIONS, (count,))
 
     async def settle(self) -> None:
-        """Let nothing be done for what came before."""
+        """Wait until nothing is left to do for what came before."""
 
 
 @frozen
@@ -97,6 +99,9 @@ class KeptOnPostgres:
         await self.server.run(FILL_CONVERSATIONS_ON_POSTGRES.format(count=count), database=self.name)
 
     async def settle(self) -> None:
+        await asyncio.sleep(1)  # until the index that a search has missed is being created
+        while await self.server.run(CREATED_INDEXES, database=self.name):  # noqa: ASYNC110  another process is waited for
+            await asyncio.sleep(0.2)
         await self.server.run("VACUUM ANALYZE", "CHECKPOINT", database=self.name)
 
 
@@ -175,7 +180,7 @@ async def memories(count: int, kept: Kept | KeptOnPostgres) -> Mapping[str, floa
         for start in range(0, count, BATCH):
             await memory.remember(NAMESPACE, world.memories(start, start + BATCH)).or_raise()
         await memory.recall(NAMESPACE, texts[0]).or_raise()
-    await kept.settle()
+        await kept.settle()
 
     async def first(number: int) -> None:
         async with ManagedRuntime(kept.stack(embedder=embedder)) as runtime:
