@@ -8,9 +8,8 @@ for users without one, and for fakes.  Mistakes in a graph of layers are in ``la
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Awaitable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cache
 from types import CodeType, CoroutineType, FunctionType
 from typing import Any, Final, cast
 
@@ -20,7 +19,6 @@ from typing_extensions import TypeVar
 from chatmemory.effect.key import Key, TagOf, interface_of, short_name, tags_of
 from chatmemory.effect.likeness import did_you_mean
 
-A = TypeVar("A")
 S = TypeVar("S")
 
 RUN_WITH_LAYER: Final = (
@@ -50,14 +48,8 @@ def shown(found: object) -> str:
 
 
 def calling(function: object) -> str:
-    """Return the call of *function* as its user writes it: ``stacks.testing()``."""
-    name = _name(function).replace("<lambda>", "function") or "it"
-    package, _, _ = str(getattr(function, "__module__", "")).rpartition(".")
-    home = sys.modules.get(package)
-    # A name that the package exports is written with the package.
-    if home is not None and vars(home).get(name) is function:
-        name = f"{package.rpartition('.')[2]}.{name}"
-    return f"{name}()"
+    """Return the call of *function*: ``testing()``."""
+    return f"{_name(function).replace('<lambda>', 'function') or 'it'}()"
 
 
 def no_effect(found: object, *, made_by: object = None) -> TypeError:
@@ -86,26 +78,18 @@ def no_effect(found: object, *, made_by: object = None) -> TypeError:
 
 def no_layer(found: object) -> TypeError:
     """Return the error for *found*, which is not a layer."""
-    text = shown(found)
+    cure = "Layer.succeed(Tag, service) makes one of a service"
     if _is_tag(found):
         cure = f"Layer.succeed({cast('type', found).__name__}, service) gives its service"
-    elif _is_layer(getattr(found, "layer", None)):
-        cure = f"take its layer, {type(found).__name__}(...).layer"
-    elif isinstance(found, type):
-        cure = f"Layer.succeed(Tag, {found.__name__}(...)) gives an object of it under a tag"
     elif hasattr(found, "run_in"):
         cure = f"{RUN_WITH_LAYER}; Layer.effect(Tag, effect) gives what one makes"
-    elif hasattr(found, "run_sync") and hasattr(found, "child"):
-        cure = "give the layer that the runtime was made of"
-    elif callable(found):
+    elif _is_layer(getattr(found, "layer", None)):
+        cure = f"take its layer, {type(found).__name__}(...).layer"
+    elif callable(found) and not isinstance(found, type):
         cure = f"call the function that makes it, {calling(found)}"
-    elif isinstance(found, list | tuple):
-        cure = "write one | another, or one >> another"
     elif hasattr(found, "__aenter__"):
         cure = "Layer.scoped(Tag, open_) gives what the context manager gives that open_() returns"
-    else:
-        cure = "Layer.succeed(Tag, service) makes one of a service"
-    return TypeError(f"{text} is not a layer: {cure}")
+    return TypeError(f"{shown(found)} is not a layer: {cure}")
 
 
 def no_tag(found: object) -> TypeError:
@@ -133,12 +117,7 @@ def require_tag(found: object) -> None:
 
 def no_context(found: object) -> TypeError:
     """Return the error for *found*, which is not a ``Context``."""
-    if _is_layer(found):
-        cure = RUN_WITH_LAYER
-    elif _is_tag(found):
-        cure = f"Context.of({cast('type', found).__name__}, service) holds one"
-    else:
-        cure = "Context.of(Tag, service) holds one, and add(OtherTag, other) a second"
+    cure = RUN_WITH_LAYER if _is_layer(found) else "Context.of(Tag, service) holds one"
     return TypeError(f"effect.provide takes a Context, not {shown(found)}: {cure}")
 
 
@@ -153,23 +132,8 @@ def no_function(found: object, *, where: str, example: str) -> TypeError:
 
 def no_schedule(found: object, *, where: str) -> TypeError:
     """Return the error for a call of *where* with *found*, which is not a schedule."""
-    if isinstance(found, int) and not isinstance(found, bool):
-        cure = f"Schedule.recurs({found}) goes on so many times"
-    elif isinstance(found, float):
-        cure = f"Schedule.spaced({found}) rests so many seconds in between"
-    elif callable(found):
-        cure = f"call it, {calling(found).removesuffix(')')}...)"
-    else:
-        cure = "Schedule.exponential(0.1) & Schedule.recurs(3) for example"
+    cure = f"Schedule.recurs({found})" if isinstance(found, int) else "Schedule.exponential(0.1) for example"
     return TypeError(f"{where} takes a Schedule, not {shown(found)}: {cure}")
-
-
-def no_seconds(found: object) -> TypeError:
-    """Return the error for *found*, which is not a number of seconds."""
-    cure = "write 0.5 for half a second"
-    if hasattr(found, "total_seconds"):
-        cure = "write timedelta.total_seconds()"
-    return TypeError(f"spans are numbers of seconds, not {shown(found)}: {cure}")
 
 
 def no_manager(found: object, *, layer: str) -> TypeError:
@@ -239,7 +203,7 @@ def require_exceptions(exceptions: tuple[object, ...], verb: str) -> None:
 def require_seconds(seconds: object) -> None:
     """Raise ``TypeError`` for a value that is not a number."""
     if not isinstance(seconds, float | int) and not hasattr(seconds, "__float__"):
-        raise no_seconds(seconds)
+        raise TypeError(f"spans are numbers of seconds, not {shown(seconds)}: write 0.5 for half a second")
 
 
 def require_count(number: object, *, example: str) -> None:
@@ -254,12 +218,6 @@ def require_concurrency(number: int) -> None:
     if number < 1:
         msg = f"concurrency is 1 or more, or None for all effects at once, not {number}"
         raise ValueError(msg)
-
-
-def awaitable_of(made: Awaitable[A], function: object, instead: str) -> Awaitable[A]:
-    """Return *made*; raise ``TypeError`` if it cannot be awaited, because *function* is a plain function."""
-    require_awaitable(made, function, instead)
-    return made
 
 
 def require_awaitable(made: object, function: object, instead: str = A_COROUTINE) -> None:
@@ -284,7 +242,7 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
         return service  # a test double, which has every attribute
     for name in (members := _members(key)):
         # Look at the class first, because reading a property of the object may run code.
-        if not _has(service, name):
+        if not (hasattr(kind, name) or hasattr(service, name)):
             raise _misfit(key, service)
     if isinstance(service, type) and any(
         isinstance(vars(service).get(name), FunctionType) for name in members
@@ -292,27 +250,6 @@ def fitting(tag: TagOf[Any, S], service: S) -> S:
         made = cast("type", service).__name__
         raise TypeError(f"{short_name(tag.key)} names an object, not the class of one: write {made}(...)")
     return service
-
-
-def _has(service: object, name: str) -> bool:
-    """Return whether *service* has a member of its own; a method that it inherits from its Protocol without a body is none."""
-    for owner in type(service).__mro__:
-        if name in vars(owner):
-            return not (getattr(owner, "_is_protocol", False) and _is_without_body(vars(owner)[name]))
-    return hasattr(service, name)
-
-
-def _is_without_body(member: object) -> bool:
-    function = member.fget if isinstance(member, property) else member
-    return isinstance(function, FunctionType) and function.__code__.co_code in _WITHOUT_BODY
-
-
-def _bare() -> None: ...
-def _described() -> None:
-    """Has a docstring."""
-
-
-_WITHOUT_BODY = {_bare.__code__.co_code, _described.__code__.co_code}
 
 
 def require_members(tag: Any, given: Mapping[str, object]) -> None:
@@ -350,22 +287,14 @@ def _interface_name(tag: Any) -> str:
 
 
 def _misfit(tag: Any, service: object) -> TypeError:
-    name, lacking = short_name(tag.key), [member for member in _members(tag) if not _has(service, member)]
-    has = set(dir(service)).difference(lacking)
-    missing = [
-        f"{member}{did_you_mean(member, has).replace(': did you mean', ' (it has').replace('?', ')')}"
-        for member in lacking
-    ]
+    name = short_name(tag.key)
+    lacking = ", ".join(member for member in _members(tag) if not hasattr(service, member))
     if hasattr(service, "run_in"):
         cure = f"Layer.effect({name}, effect) gives what an effect makes"
-    elif hasattr(service, "layer") and hasattr(service, "service"):
-        cure = "give its `layer`, or its `service`"
-    elif hasattr(service, "__await__"):
-        cure = f"Layer.effect({name}, Effect.promise(function)) gives what a coroutine function returns"
     else:
         cure = f"add them, or write Layer.mock({name}, ...) for a service that has only some"
     return TypeError(
-        f"{shown(service)} is no {_interface_name(tag)}, which {name} names: it lacks {', '.join(missing)}; {cure}"
+        f"{shown(service)} is no {_interface_name(tag)}, which {name} names: it lacks {lacking}; {cure}"
     )
 
 
@@ -374,10 +303,6 @@ def _misfit(tag: Any, service: object) -> TypeError:
 
 def _name(found: object) -> str:
     """Return the name of a class or a function, without the names of the scopes in which it is defined."""
-    found = found.func if isinstance(found, partial) else found
-    owner = getattr(found, "__self__", None)
-    if isinstance(owner, type):  # a class method, perhaps of a subclass
-        return f"{owner.__name__}.{getattr(found, '__name__', '')}"
     return str(getattr(found, "__qualname__", "")).rpartition("<locals>.")[2]
 
 

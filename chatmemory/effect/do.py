@@ -73,27 +73,20 @@ def place_of_do(function: object) -> int:
         TypeError: *function* is not a coroutine function with such a parameter.
     """
     name = getattr(function, "__qualname__", repr(function))
-    if (decorator := type(function)) in {staticmethod, classmethod}:
-        msg = f"{name}: write @{decorator.__name__} above @Effect.gen, not below it"
-        raise TypeError(msg)
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None or not code.co_flags & COROUTINE:
-        what = "yields values" if code and code.co_flags & _ASYNC_GENERATOR else "is not a coroutine function"
-        msg = f"{name} {what}: write @Effect.gen directly above an `async def` that returns its value"
+        msg = f"{name} is not a coroutine function: write @Effect.gen directly above an `async def` that returns its value"
         raise TypeError(msg)
     parameters = code.co_varnames[: code.co_argcount]
     place = 1 if parameters[:1] in {("self",), ("cls",)} else 0
     if parameters[place : place + 1] not in _NAMES_OF_DO:
         others = (name for name in parameters[place:] if (name,) not in _NAMES_OF_DO)
         written = ", ".join((*parameters[:place], "do: Do[E, R]", *others))
-        method = "" if place else "; in a method `self` comes first, and is called so"
-        msg = f"{name} has no parameter `do` where Effect.gen puts it: write `async def {code.co_name}({written})`{method}"
+        msg = f"{name} has no parameter `do` where Effect.gen puts it: write `async def {code.co_name}({written})`"
         raise TypeError(msg)
     return place
 
 
-# A flag of a code object, as COROUTINE is.
-_ASYNC_GENERATOR: Final = 0x200
 _NAMES_OF_DO: Final = {("do",), ("_do",), ("_",)}  # with an underscore for a `do` that is not used
 
 

@@ -1,7 +1,7 @@
 """``Effect``: a description of work that may fail and may need services, run when it is awaited.
 
 ``outcome.py`` defines how an effect ends, ``do.py`` do-notation, ``context.py`` and ``tag.py`` services,
-``combinators.py`` what the methods run, ``containers.py`` the containers of ``returns``.
+``combinators.py`` what the methods run.
 """
 
 # ruff: noqa: SLF001  run_in walks a chain of effects; it reads their slots and those of the outcomes
@@ -31,7 +31,6 @@ from chatmemory.effect.checks import (
     ATTEMPT,
     NO_CALL,
     NO_TRUTH,
-    awaitable_of,
     no_context,
     no_effect,
     no_function,
@@ -60,8 +59,6 @@ from chatmemory.effect.outcome import (
 from chatmemory.effect.suspended import run_without_waiting
 
 if TYPE_CHECKING:
-    from returns.future import FutureResult
-    from returns.io import IOResult
     from returns.result import Result
 
     from chatmemory.effect.services.schedule import Schedule
@@ -152,7 +149,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
         require_function(function, "Effect.promise", "Effect.promise(lambda: ask(question))")
 
         async def run() -> Outcome[A, Never]:
-            return Success(await awaitable_of(function(), function, "Effect.sync(function)"))
+            made = function()
+            require_awaitable(made, function, "Effect.sync(function)")
+            return Success(await made)
 
         return Effect(None, _AWAIT, run)
 
@@ -172,9 +171,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         async def run() -> Outcome[A, E]:
             try:
-                return Success(
-                    await awaitable_of(function(), function, "Effect.attempt_sync(function, OSError, to=...)")
-                )
+                made = function()
+                require_awaitable(made, function, "Effect.attempt_sync(function, OSError, to=...)")
+                return Success(await made)
             except exceptions as exception:
                 return Failure(to(exception))
 
@@ -523,18 +522,6 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             SuspendedError: the effect has to wait for something.
         """
         return run_without_waiting(self.run_in(_NOTHING))
-
-    async def awaitable(self: Effect[A, E]) -> IOResult[A, E]:
-        """Run the effect and return its outcome as an ``IOResult`` of ``returns``."""
-        from returns.io import IOResult
-
-        return IOResult.from_result(await self.run_in(_NOTHING))
-
-    def future_result(self: Effect[A, E]) -> FutureResult[A, E]:
-        """Return a ``FutureResult`` of ``returns``, which runs once and must be awaited."""
-        from returns.future import FutureResult
-
-        return FutureResult(self.run_in(_NOTHING))
 
 
 async def _run_leaf(function: Callable[[], Awaitable[Outcome[A, E]]]) -> Outcome[A, E]:

@@ -94,25 +94,7 @@ def _is_public(key: str) -> bool:
     return names is None or short_name(key) in names
 
 
-class KeyType(type):
-    """The metaclass of tags."""
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(cls, name):
-            """Raise ``AttributeError`` that shows how to call a method of the service."""
-            interface = None if name.startswith("__") else interface_of(cls)
-            if interface is None or not hasattr(interface, name):
-                msg = f"type object {cls.__name__!r} has no attribute {name!r}"
-            else:
-                msg = (
-                    f"{cls.__name__} names a service and is none, so it has no {name!r}: "
-                    f"write {cls.__name__}.use(lambda service: service.{name}(...))"
-                )
-            raise AttributeError(msg)
-
-
-class Key(Generic[S], metaclass=KeyType):
+class Key(Generic[S]):
     """The name of a service with the interface ``S``.
 
     The class itself is the key; it is never instantiated.  Two interfaces with the same members stay apart, because the key

@@ -3,20 +3,18 @@
 """The functions of ``returns`` over effects, as mypy sees them with its plugin.
 
 pyright knows no plugin: to it an effect is no container, and what the pointfree functions return is unknown.
-Functions under ``@safe`` and ``@future_safe`` are typed in both.
+``Effect.from_result`` is typed in both.
 """
 
 from __future__ import annotations
 
 from typing import assert_type
 
-from returns.future import future_safe
 from returns.pipeline import flow, pipe
 from returns.pointfree import alt, bind, lash, map_
 from returns.result import safe
 
 from chatmemory.effect import Effect, catch
-from chatmemory.effect.containers import from_future_safe, from_safe
 from tests.typing.world import Chat, ChatTag, NotFound, ReadError, StoreBroken, TooSlow
 
 
@@ -69,16 +67,9 @@ def parse(written: str, *, base: int = 10) -> int:
     return int(written, base)
 
 
-@future_safe(exceptions=(OSError,))
-async def fetch(number: int) -> bytes:
-    return bytes(number)
-
-
 def safe_functions_bind(chat: Chat) -> None:
-    assert_type(from_safe(parse)("12", base=8), Effect[int, ValueError])
-    first = chat.messages("c1").map(lambda messages: messages[0])
-    parsed = first.bind(from_safe(parse))
+    assert_type(Effect.from_result(parse("12", base=8)), Effect[int, ValueError])
+    parsed = chat.messages("c1").bind(lambda messages: Effect.from_result(parse(messages[0])))
     assert_type(parsed, Effect[int, ReadError | ValueError])
-    assert_type(parsed.bind(from_future_safe(fetch)), Effect[bytes, ReadError | ValueError | OSError])
-    from_safe(parse)(12)  # type: ignore[arg-type]  # a text is wanted
-    from_future_safe(parse)  # type: ignore[arg-type]  # its result is not awaited
+    Effect.from_result(parse(12))  # type: ignore[arg-type]  # a text is wanted
+    Effect.from_result(parse)  # type: ignore[arg-type]  # it is not called

@@ -70,14 +70,13 @@ ASKING = [
     asked(get(before=NAIVE), "no instant", "datetime.UTC"),
     asked(get(before="2026"), "not str", "a datetime"),
     asked(get("nobody"), "'nobody'", "add a message"),
-    wrong(lambda: chat_memory.get_messages("c"), "get_messages", "ChatMemoryService.use(", AttributeError),
     wrong(lambda: service(ChatMemory), "ChatMemory", "write ChatMemoryService"),
     wrong(lambda: service(PastChatsService), "PastChats", "past_chats_stacks.finding(", MissingServiceError),
     wrong(lambda: long_term.get().run(), "LongTerm", "stacks.embedded(path)", MissingServiceError),
 ]
 
 STACKS = [
-    wrong(lambda: runtime(stacks.testing), "function testing", "stacks.testing()"),
+    wrong(lambda: runtime(stacks.testing), "function testing", "call the function that makes it, testing()"),
     wrong(lambda: ready.testing(embeder=1), "'embeder'", "embedder"),
     wrong(lambda: ready.testing(clock=5), "5 is no Clock", "add them"),
     wrong(lambda: ready.testing(clock=TestClock), "class", "TestClock(...)"),
