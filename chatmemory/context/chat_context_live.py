@@ -49,7 +49,7 @@ from chatmemory.settings.memory_settings import ContextSettings, ContextSettings
 
 @final
 @frozen
-class ChatContextLive:
+class ChatContextLive(ChatContextBuilder):
     """The service; ``ChatContextBuilder`` specifies its methods."""
 
     conversations: ChatMemory
@@ -72,7 +72,6 @@ class ChatContextLive:
         peek: bool = False,
         preview: ContextPreview | None = None,
     ) -> ChatContext:
-        """See ``ChatContextBuilder``."""
         refuse(
             do,
             namespace_problems(namespace),

@@ -75,7 +75,7 @@ from chatmemory.text.long_work import beside_the_loop
 
 @final
 @frozen
-class ChatMemoryLive:
+class ChatMemoryLive(ChatMemory):
     """Implements ``ChatMemory``, which describes its methods."""
 
     repository: MessageRepository
@@ -90,7 +90,6 @@ class ChatMemoryLive:
     async def add_messages(
         self, conversation_id: str, messages: Sequence[NewMessage], *, expected_version: int | None = None
     ) -> Outcome[AddReport, AddError]:
-        """See ``ChatMemory``."""
         is_long = is_long_batch(messages)
         if is_long:
             found = await beside_the_loop(partial(message_problems, messages)).or_raise()
@@ -133,7 +132,6 @@ class ChatMemoryLive:
         view: View = "model",
         as_of: int | datetime | None = None,
     ) -> Outcome[Sequence[ChatMessage], ReadError]:
-        """See ``ChatMemory``."""
         page = await self._page(PageQuery(conversation_id, view, limit, before, as_of=as_of))
         return page if isinstance(page, Failure) else Success(page.messages)
 
@@ -148,14 +146,12 @@ class ChatMemoryLive:
         view: View = "model",
         as_of: int | datetime | None = None,
     ) -> Outcome[MessagePage, ReadError]:
-        """See ``ChatMemory``."""
         page = await self._page(PageQuery(conversation_id, view, limit, None, older_than, newer_than, as_of))
         return page if isinstance(page, Failure) else Success(page)
 
     async def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
     ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
-        """See ``ChatMemory``."""
         cursor = 0
         while True:
             outcome = await self.get_page(conversation_id, limit=size, newer_than=cursor, view=view)
@@ -170,7 +166,6 @@ class ChatMemoryLive:
     async def fork(
         self, conversation_id: str, new_id: str, *, at: str | int | None = None
     ) -> Outcome[Forked, ForkError]:
-        """See ``ChatMemory``."""
         problems = id_problems("$.conversation_id", conversation_id) + id_problems("$.new_id", new_id)
         problems += (
             limit_problems("$.at", at) if isinstance(at, int) else id_problems("$.at", at, or_none=True)
@@ -183,7 +178,6 @@ class ChatMemoryLive:
 
     @Effect.gen
     async def remove_newest(self, do: Do[RemoveError], conversation_id: str) -> ChatMessage:
-        """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
         removing = self.repository.remove_newest(
             conversation_id, now=self.clock.now(), threshold=self.history.strategy.threshold
@@ -200,7 +194,6 @@ class ChatMemoryLive:
         count: int | None = None,
         expected_version: int | None = None,
     ) -> Outcome[AddReport, AddError]:
-        """See ``ChatMemory``."""
         problems = id_problems("$.conversation_id", conversation_id) + message_problems(messages)
         for path, number in (("$.count", count), ("$.expected_version", expected_version)):
             problems += [] if number is None else limit_problems(path, number)
@@ -219,7 +212,6 @@ class ChatMemoryLive:
     async def clear_messages(
         self, do: Do[RemoveError], conversation_id: str, *, with_branches: bool = False
     ) -> ClearReport:
-        """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id))
         clearing = self.repository.clear(conversation_id, now=self.clock.now(), with_branches=with_branches)
         cleared = await do(clearing.alt(memory_error))
@@ -229,7 +221,6 @@ class ChatMemoryLive:
     async def undo(
         self, conversation_id: str, *, expected_version: int | None = None
     ) -> Outcome[Undone, ConversationUndoError]:
-        """See ``ChatMemory``."""
         problems = id_problems("$.conversation_id", conversation_id)
         if expected_version is not None:
             problems += limit_problems("$.expected_version", expected_version)
@@ -241,7 +232,6 @@ class ChatMemoryLive:
 
     @Effect.gen
     async def get_conversation(self, do: Do[ReadError], conversation_id: str) -> Conversation:
-        """See ``ChatMemory``."""
         found = await do(self._find(conversation_id))
         return found or do.fail(ConversationNotFoundError(conversation_id))
 
@@ -255,7 +245,6 @@ class ChatMemoryLive:
         order: ConversationOrder = "id",
         prefix: str = "",
     ) -> ConversationPage:
-        """See ``ChatMemory``."""
         place, problems = read_cursor(after)
         refuse(
             do,
@@ -274,12 +263,10 @@ class ChatMemoryLive:
         return ConversationPage(page, None if last is None else cursor_of(last))
 
     def exists(self, conversation_id: str) -> Effect[bool, ReadError]:
-        """See ``ChatMemory``."""
         return self._find(conversation_id).map(lambda found: found is not None)
 
     @Effect.gen
     async def count(self, do: Do[ReadError], conversation_id: str, *, view: View = "model") -> int:
-        """See ``ChatMemory``."""
         refuse(do, choice_problems("$.view", view, View))
         found = await do(self._find(conversation_id))
         if found is None:
@@ -290,7 +277,6 @@ class ChatMemoryLive:
     async def get_summarization(
         self, do: Do[ReadError], conversation_id: str, summary_message_id: str
     ) -> SummarizationMetadata | None:
-        """See ``ChatMemory``."""
         refuse(
             do,
             id_problems("$.conversation_id", conversation_id),
@@ -303,7 +289,6 @@ class ChatMemoryLive:
     async def get_summarizations_of(
         self, do: Do[ReadError], conversation_id: str, message_id: str
     ) -> Sequence[SummarizationMetadata]:
-        """See ``ChatMemory``."""
         refuse(do, id_problems("$.conversation_id", conversation_id), id_problems("$.message_id", message_id))
         return await do(
             self.repository.summarizations_of(conversation_id, message_id).alt(GenericMemoryError)

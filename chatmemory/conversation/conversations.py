@@ -98,7 +98,7 @@ class Conversations:
     def append(
         self, batch: Append
     ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-        """See ``MessageRepository.append``."""
+        """Store the new drafts of *batch*, and queue history work in the same transaction when its threshold is reached."""
         match self.history(batch.conversation_id, batch.now).append(batch, principal()):
             case (history, appended):
                 if appended.stored:
@@ -110,7 +110,7 @@ class Conversations:
                 return Failure(refusal)
 
     def fork(self, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
-        """See ``MessageRepository.fork``."""
+        """Store a branch: an ordinary conversation that begins with a copy of the messages of its parent up to a point."""
         parent, existing = self.history(fork.conversation_id), self.history(fork.new_id)
         point = parent.point(fork.at) or existing.point(fork.at)
         decision = decide_fork(parent.state, existing.state, point, fork, principal())
@@ -125,13 +125,13 @@ class Conversations:
         return Success(Forked(decision.conversation, is_new=True))
 
     def page(self, query: PageQuery) -> MessagePage | None:
-        """See ``MessageRepository.page``."""
+        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
         return self.seen(query.conversation_id).page(query)
 
     def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Outcome[ClearReport | None, AccessDeniedError]:
-        """See ``MessageRepository.clear``."""
+        """Delete the messages, summaries, coverage and queued work of a conversation."""
         history, cleared_too, shared = self.seen(conversation_id), list[str](), list[str]()
         refusal = history.state.refuses_deletion_by(principal())
         if history.entries and refusal is None:
@@ -148,7 +148,7 @@ class Conversations:
         return Success(evolve(report, cleared_too=tuple(cleared_too), still_shared_by=tuple(shared)))
 
     def undo(self, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
-        """See ``MessageRepository.undo``."""
+        """Undo the newest change.  The undo is a change itself, but cannot be undone."""
         id_ = undo.conversation_id
         before = self.history(id_)
         newest = self._newest(id_, before.state.conversation.version)
@@ -201,7 +201,7 @@ class Conversations:
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Outcome[ChatMessage | None, AccessDeniedError]:
-        """See ``MessageRepository.remove_newest``."""
+        """Delete the newest message of the model's view."""
         return self._deletion(
             "removed",
             self.seen(conversation_id),
@@ -211,7 +211,7 @@ class Conversations:
     def replace(
         self, replacement: Replacement, /
     ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-        """See ``MessageRepository.replace``."""
+        """Delete the newest messages of the model's view and store others in their place, in one transaction."""
         batch, id_ = replacement.batch, replacement.conversation_id
         history = self.history(id_, batch.now)
         rest = remaining(history.state, replacement)
@@ -228,12 +228,12 @@ class Conversations:
         return self.append(evolve(batch, expected_version=None))
 
     def conversation(self, conversation_id: str) -> Conversation | None:
-        """See ``MessageRepository.conversation``."""
+        """Return the counts, version and times of a conversation; None when it holds no message."""
         found = self.seen(conversation_id).conversation
         return None if found is None else self._shown(found)
 
     def owner(self, conversation_id: str) -> Namespace | None:
-        """See ``MessageRepository.owner``."""
+        """Return the owner of a conversation; None when it holds no message."""
         history = self.seen(conversation_id)
         return history.state.owner if history.entries else None
 
@@ -245,7 +245,7 @@ class Conversations:
         return evolve(conversation, forked_from=None)
 
     def conversations(self, listing: ConversationListing, /) -> tuple[Conversation, ...]:
-        """See ``MessageRepository.conversations``."""
+        """Return at most ``listing.limit`` conversations in the order of *listing*; ids are compared by code points."""
         who = principal()
         known = [
             history.state.conversation
@@ -263,7 +263,7 @@ class Conversations:
         return tuple(map(self._shown, behind[: listing.limit]))
 
     def summarize(self, summary: Summary) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-        """See ``MessageRepository.summarize``."""
+        """Store *summary* in the place of the messages that it covers, in one transaction."""
         history = self.history(summary.conversation_id).summarize(summary)
         if not isinstance(history, History):
             return Failure(history)
@@ -272,17 +272,17 @@ class Conversations:
         return Success(history.state.conversation)
 
     def summarization(self, conversation_id: str, summary_message_id: str) -> SummarizationMetadata | None:
-        """See ``MessageRepository.summarization``."""
+        """Return the metadata of a summary message."""
         return self.seen(conversation_id).summarization(summary_message_id)
 
     def summarizations_of(self, conversation_id: str, message_id: str) -> tuple[SummarizationMetadata, ...]:
-        """See ``MessageRepository.summarizations_of``."""
+        """Return the summaries that cover a message, directly or through another summary."""
         return self.seen(conversation_id).summarizations_of(message_id)
 
     def claim_work(
         self, *, now: datetime, lease_id: str, lease_until: datetime, conversation_id: str | None = None
     ) -> HistoryWork | None:
-        """See ``MessageRepository.claim_work``."""
+        """Lease queued history work that is due and not leased."""
         queued = [
             (history.work.due_at, key)
             for key, history in self.histories.items()
@@ -297,7 +297,7 @@ class Conversations:
     def settle_work(
         self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
     ) -> None:
-        """See ``MessageRepository.settle_work``."""
+        """End the lease of *work* and remove or queue the work; do nothing when another process holds the lease by now."""
         history = self.history(work.conversation_id).settle(work, threshold=threshold, retry_at=retry_at)
         self.histories[work.conversation_id] = history
 

@@ -21,7 +21,7 @@ class QueryEmbedder(Protocol):
 
     @property
     def model(self) -> str:
-        """See ``Embedder.model``."""
+        """The name of the model that made the vectors."""
         ...
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None, EmbeddingError]:

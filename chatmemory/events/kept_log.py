@@ -49,7 +49,7 @@ class KeptLog:
             self.kept.append(event)
 
     def acted(self, query: AuditQuery, /) -> tuple[Event, ...]:
-        """See ``EventLog.acted``."""
+        """Return the events that match *query*, newest first."""
         who = principal()
         found = [
             event
@@ -63,7 +63,7 @@ class KeptLog:
     def changes_page(
         self, since: str | None = None, *, limit: int
     ) -> Outcome[ChangesPage, DataValidationError]:
-        """See ``EventLog.changes_page``."""
+        """Return the events after *since*, in the order of their commits; no event is skipped."""
         number = 0 if since is None else number_in(since)
         if number is None:
             return Failure(no_cursor())
@@ -75,11 +75,11 @@ class KeptLog:
         return Success(ChangesPage(seen, cursor, len(behind) == len(looked_at)))
 
     def end(self) -> str:
-        """See ``EventLog.end``."""
+        """Return the cursor after the newest event, to read later changes only."""
         return str(self._number)
 
     def prune(self, before: datetime, /) -> int:
-        """See ``EventLog.prune``."""
+        """Remove the events that were stored before an instant, and return their number."""
         old = [
             event for event in self.kept if event.stored_at < before and (event.who or not event.is_tombstone)
         ]

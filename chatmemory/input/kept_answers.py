@@ -8,7 +8,13 @@ from attrs import define, field
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory.input.first_answers import LIFETIME, Recorded, RequestKey, memories_in, request_key
+from chatmemory.input.first_answers import (
+    LIFETIME,
+    Recorded,
+    RequestKey,
+    memories_in,
+    request_key,
+)
 
 A = TypeVar("A")
 E = TypeVar("E")
@@ -31,12 +37,12 @@ class KeptAnswers:
     _rows: dict[tuple[str, str, int], _Row] = field(factory=dict[tuple[str, str, int], _Row], init=False)
 
     def read(self, key: RequestKey, /) -> Recorded | None:
-        """See ``FirstAnswers.read``."""
+        """Return what is stored under *key*, by whichever request; None: nothing, or nothing any more."""
         found = self._found(key, 0)
         return None if found is None else Recorded(found.request, found.value)
 
     def keep(self, key: RequestKey, answer: str, /) -> None:
-        """See ``FirstAnswers.keep``."""
+        """Store *answer*, JSON, under *key*, in place of the outcomes of its writes; an answer that is there stays."""
         if self._found(key, 0) is None:
             self._remove(lambda name, row: row.ends_at <= key.now or name[:2] == (key.user, key.name))
             self._add(key, 0, answer, answer)

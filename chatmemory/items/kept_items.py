@@ -63,7 +63,7 @@ class KeptItems:
     _last_place: int = field(default=0, init=False, repr=False)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> None:
-        """See ``ItemRepository.write``."""
+        """Store and remove items, all or none."""
         last = last_of_each(puts)
         gone = [put for put in last if put.value is None and put.name in self.rows]
         kept = [put for put in last if put.value is not None]
@@ -72,7 +72,7 @@ class KeptItems:
         self.log.note(map(change_of_put, [*gone, *kept]))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> A:
-        """See ``ItemRepository.change``."""
+        """Read, decide and write in one transaction, while nobody else writes items."""
         change = steps()
         answer: A
         try:
@@ -87,7 +87,7 @@ class KeptItems:
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> tuple[StoredItem | None, ...]:
-        """See ``ItemRepository.read``."""
+        """Return the item of each name, in order; None for a name without an item."""
         present = [row.item if (row := self._there(name, now)) else None for name in names]
         if as_of is None:
             return tuple(present)
@@ -99,7 +99,7 @@ class KeptItems:
         )
 
     def undo(self, name: ItemName, /, *, now: datetime) -> Outcome[StoredItem | None, NotUndoableError]:
-        """See ``ItemRepository.undo``."""
+        """Take the newest put or removal of an item back, by a put of the value before, or by a removal."""
         row, past = self._there(name, now), self.earlier.get(name, [])
         put = undoing_put(name, None if row is None else row.item, past[-1] if past else None)
         if not isinstance(put, ItemPut):
@@ -109,7 +109,7 @@ class KeptItems:
         return Success(self.read((name,), now=now)[0])
 
     def forget(self, names: tuple[ItemName, ...], /) -> int:
-        """See ``ItemRepository.forget``."""
+        """Remove items with their earlier values, and return their number; only the log keeps a trace."""
         gone = [name for name in dict.fromkeys(names) if name in self.rows or name in self.earlier]
         for name in gone:
             self.rows.pop(name, None)
@@ -125,7 +125,7 @@ class KeptItems:
                 del self.earlier[name]
 
     def search(self, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:
-        """See ``ItemRepository.search``."""
+        """Return the items that *search* finds; ``item_ranking.py`` defines their scores."""
         rows = sorted(
             self._below(search.prefix, now), key=lambda row: (row.item.updated_at, row.place), reverse=True
         )
@@ -145,18 +145,18 @@ class KeptItems:
         return tuple([evolve(found[place].item, score=score) for place, score in ranked(search, items)])
 
     def namespaces(self, prefix: Labels, *, now: datetime) -> tuple[Labels, ...]:
-        """See ``ItemRepository.namespaces``."""
+        """Return each namespace below *prefix* that has an item, ordered by its labels."""
         return tuple(sorted({row.item.name.namespace for row in self._below(prefix, now)}))
 
     def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> None:
-        """See ``ItemRepository.refresh``."""
+        """Start the lifetimes of these items again."""
         for name in names:
             row = self._there(name, now)
             if row is not None:
                 self.rows[name] = evolve(row, expires_at=_end(row.put.lifetime, now))
 
     def sweep(self, *, now: datetime) -> int:
-        """See ``ItemRepository.sweep``."""
+        """Remove the items whose lifetime has ended at *now* (UTC), and return how many."""
         gone = [name for name, row in self.rows.items() if not row.is_there(now)]
         for name in gone:
             del self.rows[name]

@@ -73,7 +73,7 @@ class KeptMemories:
     def store(
         self, drafts: tuple[MemoryDraft, ...]
     ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-        """See ``MemoryRepository.store``."""
+        """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
         names = [name for name in map(name_of, drafts) if name in self.rows]
         taken = {name: self.rows[name].words for name in names}
         standing = [row.standing for draft in drafts for row in self._standing(draft)]
@@ -107,12 +107,12 @@ class KeptMemories:
         return row if row is not None and namespace.sees(row.memory.namespace) else None
 
     def get(self, namespace: Namespace, memory_id: str) -> Memory | None:
-        """See ``MemoryRepository.get``."""
+        """Return a memory, whether true now or superseded."""
         row = self.seen(namespace, memory_id)
         return row and row.handed_out()
 
     def value(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> Memory | None:
-        """See ``MemoryRepository.value``."""
+        """Return the value of a key in exactly this namespace: the newest memory with this ``value_key``."""
         rows = self.values(namespace, key, as_of=as_of)
         return rows[0].handed_out() if rows else None
 
@@ -134,7 +134,7 @@ class KeptMemories:
         )
 
     def retire(self, namespace: Namespace, key: str, *, now: datetime) -> bool:
-        """See ``MemoryRepository.retire``."""
+        """Mark the value of this key in exactly this namespace as no longer true."""
         retired = [row.superseded(now, by=None) for row in self.values(namespace, key)]
         self._put(retired)
         self.log.note(
@@ -146,7 +146,7 @@ class KeptMemories:
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Outcome[Memory, MemoryNotFoundError]:
-        """See ``MemoryRepository.restore``."""
+        """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true."""
         row = self.seen(namespace, memory_id)
         if row is None:
             return Failure(MemoryNotFoundError(memory_id))
@@ -169,23 +169,23 @@ class KeptMemories:
         return Success(row.handed_out())
 
     def listed(self, listing: MemoryListing, /) -> tuple[Memory, ...]:
-        """See ``MemoryRepository.list``."""
+        """Return the memories of a page, newest first."""
         rows = [row for row in self.rows.values() if row.is_listed(listing)]
         return _handed_out(newest(rows, limit=listing.limit))
 
     def count(self, listing: MemoryListing, /) -> tuple[MemoryCount, ...]:
-        """See ``MemoryRepository.count``."""
+        """Count the memories of *listing*, whatever its ``limit`` and ``after``, by type, category and source, in any order."""
         listed = [row.memory for row in self.rows.values() if row.is_listed(evolve(listing, after=None))]
         counts = Counter(MemoryCount(one.memory_type, one.category, one.source, 1) for one in listed)
         return tuple([evolve(one, count=count) for one, count in counts.items()])
 
     def whole(self, *, limit: int, after: MemoryName | None = None) -> tuple[WholeMemory, ...]:
-        """See ``MemoryRepository.whole``."""
+        """Return memories of all users, true now or not, with everything that is copied with them to another store."""
         names = sorted(name for name in self.rows if after is None or name > after)
         return tuple([self.rows[name].whole() for name in names[:limit]])
 
     def reach(self, namespace: Namespace, count: int, *, after: Place | None = None) -> datetime | None:
-        """See ``MemoryRepository.reach``."""
+        """Return the creation time of the *count*-th memory, counted from the newest on."""
         rows = [
             row
             for row in self.rows.values()
@@ -194,11 +194,11 @@ class KeptMemories:
         return newest(rows, limit=count)[-1].memory.created_at if len(rows) >= count else None
 
     def search(self, search: MemorySearch, /) -> Candidates:
-        """See ``MemoryRepository.search``."""
+        """Return the candidates of a recall: up to ``search.limit`` for each way of searching, and their neighbours."""
         return candidates(self.rows.values(), search)
 
     def history(self, namespace: Namespace, memory_id: str) -> MemoryHistory:
-        """See ``MemoryRepository.history``."""
+        """Return the events of a memory that the namespace sees, and its earlier contents."""
         row = self.seen(namespace, memory_id)
         events = [
             event
@@ -210,7 +210,7 @@ class KeptMemories:
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Outcome[Memory | None, MemoryChangedError]:
-        """See ``MemoryRepository.rewrite``."""
+        """Replace the content of a memory by that of *draft*, and increase its version by one."""
         row = self.seen(draft.namespace, draft.id)
         if row is None:
             return Success(None)
@@ -234,7 +234,7 @@ class KeptMemories:
         memory_type: MemoryType | None = None,
         pinned: bool | None = None,
     ) -> Memory | None:
-        """See ``MemoryRepository.mark``."""
+        """Change the type of a memory, or pin or unpin it."""
         row = self.seen(namespace, memory_id)
         if row is None:
             return None
@@ -254,7 +254,7 @@ class KeptMemories:
         now: datetime,
         promote_after: int | None = None,
     ) -> UseReport:
-        """See ``MemoryRepository.record_use``."""
+        """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
         used = 0
         promoted: list[str] = []
         for memory_id in memory_ids:
@@ -302,7 +302,7 @@ class KeptMemories:
         session_id: str | None = None,
         created_before: datetime | None = None,
     ) -> int:
-        """See ``MemoryRepository.expire``."""
+        """Remove short-term memories that are not pinned, whether true now or superseded."""
         expired = self._remove(
             row
             for row in self.rows.values()
@@ -321,7 +321,7 @@ class KeptMemories:
     def unembedded(
         self, namespace: Namespace, space: EmbeddingSpace, *, limit: int, after: Place | None = None
     ) -> tuple[tuple[Memory, ...], int]:
-        """See ``MemoryRepository.unembedded``."""
+        """Return long-term memories that are true now and have no vector of *space*."""
         lacking = [
             row
             for row in self.rows.values()
@@ -331,7 +331,7 @@ class KeptMemories:
         return _handed_out(newest(behind, limit=limit)), len(lacking)
 
     def attach(self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]) -> int:
-        """See ``MemoryRepository.attach``."""
+        """Store a vector of *space* for each memory, in the place of any other vector."""
         found = [(self.seen(namespace, attached.memory_id), attached) for attached in attachments]
         embedded = [
             row.embedded(space, attached.vector)

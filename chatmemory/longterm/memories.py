@@ -187,6 +187,27 @@ class Memory(MemoryFacts):
         return self.namespace.app
 
 
+def as_new(memory: Memory) -> NewMemory:
+    """Return *memory* as the value that ``remember`` takes."""
+    return NewMemory(
+        memory.content,
+        id=memory.id,
+        key=memory.key,
+        value=memory.value,
+        category=memory.category,
+        tags=memory.tags,
+        confidence=memory.confidence,
+        source=memory.source,
+        role=memory.role,
+        session_id=memory.session_id,
+        memory_type=memory.memory_type,
+        pinned=memory.pinned,
+        provenance=memory.provenance,
+        created_at=memory.created_at,
+        attribute=memory.attribute,
+    )
+
+
 @final
 @frozen
 class FacetCount:

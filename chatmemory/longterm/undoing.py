@@ -1,12 +1,13 @@
 """``Undoing``: undoes one change of a memory, with the events in the log and the earlier contents of the memory."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
+from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import (
     GenericMemoryError,
     MemoryChangedError,
@@ -17,11 +18,11 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.events.event import UNDO, Event, because
-from chatmemory.input.rules import id_problems, refuse
-from chatmemory.longterm.maintenance import Maintenance, as_new
-from chatmemory.longterm.memories import Memory, MemoryType
+from chatmemory.longterm.memories import Memory, MemoryType, as_new
 from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
-from chatmemory.longterm.memory_rules import namespace_problems
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.reading import find, mark
+from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 
 MOMENT: Final = timedelta(microseconds=1)
 PINNED: Final = {"pinned": False, "unpinned": True}
@@ -34,20 +35,20 @@ NOTHING_BEFORE: Final = "there was nothing before it; forget the memory instead"
 NOT_KEPT: Final = "the earlier content of the memory is not stored"
 
 
-class Undoing(Maintenance):
-    """Undoes changes of memories."""
+@final
+@frozen
+class Undoing:
+    """Undoes changes of the memories in *repository*; *drafts* embeds a content that becomes current again."""
+
+    repository: MemoryRepository
+    drafts: MemoryDrafts
+    clock: Clock
 
     @Effect.gen
     async def undo(
-        self, do: Do[MemoryUndoError], namespace: Namespace, memory_id: str, *, number: int | None = None
+        self, do: Do[MemoryUndoError], namespace: Namespace, memory_id: str, *, number: int | None
     ) -> Memory:
-        """See ``LongTermMemory``."""
-        refuse(
-            do,
-            namespace_problems(namespace),
-            id_problems("$.memory_id", memory_id),
-            _number_problems(number),
-        )
+        """Undo the change *number*, or the newest one, see ``LongTermMemory.undo``."""
         past = await do(self.repository.history(namespace, memory_id).alt(GenericMemoryError))
         if not past.events:
             do.fail(MemoryNotFoundError(memory_id))
@@ -65,7 +66,7 @@ class Undoing(Maintenance):
         memory_id, action = event.target, event.action
         if action in {"forgotten", "expired"}:
             do.fail(NotUndoableError(memory_id, event.number, GONE))
-        memory = await do(self._find(namespace, memory_id))
+        memory = await do(find(self.repository, namespace, memory_id))
         if action in {"superseded", "retired"}:
             return await do(self._true_again(namespace, memory_id, instead_of=event.by))
         if action == "changed":
@@ -74,8 +75,8 @@ class Undoing(Maintenance):
                 do.fail(NotUndoableError(memory_id, event.number, NOT_KEPT))
             return await do(self._said_before(memory, earlier))
         if action in PINNED or action in TYPES:
-            mark = self._mark(namespace, memory_id, memory_type=TYPES.get(action), pinned=PINNED.get(action))
-            return await do(mark)
+            kind, pinned = TYPES.get(action), PINNED.get(action)
+            return await do(mark(self.repository, namespace, memory_id, memory_type=kind, pinned=pinned))
         before = None
         if action == "stored" and memory.value_key is not None:
             value = self.repository.value(
@@ -124,7 +125,7 @@ class Undoing(Maintenance):
         return (await do(rewrite.alt(memory_error))) or do.fail(MemoryNotFoundError(memory.id))
 
 
-def _number_problems(number: object) -> list[Problem]:
+def number_problems(number: object) -> list[Problem]:
     """Return the problem of the number of an event, if any; it has no maximum, as some stores count microseconds."""
     if number is None or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
         return []

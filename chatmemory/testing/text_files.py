@@ -13,7 +13,7 @@ from chatmemory.effect.effect import Effect
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.text_reader import TextReader
-from chatmemory.pastchats.indexing.history_files import FoundFiles, TrackedReader
+from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.path_globs import NO_HISTORIES, RelativeGlobs, exclusion
 
 ABSENT: Final = (-1, -1)
@@ -32,7 +32,7 @@ class _File:
 
 
 @final
-class TextFiles:
+class TextFiles(HistoryFiles):
     """Files by path, with folders separated by ``/``; there are no archives and no links.
 
     >>> disk = TextFiles({"/home/mei/.claude/projects/tea/1.jsonl": '{"type": "user"}'}, home="/home/mei")
@@ -73,7 +73,6 @@ class TextFiles:
         del self._files[path]
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """See ``HistoryFiles.find``."""
 
         def find() -> FoundFiles:
             roots = [self._absolute(path) for path in inputs]
@@ -85,7 +84,6 @@ class TextFiles:
         return Effect.sync(find)
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """See ``HistoryFiles.find_known``; no environment variables are set."""
 
         def find() -> FoundFiles:
             known = [(folder, root.files) for root in roots for folder in self._folders_of(root.folder)]
@@ -100,20 +98,16 @@ class TextFiles:
         return Effect.sync(find)
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
-        """See ``HistoryFiles.reader``; it reads the content that the file has now, even if a test changes it later."""
         contents = {path: held.content for path, held in self._files.items()}
         return _TrackedText(TextReader(file.path, contents), self._seen, {})
 
     def is_gone(self, source: str, /) -> bool:
-        """See ``HistoryFiles.is_gone``."""
         return source not in self._files
 
     def repository_of(self, folder: str, /) -> str:
-        """See ``HistoryFiles.repository_of``; there is no Git."""
         return folder
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
-        """See ``HistoryFiles.has_changed``."""
         return any(self._seen(path) != tuple(seen) for path, seen in also.items())
 
     def _absolute(self, path: str) -> str:

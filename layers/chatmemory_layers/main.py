@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 
+from chatmemory.programs.pastchats.host import Host
 from chatmemory_layers.terminal import prepared_arguments
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CONFIG: Final = "CHATMEMORY_CONFIG"
 
 
 @final
-class CommandHost:
+class CommandHost(Host):
     """Builds a stack for one effect, runs it, and closes the stack; see ``programs.pastchats.host``."""
 
     def __init__(self) -> None:
@@ -38,14 +39,12 @@ class CommandHost:
         self._read_settings: PastChatsPart | None = None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
-        """See ``Host``."""
         from chatmemory.pastchats.contract import PastChatsService
         from chatmemory_layers.stacks.past_chats import finding
 
         return self._run(finding(*self._settings()), PastChatsService.use(ask))
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        """See ``Host``."""
         from chatmemory.pastchats.contract import PastChatsIndexService
         from chatmemory_layers.stacks.past_chats import indexing
 
@@ -53,14 +52,12 @@ class CommandHost:
         return self._run(indexing(*self._settings()), PastChatsIndexService.use(ask))
 
     def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        """See ``Host``."""
         from chatmemory.pastchats.contract import PastChatsIndexService
         from chatmemory_layers.stacks.past_chats import rehearsing
 
         return self._run(rehearsing(*self._settings()), PastChatsIndexService.use(ask))
 
     def serve_mcp(self, serving: McpServing, /) -> None:
-        """See ``Host``."""
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
@@ -91,17 +88,14 @@ class CommandHost:
         return evolve(read, memory=evolve(read.memory, past_chats=self._settings().past_chats))
 
     def settings(self) -> PastChatsSettings:
-        """See ``Host``."""
         return self._settings().past_chats
 
     def path(self) -> str:
-        """See ``Host``."""
         from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
         return os.fspath(store_path(self.settings()))
 
     def now(self) -> datetime:
-        """See ``Host``."""
         return datetime.now().astimezone()
 
     def _settings(self) -> PastChatsPart:

@@ -152,11 +152,11 @@ def test_a_command_does_not_collect_again_and_again_what_it_loads(monkeypatch: p
 PATH: Final = Path(__file__).parents[2] / "benchmarks" / "path.py"
 
 AT_MOST: Final = {
-    "get_messages": {"files": 5, "backs": 3},
-    "add_messages": {"files": 8, "backs": 5},
-    "remember": {"files": 25, "backs": 72},
-    "recall": {"files": 18, "backs": 44},
-    "HTTP GET messages": {"files": 18, "backs": 19},
+    "get_messages": {"files": 6, "backs": 3},
+    "add_messages": {"files": 9, "backs": 5},
+    "remember": {"files": 26, "backs": 72},
+    "recall": {"files": 20, "backs": 47},
+    "HTTP GET messages": {"files": 19, "backs": 19},
 }
 """What was reached.  A way that has become shorter lowers its bound here."""
 

@@ -109,6 +109,40 @@ def test_every_check_that_is_switched_off_says_why_and_where_no_type_checker_loo
     assert [place for place in ignored if not place.startswith(READ_BY_TYPE_CHECKERS)] == []
 
 
+OF_A_FRAMEWORK: Final = "ChatMemoryConversations."
+"""The methods of this class are documented by its base in pydantic-ai."""
+
+
+def test_every_public_method_is_documented_by_its_class_or_by_a_contract_that_this_inherits() -> None:
+    classes: dict[str, list[ast.ClassDef]] = {}
+    for file in (file for folder in ("chatmemory", "layers") for file in (PROJECT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append(node)
+
+    def methods(owner: ast.ClassDef) -> dict[str, bool]:
+        """Whether each method has a docstring, here or in a base."""
+        bases = {name.id for base in owner.bases for name in ast.walk(base) if isinstance(name, ast.Name)}
+        inherited = [methods(one) for name in bases - {owner.name} for one in classes.get(name, ())]
+        own = {
+            node.name: ast.get_docstring(node) is not None
+            for node in owner.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        return {
+            name: own.get(name, False) or any(base.get(name) for base in inherited)
+            for name in {*own, *(name for base in inherited for name in base)}
+        }
+
+    bare = [
+        f"{owner.name}.{name}"
+        for owner in (one for named in classes.values() for one in named if not one.name.startswith("_"))
+        for name, is_documented in methods(owner).items()
+        if not is_documented and not name.startswith("_")
+    ]
+    assert {name for name in bare if not name.startswith(OF_A_FRAMEWORK)} == set()
+
+
 MOST: Final = 20
 AT_THE_ROOT: Final = {"__init__", "extra", "namesake"}
 

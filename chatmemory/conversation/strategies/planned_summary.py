@@ -16,7 +16,7 @@ from chatmemory.settings.memory_settings import StrategySettings
 @final
 @frozen
 class _Size:
-    """See ``ViewSize``."""
+    """The size of a view after a summary that is planned."""
 
     view_count: int
     view_tokens: int

@@ -152,7 +152,7 @@ class Plan:
                 step.service = leaf.service
                 continue
             fed = {key: one.service for key, one in step.place.fed.items() if not one.is_unused}
-            context = Context[Any]({**self._given.services, **fed})
+            context: Context[Any] = Context({**self._given.services, **fed})
             try:
                 outcome: Outcome[Any, Any] = await guard(partial(leaf.open, context))
             except MissingServiceError as missing:
@@ -162,8 +162,8 @@ class Plan:
             if type(outcome) is not Success:
                 raise exception_of(outcome.failure())
             step.service = fitting(leaf.tag, outcome.unwrap())
-        services = {key: step.service for key, step in self._gives.items()}
-        return self._given.merge(Context[Any](services))
+        services: Context[Any] = Context({key: step.service for key, step in self._gives.items()})
+        return self._given.merge(services)
 
 
 def make_plan(shape: Shape, given: Context[Any], built: Mapping[Any, Step]) -> Plan:

@@ -75,14 +75,12 @@ class ChatMemoryConversations(ConversationStore):
         self._runtime = runtime
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
-        """See ``ConversationStore``."""
         (item,) = await self._items((item_name(RECORDS, conversation_id),))
         return None if item is None else _record_of(item)
 
     async def read_records(
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
-        """See ``ConversationStore``."""
         conditions = () if scope is None else (Condition("scope", "is", scope),)
         search = ItemSearch(RECORDS, limit=ALL if limit is None else limit, conditions=conditions)
         searching = ItemRepositoryTag.use(lambda items: items.search(search, now=TIMELESS))
@@ -108,12 +106,11 @@ class ChatMemoryConversations(ConversationStore):
         )
 
     async def read_entry(self, entry_id: str) -> ConversationEntry:
-        """See ``ConversationStore``."""
         (kept,) = await self._kept((entry_id,))
         return _entry_of(entry_id, kept)
 
     async def read_history(self, head_id: str | None, *, limit: int | None = None) -> list[ConversationEntry]:
-        """See ``ConversationStore``; ``LINE`` entries are read at once."""
+        # ``LINE`` entries are read at once.
         newest_first: list[ConversationEntry] = []
         line: tuple[str, ...] = () if head_id is None else (head_id,)
         while line and (limit is None or len(newest_first) < limit):

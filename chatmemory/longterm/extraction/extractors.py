@@ -27,11 +27,10 @@ SHORT: Final = 500  # characters, which take at most 20 ms; 20,000 characters ta
 
 @final
 @frozen
-class RuleExtractor:
+class RuleExtractor(MemoryExtractor):
     """Extracts memories from English and Chinese texts, offline."""
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
-        """See ``MemoryExtractor``."""
 
         def extract() -> Extraction:
             return Extraction(_found(content, role), RULES)

@@ -32,7 +32,7 @@ LONGEST_COMPLAINT: Final = (
 
 @final
 @frozen
-class SkillExtractor:
+class SkillExtractor(MemoryExtractor):
     """Asks the skill ``memory.extraction.skillId``; *rules* are used when its answer is invalid or too late.
 
     The skill receives one message, the text, with the role of its speaker, and answers with the JSON of ``answer.py``.
@@ -46,7 +46,6 @@ class SkillExtractor:
     settings: ExtractionSettings
 
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
-        """See ``MemoryExtractor``; ``note`` says why the rules were used."""
         # The length stays the same, so that a place in this text is the same place in the content.
         text = clean_text(without_recalled_blocks(content))
         if not text.strip():

@@ -60,7 +60,7 @@ It halves what is shown beside an answer: 1.4 memories for each of 40 questions,
 
 @final
 @frozen
-class WeightedRanking:
+class WeightedRanking(RecallRanker):
     """Combines words, vectors, surroundings and age into one score.
 
     ``evidence = share * lexical + (1 - share) * similarity``, where *share* is ``lexical_share`` of the settings.  When words
@@ -93,7 +93,6 @@ class WeightedRanking:
         limit: int,
         unembedded: str | None = None,
     ) -> Recall:
-        """See ``RecallRanker``."""
         texts = [candidate.terms.split() for candidate in candidates.found]
         matches = bm25(search.terms, texts)
         covered = covered_shares(search.text, matches, texts)

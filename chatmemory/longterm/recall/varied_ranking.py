@@ -28,7 +28,7 @@ POOL: Final = 50
 
 @final
 @frozen
-class VariedRanking:
+class VariedRanking(RecallRanker):
     """Orders the hits of another ranking by ``score * (1 - variety * likeness)``.
 
     *likeness* is that to the most similar hit before it: the number of words that both have, divided by the number of
@@ -53,7 +53,6 @@ class VariedRanking:
         limit: int,
         unembedded: str | None = None,
     ) -> Recall:
-        """See ``RecallRanker``."""
         most = max(limit, len(candidates.found))
         recall = self.ranking.rank(search, candidates, now=now, limit=most, unembedded=unembedded)
         words = {one.memory.id: frozenset(one.terms.split()) for one in candidates.found}

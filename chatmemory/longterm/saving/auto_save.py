@@ -11,7 +11,7 @@ from attrs import frozen
 
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
-from chatmemory.longterm.memories import Category, NewMemory, Provenance, Skipped
+from chatmemory.longterm.memories import Category, MemoryRole, NewMemory, Provenance, Skipped
 
 STATED_CONFIDENCE: Final = 0.9  # the least confidence in a fact that the user said; spec 002
 MODEL: Final = "model"
@@ -132,3 +132,19 @@ def statement(key: str, value: Json) -> str:
     if isinstance(value, str):
         return f"{key}: {value}"
     return f"{key}: {json.dumps(value, ensure_ascii=False, sort_keys=True, default=dict)}"
+
+
+def side_of_turn(
+    role: MemoryRole, content: str, session_id: str, message_id: str | None
+) -> NewMemory | Skipped:
+    """Return one side of a turn as a short-term memory, or as skipped when it is empty."""
+    if not content.strip():
+        return Skipped("empty")
+    return NewMemory(
+        content,
+        source="user_stated" if role == "user" else "inferred",
+        role=role,
+        session_id=session_id,
+        memory_type="short_term",
+        provenance=Provenance(() if message_id is None else (message_id,)),
+    )

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, final
 
 from chatmemory.effect import Layer
-from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRankerTag, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRanker, PromptRankerTag, PromptSignals
 from chatmemory.pastchats.finding.replies import is_latin, of_questions, of_times
 from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory.text.conversation_shares import beside, of_best, of_speakers
@@ -36,7 +36,7 @@ TELLING_CHARACTERS: Final = 12
 
 
 @final
-class HybridRanking:
+class HybridRanking(PromptRanker):
     """Adds up signals; the score of a hit is their sum.
 
     The score for words is bm25, divided by that of the best candidate; the score for vectors is the cosine, scaled to 0 for
@@ -47,7 +47,6 @@ class HybridRanking:
     def rank(
         self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
     ) -> tuple[PromptHit, ...]:
-        """See ``PromptRanker``."""
         found = candidates.found
         semantic = _semantic(found)
         share = 1.0 if semantic is None else _lexical_share(search.terms)

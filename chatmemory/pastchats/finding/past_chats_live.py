@@ -11,7 +11,7 @@ from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
-from chatmemory.pastchats.contract import PastChatsService
+from chatmemory.pastchats.contract import PastChats, PastChatsService
 from chatmemory.pastchats.finding.evidence import is_about
 from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chatmemory.conversation.token_counter import TokenCounter
     from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
     from chatmemory.input.json_value import JsonObject
-    from chatmemory.pastchats.contract import PastChats, SearchMode
+    from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSearchResult
     from chatmemory.pastchats.past_chats import (
         Finding,
@@ -55,7 +55,7 @@ MOST_PLACES: Final = 5  # turns with the same number, in a file that holds sever
 
 
 @final
-class PastChatsLive:
+class PastChatsLive(PastChats):
     """The service; ``PastChats`` specifies its methods."""
 
     def __init__(
@@ -93,7 +93,6 @@ class PastChatsLive:
         limit: int = 10,
         mode: SearchMode = "hybrid",
     ) -> PromptSearchResult:
-        """See ``PastChats.search``."""
         await do(_checked(which, limit=limit))
         return await do(self._searching.search(query, which=which, limit=min(limit, MOST_HITS), mode=mode))
 
@@ -110,7 +109,6 @@ class PastChatsLive:
         without: Sequence[str] = (),
         with_undone: bool = False,
     ) -> PastRecall:
-        """See ``PastChats.recall``."""
 
         def is_left_out(prompt: Prompt) -> bool:
             return (not with_undone and is_undone(prompt)) or _is_named(prompt, without)
@@ -177,7 +175,6 @@ class PastChatsLive:
     async def show(
         self, do: Do[PastChatsError], source: str, /, *, before: int = 3, after: int = 3
     ) -> tuple[Prompt, ...]:
-        """See ``PastChats.show``."""
         place, _, number = source.rpartition("#")
         if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
             turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
@@ -204,7 +201,6 @@ class PastChatsLive:
         limit: int = 50,
         after: str | None = None,
     ) -> PastConversationPage:
-        """See ``PastChats.conversations``."""
         await do(_checked(which, limit=limit, after=after))
         most = min(limit, MOST_CONVERSATIONS)
         return await do(self._repository.conversations(which, limit=most, after=after).alt(_lifted))
@@ -213,7 +209,6 @@ class PastChatsLive:
     async def turns(
         self, do: Do[PastChatsError], conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> PastTurnPage:
-        """See ``PastChats.turns``."""
         await do(_checked(EVERYTHING, limit=limit))
         asked = self._repository.conversation_turns(
             conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
@@ -226,17 +221,14 @@ class PastChatsLive:
         return page
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        """See ``PastChats.statistics``."""
         return self._repository.statistics().alt(_lifted)
 
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        """See ``PastChats.check``."""
         return self._repository.check(self._model).alt(_lifted)
 
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
-        """See ``PastChats.export``."""
         from chatmemory.pastchats.indexing.prompt_record_json import exported
 
         return exported(self._repository, which, to)

@@ -1,42 +1,46 @@
 """``PastChatsIndexService``: the service that writes the index, over any store, embedder and file system.
 
-Its operations are in ``ingest.py``, ``record_import.py`` and ``index_maintenance.py``.  They wait only for the store
-and the embedder, so that a command can run them without an event loop.
+``ingest.py`` and ``record_import.py`` define its long operations.  They wait only for the store and the embedder, so that a
+command can run them without an event loop.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Never, TypeAlias, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Never, TypeAlias, final
 
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
 from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
-from chatmemory.pastchats.indexing.index_maintenance import IndexMaintenance
 from chatmemory.pastchats.indexing.ingest import Ingest
 from chatmemory.pastchats.indexing.record_import import RecordImport
 from chatmemory.pastchats.indexing.source_options import source_options
-from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
+from chatmemory.pastchats.indexing.turn_embedding import BATCH_TEXTS, NO_MODEL, TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
-from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
 from chatmemory.pastchats.redaction.redaction import Redaction
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
+
+PROBE: Final = "dimension"  # any word: only an answer shows the dimensions of an embedder
 
 
 @final
 @frozen
-class PastChatsIndexLive(IndexMaintenance):
+class PastChatsIndexLive(PastChatsIndex):
     """The service; ``PastChatsIndex`` documents its methods.
 
     Attributes:
         formats: returns the formats; called at each run.
     """
 
+    repository: PromptRepository
+    embedder: Embedder
     files: HistoryFiles
     settings: PastChatsSettings
     clock: Clock
@@ -51,7 +55,6 @@ class PastChatsIndexLive(IndexMaintenance):
         *,
         on_progress: Callable[[IndexProgress], None] = lambda _: None,
     ) -> IndexReport:
-        """See ``PastChatsIndex.index``."""
         started_at, started = self.clock.now(), self.clock.monotonic()
         loaded = self.formats()
         if isinstance(loaded, Failure):
@@ -84,9 +87,65 @@ class PastChatsIndexLive(IndexMaintenance):
         return report
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        """See ``PastChatsIndex.import_records``."""
         redaction = Redaction() if self.settings.redact_secrets else None
         return RecordImport(self.repository, self.embedder, self.clock, redaction).run(lines)
+
+    def prepare(self) -> Effect[None, PastChatsError]:
+        return Effect.succeed(None)  # providing this service has opened the index
+
+    @Effect.gen
+    async def re_embed(
+        self,
+        do: Do[PastChatsError],
+        *,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> int:
+        import numpy as np
+
+        model = self.embedder.model
+        if model == NO_MODEL:
+            unavailable = self.embedder.unavailability()
+            if unavailable is not None:
+                do.fail(GenericMemoryError(unavailable))
+        embedding = TurnEmbedding(self.repository, self.embedder)
+        width = (await do(self.embedder.embed([PROBE]).alt(GenericMemoryError))).shape[1]
+        statistics = await do(self.repository.statistics().alt(GenericMemoryError))
+        lacking = statistics.embeddings - statistics.models.get(model, 0)
+        done = 0
+        while True:
+            rows = await do(self.repository.without_vector(model, limit=BATCH_TEXTS).alt(GenericMemoryError))
+            if not rows:
+                return done
+            vectors = await do(embedding.rows([content for _, content in rows]))
+            matrix = np.zeros((len(rows), width), dtype=np.float32)  # a text that was refused has no features
+            for place, vector in enumerate(vectors):
+                if vector is not None:
+                    matrix[place] = vector
+            put = self.repository.re_embed([id_ for id_, _ in rows], matrix, model=model)
+            await do(put.alt(GenericMemoryError))
+            done += len(rows)
+            on_progress(done, max(lacking, done))
+
+    def reindex(self) -> Effect[int, PastChatsError]:
+        return self.repository.reindex_words().alt(GenericMemoryError)
+
+    def forget(
+        self,
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        sources: Sequence[str] = (),
+        is_dry_run: bool = False,
+    ) -> Effect[int, PastChatsError]:
+        if which == EVERYTHING and not sources:
+            problem = Problem(
+                "$", "say what is to be forgotten: a source, a project, a conversation, a time ..."
+            )
+            return Effect.fail(DataValidationError((problem,)))
+        return self.repository.forget(which, sources=sources, is_dry_run=is_dry_run).alt(GenericMemoryError)
+
+    def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
+        return self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError)
 
 
 def _named(name: str | None, known: Formats) -> Effect[HistoryFormat | None, DataValidationError]:

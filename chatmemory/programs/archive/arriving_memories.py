@@ -13,8 +13,7 @@ from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import GenericMemoryError, MemoryConflictError, RepositoryError
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository
-from chatmemory.longterm.maintenance import as_new
-from chatmemory.longterm.memories import Duplicate, Skipped, Stored
+from chatmemory.longterm.memories import Duplicate, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
 from chatmemory.longterm.repository_values import MemoryDraft, Past

@@ -40,7 +40,7 @@ class LocalEmbedder:
         """Return None: the embedder is always available."""
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """See ``Embedder``; it never fails, except by a defect."""
+        """Return a matrix with one row for each text, in order; it never fails, except by a defect."""
 
         async def rows() -> Outcome[Matrix, EmbeddingError]:
             vectors = self._vectors

@@ -14,7 +14,7 @@ from math import log, sqrt
 from typing import Final, final
 
 from chatmemory.effect import Effect, Layer
-from chatmemory.embedding.query_embedder import QueryEmbedderTag
+from chatmemory.embedding.query_embedder import QueryEmbedder, QueryEmbedderTag
 from chatmemory_layers.embedding.bundled import MODEL, ROWS, SCALES, mapped_numbers, vocabulary
 from chatmemory_layers.embedding.text_features import (
     DIM,
@@ -86,8 +86,8 @@ def _bundled() -> _PlainRows:
 
 
 @final
-class PlainStatic:
-    """See ``QueryEmbedder``; it never fails, except by a defect."""
+class PlainStatic(QueryEmbedder):
+    """Embeds queries by the bundled table of words; it never fails, except by a defect."""
 
     @property
     def model(self) -> str:

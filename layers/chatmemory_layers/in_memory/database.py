@@ -1,15 +1,13 @@
 """``Database``: what the repositories in memory keep, so that those of one runtime keep it together.
 
-``Conversations`` and ``KeptMemories`` say what it holds and how that changes; ``lifted`` makes methods of a repository
-from theirs.  Like a file it is open until its runtime ends, and like a file it belongs to one event loop: a test that
+``Conversations`` and ``KeptMemories`` define what it holds and how that changes.  Like a file it is open until its runtime ends, and like a file it belongs to one event loop: a test that
 passes here passes on SQLite.
 """
 
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from functools import wraps
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, final
+from typing import Final, TypeVar, final
 
 from attrs import define, field
 
@@ -24,8 +22,6 @@ from chatmemory.longterm.kept_memories import KeptMemories
 
 A = TypeVar("A")
 E = TypeVar("E")
-K = TypeVar("K")
-P = ParamSpec("P")
 
 
 def running_loop() -> object:
@@ -80,73 +76,25 @@ class Database:
         Returns:
             an effect that fails with ``RepositoryError`` when the store is closed or belongs to another event loop.
         """
-        return self.admit(operation).map(lambda _: work())
+        return self.run_outcome(operation, lambda: Success(work()))
 
-    def admit(self, operation: str) -> Effect[None, RepositoryError]:
-        """Succeed if the store is open and belongs to this event loop; fail with ``RepositoryError`` if not."""
+    def run_outcome(
+        self, operation: str, work: Callable[[], Outcome[A, E]]
+    ) -> Effect[A, E | RepositoryError]:
+        """Return the outcome of *work*; see ``run`` for the arguments."""
 
-        async def admit() -> Outcome[None, RepositoryError]:
+        async def run() -> Outcome[A, E | RepositoryError]:
             if self._is_closed:
                 return Failure(RepositoryError(operation, "closed"))
             if self._loop is not None and running_loop() is not self._loop:
                 return Failure(RepositoryError(operation, "wrong_loop"))
-            return Success(None)
+            return work()
 
-        return Effect.from_outcome(admit)
+        return Effect.from_outcome(run)
 
     def close(self) -> None:
         """Refuse further calls."""
         self._is_closed = True
-
-
-class Keeper(Protocol[K]):
-    """A repository that keeps its data in *kept*, a part of *database*."""
-
-    database: Database
-    kept: K
-
-
-def lifted(
-    operation: str, method: Callable[Concatenate[K, P], A]
-) -> Callable[Concatenate[Keeper[K], P], Effect[A, RepositoryError]]:
-    """Return a method that runs *method* of the kept data.
-
-    Args:
-        operation: the name of the operation, for error messages.
-        method: returns the result.
-
-    Returns:
-        a method whose effect fails with ``RepositoryError`` when the store is closed.
-    """
-
-    @wraps(method)
-    def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
-        return self.database.run(operation, lambda: method(self.kept, *args, **kwargs))
-
-    return make
-
-
-def lifted_outcome(
-    operation: str, method: Callable[Concatenate[K, P], Outcome[A, E]]
-) -> Callable[Concatenate[Keeper[K], P], Effect[A, E | RepositoryError]]:
-    """Return a method that runs *method* of the kept data.
-
-    Args:
-        operation: the name of the operation, for error messages.
-        method: returns the outcome.
-
-    Returns:
-        a method whose effect fails with the failure of *method*, or with ``RepositoryError`` when the store is closed.
-    """
-
-    @wraps(method)
-    def make(self: Keeper[K], /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
-        def answer(_: None) -> Effect[A, E]:
-            return Effect.from_result(method(self.kept, *args, **kwargs))
-
-        return self.database.admit(operation).bind(answer)
-
-    return make
 
 
 class DatabaseTag(Tag[Database]):

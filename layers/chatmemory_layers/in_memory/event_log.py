@@ -4,25 +4,32 @@ from datetime import datetime
 from typing import final
 
 from chatmemory.effect import Effect
-from chatmemory.errors import RepositoryError
-from chatmemory.events.kept_log import KeptLog
-from chatmemory_layers.in_memory.database import Database, lifted, lifted_outcome
+from chatmemory.errors import DataValidationError, RepositoryError
+from chatmemory.events.event import Event
+from chatmemory.events.event_log import AuditQuery, ChangesPage, EventLog
+from chatmemory_layers.in_memory.database import Database
 
 
 @final
-class InMemoryEventLog:
+class InMemoryEventLog(EventLog):
     """The events that the repositories of a database have noted."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.kept = database.log
 
-    acted = lifted("read the log", KeptLog.acted)
-    changes_page = lifted_outcome("read the log", KeptLog.changes_page)
-    end = lifted("read the log", KeptLog.end)
+    def acted(self, query: AuditQuery, /) -> Effect[tuple[Event, ...], RepositoryError]:
+        return self.database.run("read the log", lambda: self.kept.acted(query))
+
+    def changes_page(
+        self, since: str | None = None, *, limit: int
+    ) -> Effect[ChangesPage, DataValidationError | RepositoryError]:
+        return self.database.run_outcome("read the log", lambda: self.kept.changes_page(since, limit=limit))
+
+    def end(self) -> Effect[str, RepositoryError]:
+        return self.database.run("read the log", self.kept.end)
 
     def prune(self, before: datetime, /) -> Effect[int, RepositoryError]:
-        """See ``EventLog.prune``."""
 
         def prune() -> int:
             self.database.items.prune(before)

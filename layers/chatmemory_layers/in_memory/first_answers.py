@@ -6,17 +6,22 @@ memories are kept: a caller that gives a ``write_id`` has no other answer.
 
 from typing import final
 
-from chatmemory.input.kept_answers import KeptAnswers
-from chatmemory_layers.in_memory.database import Database, lifted
+from chatmemory.effect import Effect
+from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
+from chatmemory_layers.in_memory.database import Database
 
 
 @final
-class InMemoryFirstAnswers:
+class InMemoryFirstAnswers(FirstAnswers):
     """The answers that were given from a database."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.kept = database.answers
 
-    read = lifted("read the first answer", KeptAnswers.read)
-    keep = lifted("store the first answer", KeptAnswers.keep)
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        return self.database.run("read the first answer", lambda: self.kept.read(key))
+
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        return self.database.run("store the first answer", lambda: self.kept.keep(key, answer))

@@ -8,17 +8,25 @@ from datetime import datetime
 from typing import TypeVar, final
 
 from chatmemory.effect import Effect, Layer
-from chatmemory.errors import RepositoryError
-from chatmemory.items.item_repository import ItemChange, ItemRepositoryTag
-from chatmemory.items.kept_items import KeptItems
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
+from chatmemory.errors import NotUndoableError, RepositoryError
+from chatmemory.items.item_repository import (
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemRepository,
+    ItemRepositoryTag,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 
 A = TypeVar("A")
 
 
 @final
-class InMemoryItemRepository:
+class InMemoryItemRepository(ItemRepository):
     """Keeps items by name until the process ends."""
 
     def __init__(self, database: Database) -> None:
@@ -26,17 +34,37 @@ class InMemoryItemRepository:
         self.log = InMemoryEventLog(database)
         self.kept = database.items
 
-    write = lifted("store items", KeptItems.write)
-    read = lifted("read items", KeptItems.read)
-    undo = lifted_outcome("undo a change of an item", KeptItems.undo)
-    forget = lifted("forget items", KeptItems.forget)
-    search = lifted("search items", KeptItems.search)
-    namespaces = lifted("list namespaces", KeptItems.namespaces)
-    refresh = lifted("refresh items", KeptItems.refresh)
-    sweep = lifted("sweep items", KeptItems.sweep)
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.run("store items", lambda: self.kept.write(puts, now=now))
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        return self.database.run("read items", lambda: self.kept.read(names, now=now, as_of=as_of))
+
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        return self.database.run_outcome("undo a change of an item", lambda: self.kept.undo(name, now=now))
+
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        return self.database.run("forget items", lambda: self.kept.forget(names))
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        return self.database.run("search items", lambda: self.kept.search(search, now=now))
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        return self.database.run("list namespaces", lambda: self.kept.namespaces(prefix, now=now))
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.run("refresh items", lambda: self.kept.refresh(names, now=now))
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        return self.database.run("sweep items", lambda: self.kept.sweep(now=now))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """See ``ItemRepository.change``."""
         return self.database.run("change items", lambda: self.kept.change(steps, now=now))
 
 

@@ -5,22 +5,35 @@ on asyncio and on trio.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import final
 
-from chatmemory.effect import Effect, Layer
-from chatmemory.errors import MemoryStoreError, RepositoryError
-from chatmemory.longterm.kept_memories import KeptMemories
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
+from chatmemory.input.rules import Place
 from chatmemory.longterm.kept_memory import KeptMemory
-from chatmemory.longterm.memories import ForgetReceipt, SaveOutcome
-from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database, lifted, lifted_outcome
+from chatmemory.longterm.memories import ForgetReceipt, Memory, MemoryType, SaveOutcome, UseReport
+from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
+from chatmemory.longterm.repository_values import (
+    Attachment,
+    Candidates,
+    Forgetting,
+    MemoryCount,
+    MemoryDraft,
+    MemoryListing,
+    MemorySearch,
+    WholeMemory,
+)
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 from chatmemory_layers.in_memory.first_answers import InMemoryFirstAnswers
 
 
 @final
-class InMemoryMemoryRepository:
+class InMemoryMemoryRepository(MemoryRepository):
     """Keeps memories beside the conversations of the same database, until the process ends."""
 
     def __init__(self, database: Database) -> None:
@@ -29,34 +42,127 @@ class InMemoryMemoryRepository:
         self.answers = InMemoryFirstAnswers(database)
         self.kept = database.memories
 
-    get = lifted("read memory", KeptMemories.get)
-    value = lifted("read value", KeptMemories.value)
-    retire = lifted("retire value", KeptMemories.retire)
-    restore = lifted_outcome("restore memory", KeptMemories.restore)
-    list = lifted("list memories", KeptMemories.listed)
-    count = lifted("count memories", KeptMemories.count)
-    whole = lifted("read whole memories", KeptMemories.whole)
-    reach = lifted("walk through memories", KeptMemories.reach)
-    search = lifted("search memories", KeptMemories.search)
-    history = lifted("read the history of a memory", KeptMemories.history)
-    rewrite = lifted_outcome("rewrite memory", KeptMemories.rewrite)
-    mark = lifted("mark memory", KeptMemories.mark)
-    record_use = lifted("record use", KeptMemories.record_use)
-    expire = lifted("expire memories", KeptMemories.expire)
-    unembedded = lifted("list memories without vector", KeptMemories.unembedded)
-    attach = lifted("attach vectors", KeptMemories.attach)
+    def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
+        return self.database.run("read memory", lambda: self.kept.get(namespace, memory_id))
+
+    def value(
+        self, namespace: Namespace, key: str, *, as_of: datetime | None = None
+    ) -> Effect[Memory | None, RepositoryError]:
+        return self.database.run("read value", lambda: self.kept.value(namespace, key, as_of=as_of))
+
+    def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
+        return self.database.run("retire value", lambda: self.kept.retire(namespace, key, now=now))
+
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, MemoryRestoreError]:
+        return self.database.run_outcome(
+            "restore memory", lambda: self.kept.restore(namespace, memory_id, instead_of=instead_of, now=now)
+        )
+
+    def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
+        return self.database.run("list memories", lambda: self.kept.listed(listing))
+
+    def count(self, listing: MemoryListing, /) -> Effect[tuple[MemoryCount, ...], RepositoryError]:
+        return self.database.run("count memories", lambda: self.kept.count(listing))
+
+    def whole(
+        self, *, limit: int, after: tuple[str, str] | None = None
+    ) -> Effect[tuple[WholeMemory, ...], RepositoryError]:
+        return self.database.run("read whole memories", lambda: self.kept.whole(limit=limit, after=after))
+
+    def reach(
+        self, namespace: Namespace, count: int, *, after: Place | None = None
+    ) -> Effect[datetime | None, RepositoryError]:
+        return self.database.run(
+            "walk through memories", lambda: self.kept.reach(namespace, count, after=after)
+        )
+
+    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
+        return self.database.run("search memories", lambda: self.kept.search(search))
+
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
+        return self.database.run(
+            "read the history of a memory", lambda: self.kept.history(namespace, memory_id)
+        )
+
+    def rewrite(
+        self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+    ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
+        return self.database.run_outcome(
+            "rewrite memory",
+            lambda: self.kept.rewrite(draft, expected_version=expected_version, keep_vector=keep_vector),
+        )
+
+    def mark(
+        self,
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        memory_type: MemoryType | None = None,
+        pinned: bool | None = None,
+    ) -> Effect[Memory | None, RepositoryError]:
+        return self.database.run(
+            "mark memory",
+            lambda: self.kept.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned),
+        )
+
+    def record_use(
+        self,
+        namespace: Namespace,
+        memory_ids: tuple[str, ...],
+        *,
+        use_id: str,
+        session_id: str | None,
+        now: datetime,
+        promote_after: int | None = None,
+    ) -> Effect[UseReport, RepositoryError]:
+        return self.database.run(
+            "record use",
+            lambda: self.kept.record_use(
+                namespace,
+                memory_ids,
+                use_id=use_id,
+                session_id=session_id,
+                now=now,
+                promote_after=promote_after,
+            ),
+        )
+
+    def expire(
+        self, namespace: Namespace, *, session_id: str | None = None, created_before: datetime | None = None
+    ) -> Effect[int, RepositoryError]:
+        return self.database.run(
+            "expire memories",
+            lambda: self.kept.expire(namespace, session_id=session_id, created_before=created_before),
+        )
+
+    def unembedded(
+        self,
+        namespace: Namespace,
+        space: EmbeddingSpace,
+        *,
+        limit: int,
+        after: tuple[datetime, str] | None = None,
+    ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
+        return self.database.run(
+            "list memories without vector",
+            lambda: self.kept.unembedded(namespace, space, limit=limit, after=after),
+        )
+
+    def attach(
+        self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+    ) -> Effect[int, RepositoryError]:
+        return self.database.run("attach vectors", lambda: self.kept.attach(namespace, space, attachments))
 
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
-        """See ``MemoryRepository.store``."""
 
-        def store(_: None) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
-            once = self.database.answers.once("store memories", lambda: self.kept.store(drafts))
-            return Effect.from_result(once)
+        def store() -> Outcome[tuple[SaveOutcome, ...], MemoryStoreError]:
+            return self.database.answers.once("store memories", lambda: self.kept.store(drafts))
 
-        return self.database.admit("store memories").bind(store)
+        return self.database.run_outcome("store memories", store)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
-        """See ``MemoryRepository.forget``."""
 
         def forget() -> ForgetReceipt:
             gone = self.kept.forget(forgetting)

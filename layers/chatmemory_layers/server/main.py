@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast, final
 
+from chatmemory.programs.commands.host import Host
 from chatmemory.programs.shell.command_error import CommandError
 from chatmemory_layers.terminal import prepared_arguments
 
@@ -39,7 +40,7 @@ SERVERS: Final = ("postgresql://", "postgres://")
 
 
 @final
-class MemoryHost:
+class MemoryHost(Host):
     """Builds a stack for one effect, runs it, and closes the stack; see ``programs.commands.host``."""
 
     def __init__(self) -> None:
@@ -51,7 +52,6 @@ class MemoryHost:
         self._read_settings: Settings | None = None
 
     def conversations(self, ask: Callable[[ChatMemory], Effect[A, ServiceError]], /) -> A:
-        """See ``Host``."""
         from chatmemory.conversation.contract import ChatMemoryService
 
         return self.run(lambda: ChatMemoryService.use(ask))
@@ -59,7 +59,6 @@ class MemoryHost:
     def memories(
         self, ask: Callable[[LongTermMemory, Namespace], Effect[A, ServiceError]], /, *, creates: bool = False
     ) -> A:
-        """See ``Host``."""
         from chatmemory.longterm.contract import LongTermMemoryService
 
         namespace = self.namespace()
@@ -73,7 +72,6 @@ class MemoryHost:
         creates: bool = False,
         everybody: bool = False,
     ) -> A:
-        """See ``Host``."""
         from chatmemory_layers import stacks
 
         settings = self.settings()
@@ -82,7 +80,6 @@ class MemoryHost:
         return self._run(stacks.configured(settings), ask, everybody=everybody)
 
     def scratch(self, ask: Callable[[], Effect[A, ServiceError, Any]], /) -> A:
-        """See ``Host``."""
         import tempfile
         from pathlib import Path
 
@@ -100,7 +97,6 @@ class MemoryHost:
     def trail(
         self, ask: Callable[[], Effect[A, DataValidationError | GenericMemoryError, AuditTrailTag]], /
     ) -> A:
-        """See ``Host``."""
         from chatmemory_layers.stacks.ready_made import trail_from_settings
 
         settings = self.settings()
@@ -108,7 +104,6 @@ class MemoryHost:
         return self._run(trail_from_settings(settings), ask)
 
     def findings(self) -> tuple[Finding, ...]:
-        """See ``Host``."""
         from chatmemory.effect import EffectFailed
         from chatmemory_layers.server.facts import place_of
         from chatmemory_layers.server.store_doctor import service_findings
@@ -127,7 +122,6 @@ class MemoryHost:
         return self.run(lambda: service_findings(place_of(settings), self.namespace()))
 
     def serve(self, serving: Serving, /) -> None:
-        """See ``Host``."""
         from importlib.util import find_spec
 
         if missing := [part for part in PARTS if find_spec(part) is None]:
@@ -143,7 +137,6 @@ class MemoryHost:
         _value(serve(settings, names_past_chats=serving.past_chats is not None, is_quiet=serving.is_quiet))
 
     def rival_file(self, path: str, /) -> RivalFile:
-        """See ``Host``."""
         from pathlib import Path
 
         from chatmemory.programs.archive.rivals.rival import RivalFile
@@ -158,14 +151,12 @@ class MemoryHost:
         return self._read_settings
 
     def namespace(self) -> Namespace:
-        """See ``Host``."""
         from chatmemory.access.namespace import Namespace
 
         server = self.settings().server
         return Namespace(server.user, server.app)
 
     def now(self) -> datetime:
-        """See ``Host``."""
         return datetime.now().astimezone()
 
     def _settings_of(self, server: dict[str, object], past_chats: dict[str, object]) -> Settings:

@@ -40,7 +40,7 @@ THREAD_NAME = "past chats index"
 
 
 @final
-class ServedIndex:
+class ServedIndex(PastChatsIndex):
     """Runs ``PastChatsIndex`` in other threads; see there for its promises."""
 
     def __init__(
@@ -53,13 +53,12 @@ class ServedIndex:
         self._turn = anyio.Lock()
 
     def prepare(self) -> Effect[None, PastChatsError]:
-        """See ``PastChatsIndex.prepare``."""
         return self._ask(lambda index: index.prepare())
 
     def index(
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
     ) -> Effect[IndexReport, PastChatsError]:
-        """See ``PastChatsIndex.index``; *on_progress* is called in the thread of the index.
+        """Index the files of *request*; *on_progress* is called in the thread of the index.
 
         Paths outside the folders are refused, and so are links that lead out of them.  A cancelled call ends at its next
         progress report; every file that was finished stays in the index.
@@ -88,15 +87,12 @@ class ServedIndex:
     def re_embed(
         self, *, on_progress: Callable[[int, int], None] = lambda _done, _all: None
     ) -> Effect[int, PastChatsError]:
-        """See ``PastChatsIndex.re_embed``."""
         return self._ask(lambda index: index.re_embed(on_progress=on_progress))
 
     def reindex(self) -> Effect[int, PastChatsError]:
-        """See ``PastChatsIndex.reindex``."""
         return self._ask(lambda index: index.reindex())
 
     def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        """See ``PastChatsIndex.import_records``; *lines* are read in the thread of the index."""
         return self._ask(lambda index: index.import_records(lines))
 
     def forget(
@@ -107,11 +103,9 @@ class ServedIndex:
         sources: Sequence[str] = (),
         is_dry_run: bool = False,
     ) -> Effect[int, PastChatsError]:
-        """See ``PastChatsIndex.forget``."""
         return self._ask(lambda index: index.forget(which, sources=sources, is_dry_run=is_dry_run))
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
-        """See ``PastChatsIndex.prune``."""
         return self._ask(lambda index: index.prune(is_dry_run=is_dry_run))
 
     def _ask(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:

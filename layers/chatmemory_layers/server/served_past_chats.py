@@ -26,7 +26,7 @@ THREAD_NAME = "past chats"
 
 
 @final
-class ServedPastChats:
+class ServedPastChats(PastChats):
     """Runs ``PastChats`` in another thread; see there for its promises."""
 
     def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
@@ -42,7 +42,6 @@ class ServedPastChats:
         limit: int = 10,
         mode: SearchMode = "hybrid",
     ) -> Effect[PromptSearchResult, PastChatsError]:
-        """See ``PastChats.search``."""
         return self._ask(lambda chats: chats.search(query, which=which, limit=limit, mode=mode))
 
     def recall(
@@ -56,7 +55,6 @@ class ServedPastChats:
         without: Sequence[str] = (),
         with_undone: bool = False,
     ) -> Effect[PastRecall, PastChatsError]:
-        """See ``PastChats.recall``."""
         return self._ask(
             lambda chats: chats.recall(
                 query, which=which, limit=limit, tokens=tokens, without=without, with_undone=with_undone
@@ -66,33 +64,27 @@ class ServedPastChats:
     def show(
         self, source: str, /, *, before: int = 3, after: int = 3
     ) -> Effect[tuple[Prompt, ...], PastChatsError]:
-        """See ``PastChats.show``."""
         return self._ask(lambda chats: chats.show(source, before=before, after=after))
 
     def conversations(
         self, which: PromptFilter = EVERYTHING, /, *, limit: int = 50, after: str | None = None
     ) -> Effect[PastConversationPage, PastChatsError]:
-        """See ``PastChats.conversations``."""
         return self._ask(lambda chats: chats.conversations(which, limit=limit, after=after))
 
     def turns(
         self, conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> Effect[PastTurnPage, PastChatsError]:
-        """See ``PastChats.turns``."""
         return self._ask(lambda chats: chats.turns(conversation, newer_than=newer_than, limit=limit))
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        """See ``PastChats.statistics``."""
         return self._ask(lambda chats: chats.statistics())
 
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
-        """See ``PastChats.export``; *to* is called in the thread of past chats."""
         return self._ask(lambda chats: chats.export(which, to=to))
 
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        """See ``PastChats.check``."""
         return self._ask(lambda chats: chats.check())
 
     def _ask(self, ask: Callable[[PastChats], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:

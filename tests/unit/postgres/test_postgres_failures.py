@@ -219,7 +219,7 @@ async def test_reads_cancelled_twice_leave_clean_connections(
     idle = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
     async with open_messages(dsn, pool_size=1) as repository, connected(dsn) as other:
         for turns in range(60):
-            reading = asyncio.create_task(repository.database.read_snapshot("look", look))
+            reading = asyncio.create_task(repository.database.read_snapshot("look", look).run())
             await asyncio.sleep(turns % 20 * 0.0002)
             reading.cancel()
             for _ in range(turns // 20 * 2):
@@ -242,7 +242,7 @@ async def test_a_read_cancelled_while_its_answer_arrives_leaves_no_transaction_o
         return await connection.fetch("SELECT count(*) FROM conversation")
 
     async with open_messages(dsn, pool_size=1) as repository:
-        reading = asyncio.create_task(repository.database.read("look", look))
+        reading = asyncio.create_task(repository.database.read("look", look).run())
         await asyncio.wait([reading])
         assert reading.cancelled()
         again = repository.database.read_snapshot("look again", lambda lent: lent.fetch("SELECT 1"))

@@ -119,7 +119,7 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
             raise AssertionError(msg)
 
         slow = asyncio.create_task(
-            repository.database.write("wait", Place("hot", row=conversation_row), wait)
+            repository.database.write("wait", Place("hot", row=conversation_row), wait).run()
         )
         await blocked.wait()
         waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]

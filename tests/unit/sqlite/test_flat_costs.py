@@ -77,7 +77,7 @@ def steps(connection: sqlite3.Connection, call: Callable[[sqlite3.Connection], A
 
 
 def searched(*terms: str, text: str = "nowhere") -> Callable[[sqlite3.Connection], Any]:
-    searcher = MemorySearcher(database=None)  # the test has a connection of its own
+    searcher = MemorySearcher()
     return lambda store: searcher.candidates(store, MemorySearch(MING, text, terms, limit=50))
 
 

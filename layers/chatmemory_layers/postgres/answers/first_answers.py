@@ -6,11 +6,11 @@ from attrs import frozen
 
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory.input.first_answers import Recorded, RequestKey
+from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
 from chatmemory_layers.postgres.answers.once import INSERT_ANSWER, contents, place
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.database import Database
-from chatmemory_layers.postgres.engine.methods import writes
+from chatmemory_layers.postgres.engine.row_locks import Place
 
 SELECT_FIRST: Final = """
 SELECT request, value, number = 0 AS is_answer FROM first_answer WHERE user_key = $1 AND name = $2 AND expires_at_us > $3
@@ -34,24 +34,22 @@ async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outc
     return Success(None)
 
 
-def _named(key: RequestKey, *_: object) -> str:
-    return f"answer {key.name}"
-
-
 def _no_row(_: str) -> str:
     return ""  # the primary key keeps the first answer
 
 
 @final
 @frozen
-class PostgresFirstAnswers:
+class PostgresFirstAnswers(FirstAnswers):
     """Stores answers in *database*."""
 
     database: Database
 
-    keep = writes("store the first answer", _keep, owner=_named, row=_no_row)
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        return self.database.write(
+            "store the first answer", Place(f"answer {key.name}", row=_no_row), _keep, key, answer
+        )
 
-    @Effect.coroutine
-    async def read(self, key: RequestKey, /) -> Outcome[Recorded | None, RepositoryError]:
-        """See ``FirstAnswers.read``.  It reads from the primary server, which has the answers of a moment ago."""
-        return await self.database.read_primary("read the first answer", _read, key)
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        # The primary server, which has the answers of a moment ago.
+        return self.database.read_primary("read the first answer", _read, key)

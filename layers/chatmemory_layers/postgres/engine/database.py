@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, final
 
+from chatmemory.effect import Effect
 from chatmemory.extra import needs_extra
 
 with needs_extra("postgres"):
@@ -122,9 +123,9 @@ class Database:
         self._writes: set[asyncio.Task[Any]] = set()
         self._writers = asyncio.Semaphore(_most_writers(settings.pool_size))
 
-    async def read(
+    def read(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
-    ) -> Outcome[A, RepositoryError]:
+    ) -> Effect[A, RepositoryError]:
         """Run *work* on the reader; if this is a replica, its data may be older than the last write.
 
         Args:
@@ -133,26 +134,30 @@ class Database:
             *args: further arguments of *work*.
             **kwargs: further arguments of *work*, by name.
         """
-        return await self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
-
-    async def read_primary(
-        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
-    ) -> Outcome[A, RepositoryError]:
-        """Run *work* on the primary server, where every write goes; see ``read`` for the arguments."""
-        return await self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
-
-    async def read_snapshot(
-        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
-    ) -> Outcome[A, RepositoryError]:
-        """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments; see ``read``."""
-        begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
-        return await self._read(
-            self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin
+        return Effect.from_outcome(
+            lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
         )
 
-    async def write(
+    def read_primary(
+        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
+    ) -> Effect[A, RepositoryError]:
+        """Run *work* on the primary server, where every write goes; see ``read`` for the arguments."""
+        return Effect.from_outcome(
+            lambda: self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
+        )
+
+    def read_snapshot(
+        self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
+    ) -> Effect[A, RepositoryError]:
+        """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments; see ``read``."""
+        begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
+        return Effect.from_outcome(
+            lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin)
+        )
+
+    def write(
         self, operation: str, owner: Place, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
-    ) -> Outcome[A, E | RepositoryError]:
+    ) -> Effect[A, E | RepositoryError]:
         """Run *work* in a transaction of *owner*, who has one at a time, and return when it is durable.
 
         Cancelling the caller does not stop a transaction that has begun: it happens completely, or not at all.
@@ -164,13 +169,18 @@ class Database:
             *args: further arguments of *work*.
             **kwargs: further arguments of *work*, by name.
         """
+        return Effect.from_outcome(lambda: self._write(operation, owner, work, *args, **kwargs))
+
+    async def _write(
+        self, operation: str, owner: Place, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
+    ) -> Outcome[A, E | RepositoryError]:
         if (refusal := self._refusal(operation)) is not None:
             return refusal
         key = request_key()
         if key is not None:
             with under(None):
                 outcome: Outcome[A, E | RepositoryError]
-                outcome = await self.write(operation, owner, once(key, operation, work), *args, **kwargs)
+                outcome = await self._write(operation, owner, once(key, operation, work), *args, **kwargs)
             if isinstance(outcome, Success):
                 key.writes += 1
             return outcome
@@ -192,9 +202,9 @@ class Database:
         transaction.add_done_callback(lambda _: self._lines.leave(owner))
         return await asyncio.shield(transaction)
 
-    async def write_together(
+    def write_together(
         self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
-    ) -> Outcome[A, E | RepositoryError]:
+    ) -> Effect[A, E | RepositoryError]:
         """Write *asked* for *owner*, perhaps in one transaction with others, and return when it is durable.
 
         Cancelling the caller before its turn withdraws the write; later the write happens completely, or not at all.
@@ -204,11 +214,16 @@ class Database:
             work: how writes of this kind are written.
             asked: the request.
         """
+        return Effect.from_outcome(lambda: self._write_together(owner, work, asked))
+
+    async def _write_together(
+        self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
+    ) -> Outcome[A, E | RepositoryError]:
         if (refusal := self._refusal(work.operation)) is not None:
             return refusal
         # With row security each transaction tells the server who acts; a write of a request has statements of its own.
         if self._is_guarded or request_key() is not None:
-            return await self.write(work.operation, owner, work.alone, asked)
+            return await self._write(work.operation, owner, work.alone, asked)
         groups = self._groups.get(work)
         if groups is None:
             groups = self._groups[work] = Groups(

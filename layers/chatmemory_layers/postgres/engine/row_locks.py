@@ -65,6 +65,11 @@ class Place(str):
         return place
 
 
+def conversation_place(conversation_id: str) -> Place:
+    """Return the owner of the writes of a conversation."""
+    return Place(conversation_id, row=conversation_row)
+
+
 def lock_of(owner: str) -> int:
     """Return the number of the advisory lock of *owner*."""
     return int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)

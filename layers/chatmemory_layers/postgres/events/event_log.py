@@ -15,14 +15,14 @@ from chatmemory.events.event_log import (
     TARGET_IN_PLACE,
     AuditQuery,
     ChangesPage,
+    EventLog,
     EventPlace,
     no_cursor,
     number_in,
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database
-from chatmemory_layers.postgres.engine.methods import reads, writes
-from chatmemory_layers.postgres.engine.row_locks import log_row
+from chatmemory_layers.postgres.engine.row_locks import Place, log_row
 from chatmemory_layers.sql.columns import END_US, from_us, to_us
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
@@ -192,36 +192,38 @@ async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple
     return Success((pruned, most < MOST_AT_ONCE))
 
 
-def _owner(_: datetime) -> str:
-    return "the log"
+_LOG: Final = Place("the log", row=log_row)
 
 
 @final
 @frozen
-class PostgresEventLog:
+class PostgresEventLog(EventLog):
     """Reads and prunes the events in *database*."""
 
     database: Database
 
-    acted = reads("read the log", _acted, on_snapshot=True)
-    end = reads("read the log", _end)
-    _changes = reads("read the log", _changes)
-    _prune_some = writes("prune the log", _prune_some, owner=_owner, row=log_row)
+    def acted(self, query: AuditQuery, /) -> Effect[tuple[Event, ...], RepositoryError]:
+        return self.database.read_snapshot("read the log", _acted, query)
+
+    def end(self) -> Effect[str, RepositoryError]:
+        return self.database.read("read the log", _end)
 
     @Effect.gen
     async def changes_page(
         self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
     ) -> ChangesPage:
-        """See ``EventLog.changes_page``."""
         after = _read(since)
-        return await do(Effect.fail(no_cursor()) if after is None else self._changes(after, limit))
+        return await do(
+            Effect.fail(no_cursor())
+            if after is None
+            else self.database.read("read the log", _changes, after, limit)
+        )
 
     @Effect.gen
     async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
-        """See ``EventLog.prune``."""
         pruned = 0
         while True:
-            some, is_all = await do(self._prune_some(before))
+            some, is_all = await do(self.database.write("prune the log", _LOG, _prune_some, before))
             pruned += some
             if is_all:
                 return pruned

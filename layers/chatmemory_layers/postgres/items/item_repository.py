@@ -22,6 +22,7 @@ from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,
     ItemPut,
+    ItemRepository,
     ItemRepositoryTag,
     ItemSearch,
     Labels,
@@ -35,7 +36,6 @@ from chatmemory.items.item_repository import (
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.grouped_work import OneOwner
-from chatmemory_layers.postgres.engine.methods import reads, writes
 from chatmemory_layers.postgres.engine.row_locks import Place, items_row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
@@ -338,47 +338,51 @@ _WRITES: Final = OneOwner("store items")
 _CHANGES: Final = OneOwner("change items")
 
 
-def _owner(*_: object, **__: object) -> str:
-    return _ITEMS
-
-
 @final
 @frozen
-class PostgresItemRepository:
+class PostgresItemRepository(ItemRepository):
     """Stores items in *database*."""
 
     database: Database
 
     @property
     def log(self) -> PostgresEventLog:
-        """See ``KeepsLog``."""
+        """The log of the store."""
         return PostgresEventLog(self.database)
 
-    undo = writes("undo a change of an item", _undo, owner=_owner, row=items_row)
-    forget = writes("forget items", _forget, owner=_owner, row=items_row)
-    search = reads("search items", _search, on_snapshot=True)
-    namespaces = reads("list namespaces", _namespaces)
-    refresh = writes("refresh items", _refresh, owner=_owner, row=items_row)
-    sweep = writes("sweep items", _sweep, owner=_owner, row=items_row)
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        return self.database.write("undo a change of an item", _ITEMS, _undo, name, now=now)
 
-    @Effect.coroutine
-    async def read(
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        return self.database.write("forget items", _ITEMS, _forget, names)
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        return self.database.read_snapshot("search items", _search, search, now=now)
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        return self.database.read("list namespaces", _namespaces, prefix, now=now)
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("refresh items", _ITEMS, _refresh, names, now=now)
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        return self.database.write("sweep items", _ITEMS, _sweep, now=now)
+
+    def read(
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
-    ) -> Outcome[tuple[StoredItem | None, ...], RepositoryError]:
-        """See ``ItemRepository.read``.  It reads from the primary server, because an agent reads what it has just put."""
-        return await self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        # The primary server: an agent reads what it has just put.
+        return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
 
-    @Effect.coroutine
-    async def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, RepositoryError]:
-        """See ``ItemRepository.write``; writes that wait together are committed together."""
-        return await self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
 
-    @Effect.coroutine
-    async def change(
-        self, steps: Callable[[], ItemChange[A]], *, now: datetime
-    ) -> Outcome[A, RepositoryError]:
-        """See ``ItemRepository.change``; changes that wait together are committed together."""
-        return await self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        return self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
 
 
 item_repository = Layer.effect(

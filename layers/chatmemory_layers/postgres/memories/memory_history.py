@@ -27,7 +27,7 @@ ORDER BY version
 
 
 async def history(connection: Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
-    """See ``MemoryRepository.history``."""
+    """Return the events of a memory that the namespace sees, and its earlier contents."""
     asked = (*seen_by(namespace), memory_id)
     events = tuple([event_of(row) for row in await connection.fetch(SELECT_EVENTS, *asked)])
     contents = [content_of(row) for row in await connection.fetch(SELECT_CONTENTS, *asked)]

@@ -79,7 +79,7 @@ ORDER BY page.created_at_us DESC, page.memory_id DESC
 
 
 async def get(connection: Connection, namespace: Namespace, memory_id: str) -> Memory | None:
-    """See ``MemoryRepository.get``."""
+    """Return a memory, whether true now or superseded."""
     rows = await connection.fetch(SELECT_MEMORY, *seen_by(namespace), memory_id)
     return memory_of(rows[0], namespace.user) if rows else None
 
@@ -87,13 +87,13 @@ async def get(connection: Connection, namespace: Namespace, memory_id: str) -> M
 async def value(
     connection: Connection, namespace: Namespace, key: str, *, as_of: datetime | None = None
 ) -> Memory | None:
-    """See ``MemoryRepository.value``."""
+    """Return the value of a key in exactly this namespace: the newest memory with this ``value_key``."""
     rows = await connection.fetch(SELECT_VALUE, *true_at(namespace, as_of), key)
     return memory_of(rows[0], namespace.user) if rows else None
 
 
 async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Memory, ...]:
-    """See ``MemoryRepository.list``; the collation of the column orders ids by code point."""
+    """Return at most ``listing.limit`` memories, newest first; the collation of the column orders ids by code point."""
     is_of_attributes = listing.has_attribute and listing.as_of is None and not listing.superseded
     rows = await connection.fetch(
         SELECT_LISTED_OF_ATTRIBUTES if is_of_attributes else SELECT_LISTED,
@@ -104,7 +104,7 @@ async def listed(connection: Connection, listing: MemoryListing, /) -> tuple[Mem
 
 
 async def counted(connection: Connection, listing: MemoryListing, /) -> tuple[MemoryCount, ...]:
-    """See ``MemoryRepository.count``."""
+    """Count the memories of *listing*, whatever its ``limit`` and ``after``, by type, category and source, in any order."""
     rows = await connection.fetch(COUNT_LISTED, *_selected(listing, after=None))
     return tuple(
         [MemoryCount(row["memory_type"], row["category"], row["source"], row["count"]) for row in rows]
@@ -133,7 +133,7 @@ def _selected(listing: MemoryListing, *, after: Place | None) -> tuple[object, .
 async def reach(
     connection: Connection, namespace: Namespace, count: int, *, after: Place | None = None
 ) -> datetime | None:
-    """See ``MemoryRepository.reach``."""
+    """Return the creation time of the *count*-th memory, counted from the newest on."""
     rows = await connection.fetch(SELECT_REACH, *seen_by(namespace), *_behind(after), count)
     return from_us(rows[0]["created_at_us"]) if rows else None
 
@@ -146,7 +146,7 @@ async def unembedded(
     limit: int,
     after: Place | None = None,
 ) -> tuple[tuple[Memory, ...], int]:
-    """See ``MemoryRepository.unembedded``."""
+    """Return long-term memories that are true now and have no vector of *space*."""
     rows = await connection.fetch(
         SELECT_UNEMBEDDED, *seen_by(namespace), space.model, space.dim, *_behind(after), limit
     )

@@ -99,7 +99,7 @@ RETURNING summarization_metadata.conversation_id, summary_message_id
 
 
 async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[ForgetReceipt, Never]:
-    """See ``MemoryRepository.forget``, and the docstring of the module for what the server keeps."""
+    """Remove memories with their vectors, index entries and uses, so that no byte of the store holds their text."""
     source = (
         *seen_by(forgetting.namespace),
         forgetting.session_id,
@@ -131,7 +131,7 @@ async def expire(
     session_id: str | None = None,
     created_before: datetime | None = None,
 ) -> Outcome[int, Never]:
-    """See ``MemoryRepository.expire``."""
+    """Remove short-term memories that are not pinned, whether true now or superseded."""
     before_us = None if created_before is None else to_us(created_before)
     gone = await connection.fetch(SELECT_EXPIRED, *seen_by(namespace), session_id, before_us)
     await _remove(connection, namespace, gone)

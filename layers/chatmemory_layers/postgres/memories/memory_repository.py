@@ -1,27 +1,34 @@
 """``PostgresMemoryRepository``: ``MemoryRepository`` in one PostgreSQL store.
 
-``memory_store.py``, ``memory_writes.py``, ``memory_removal.py``, ``memory_reads.py`` and ``memory_search.py`` define what its
-methods do, and ``engine/methods.py`` how they run.
+Its methods are implemented in ``memory_store.py``, ``memory_writes.py``, ``memory_removal.py``, ``memory_reads.py`` and
+``memory_search.py``; ``Database`` runs them.
 """
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Final, final
 
 from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Layer, Outcome, Success
-from chatmemory.errors import MemoryStoreError, RepositoryError
-from chatmemory.longterm.memories import SaveOutcome
-from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
+from chatmemory.longterm.memories import ForgetReceipt, Memory, MemoryType, SaveOutcome, UseReport
+from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import (
+    Attachment,
     Candidates,
     Forgetting,
+    MemoryCount,
     MemoryDraft,
+    MemoryListing,
     MemorySearch,
+    WholeMemory,
 )
 from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
 from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, user_row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
@@ -44,43 +51,19 @@ WHERE user_key = '{user_key}'::uuid;
 _MOST_KNOWN: Final = 10_000  # users; then they are found out anew
 
 
-def _user(namespace: Namespace, *_: object, **__: object) -> str:
-    return f"{MEMORIES_OF}{namespace.user}"
+def _changing(namespace: Namespace) -> Place:
+    """Return the owner of changes of a user's memories; ``_CHANGE_USER`` locks the row, and without one there is no memory."""
+    return _place(namespace, row=lambda _: "")
 
 
-def _user_of_draft(draft: MemoryDraft, **_: object) -> str:
-    return _user(draft.namespace)
-
-
-def _user_of_drafts(drafts: tuple[MemoryDraft, ...]) -> Place:
-    # If there are several users, only the first is locked; a unique index refuses conflicting writes of the others.
-    namespace = drafts[0].namespace
-    return Place(_user(namespace), row=user_row, first=_changed(namespace))
-
-
-def _changed(namespace: Namespace, *_: object, **__: object) -> str:
-    return _CHANGE_USER.format(user_key=user_key(namespace.user))
-
-
-def _changed_by_draft(draft: MemoryDraft, **_: object) -> str:
-    return _changed(draft.namespace)
-
-
-def _changed_by_forgetting(forgetting: Forgetting, /) -> str:
-    return _changed(forgetting.namespace)
-
-
-def _user_of_forgetting(forgetting: Forgetting, /) -> str:
-    return _user(forgetting.namespace)
-
-
-def _no_more(_: str) -> str:
-    return ""  # _CHANGE_USER locks the row of the user; a user without a row has no memory to change
+def _place(namespace: Namespace, *, row: Callable[[str], str]) -> Place:
+    first = _CHANGE_USER.format(user_key=user_key(namespace.user))
+    return Place(f"{MEMORIES_OF}{namespace.user}", row=row, first=first)
 
 
 @final
 @frozen
-class PostgresMemoryRepository:
+class PostgresMemoryRepository(MemoryRepository):
     """Stores memories in *database*, beside the conversations from which they come.
 
     Attributes:
@@ -92,48 +75,166 @@ class PostgresMemoryRepository:
 
     @property
     def log(self) -> PostgresEventLog:
-        """See ``KeepsLog``."""
+        """The log of the store."""
         return PostgresEventLog(self.database)
 
     @property
     def answers(self) -> PostgresFirstAnswers:
-        """See ``KeepsAnswers``."""
+        """The first answers to repeated requests."""
         return PostgresFirstAnswers(self.database)
 
-    get = reads("read memory", memory_reads.get)
-    value = reads("read value", memory_reads.value)
-    retire = writes("retire value", memory_writes.retire, owner=_user, row=_no_more, first=_changed)
-    restore = writes("restore memory", memory_writes.restore, owner=_user, row=_no_more, first=_changed)
-    list = reads("list memories", memory_reads.listed, on_snapshot=True)
-    count = reads("count memories", memory_reads.counted, on_snapshot=True)
-    whole = reads("read whole memories", whole_memories.whole, on_snapshot=True)
-    reach = reads("walk through memories", memory_reads.reach, on_snapshot=True)
-    history = reads("read the history of a memory", memory_history.history, on_snapshot=True)
-    rewrite = writes(
-        "rewrite memory", memory_writes.rewrite, owner=_user_of_draft, row=_no_more, first=_changed_by_draft
-    )
-    mark = writes("mark memory", memory_writes.mark, owner=_user, row=_no_more, first=_changed)
-    record_use = writes("record use", memory_writes.record_use, owner=_user, row=_no_more, first=_changed)
-    forget = writes(
-        "forget memories",
-        memory_removal.forget,
-        owner=_user_of_forgetting,
-        row=_no_more,
-        first=_changed_by_forgetting,
-    )
-    expire = writes("expire memories", memory_removal.expire, owner=_user, row=_no_more, first=_changed)
-    unembedded = reads("list memories without vector", memory_reads.unembedded, on_snapshot=True)
-    attach = writes("attach vectors", memory_writes.attach, owner=_user, row=_no_more, first=_changed)
+    def get(self, namespace: Namespace, memory_id: str) -> Effect[Memory | None, RepositoryError]:
+        return self.database.read("read memory", memory_reads.get, namespace, memory_id)
 
-    _store = writes_together(STORES, owner=_user_of_drafts)
+    def value(
+        self, namespace: Namespace, key: str, *, as_of: datetime | None = None
+    ) -> Effect[Memory | None, RepositoryError]:
+        return self.database.read("read value", memory_reads.value, namespace, key, as_of=as_of)
+
+    def retire(self, namespace: Namespace, key: str, *, now: datetime) -> Effect[bool, RepositoryError]:
+        return self.database.write(
+            "retire value", _changing(namespace), memory_writes.retire, namespace, key, now=now
+        )
+
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, MemoryRestoreError]:
+        return self.database.write(
+            "restore memory",
+            _changing(namespace),
+            memory_writes.restore,
+            namespace,
+            memory_id,
+            instead_of=instead_of,
+            now=now,
+        )
+
+    def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
+        return self.database.read_snapshot("list memories", memory_reads.listed, listing)
+
+    def count(self, listing: MemoryListing, /) -> Effect[tuple[MemoryCount, ...], RepositoryError]:
+        return self.database.read_snapshot("count memories", memory_reads.counted, listing)
+
+    def whole(
+        self, *, limit: int, after: tuple[str, str] | None = None
+    ) -> Effect[tuple[WholeMemory, ...], RepositoryError]:
+        return self.database.read_snapshot(
+            "read whole memories", whole_memories.whole, limit=limit, after=after
+        )
+
+    def reach(
+        self, namespace: Namespace, count: int, *, after: tuple[datetime, str] | None = None
+    ) -> Effect[datetime | None, RepositoryError]:
+        return self.database.read_snapshot(
+            "walk through memories", memory_reads.reach, namespace, count, after=after
+        )
+
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
+        return self.database.read_snapshot(
+            "read the history of a memory", memory_history.history, namespace, memory_id
+        )
+
+    def rewrite(
+        self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
+    ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
+        return self.database.write(
+            "rewrite memory",
+            _changing(draft.namespace),
+            memory_writes.rewrite,
+            draft,
+            expected_version=expected_version,
+            keep_vector=keep_vector,
+        )
+
+    def mark(
+        self,
+        namespace: Namespace,
+        memory_id: str,
+        *,
+        memory_type: MemoryType | None = None,
+        pinned: bool | None = None,
+    ) -> Effect[Memory | None, RepositoryError]:
+        return self.database.write(
+            "mark memory",
+            _changing(namespace),
+            memory_writes.mark,
+            namespace,
+            memory_id,
+            memory_type=memory_type,
+            pinned=pinned,
+        )
+
+    def record_use(
+        self,
+        namespace: Namespace,
+        memory_ids: tuple[str, ...],
+        *,
+        use_id: str,
+        session_id: str | None,
+        now: datetime,
+        promote_after: int | None = None,
+    ) -> Effect[UseReport, RepositoryError]:
+        return self.database.write(
+            "record use",
+            _changing(namespace),
+            memory_writes.record_use,
+            namespace,
+            memory_ids,
+            use_id=use_id,
+            session_id=session_id,
+            now=now,
+            promote_after=promote_after,
+        )
+
+    def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
+        return self.database.write(
+            "forget memories", _changing(forgetting.namespace), memory_removal.forget, forgetting
+        )
+
+    def expire(
+        self, namespace: Namespace, *, session_id: str | None = None, created_before: datetime | None = None
+    ) -> Effect[int, RepositoryError]:
+        return self.database.write(
+            "expire memories",
+            _changing(namespace),
+            memory_removal.expire,
+            namespace,
+            session_id=session_id,
+            created_before=created_before,
+        )
+
+    def unembedded(
+        self,
+        namespace: Namespace,
+        space: EmbeddingSpace,
+        *,
+        limit: int,
+        after: tuple[datetime, str] | None = None,
+    ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
+        return self.database.read_snapshot(
+            "list memories without vector",
+            memory_reads.unembedded,
+            namespace,
+            space,
+            limit=limit,
+            after=after,
+        )
+
+    def attach(
+        self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
+    ) -> Effect[int, RepositoryError]:
+        return self.database.write(
+            "attach vectors", _changing(namespace), memory_writes.attach, namespace, space, attachments
+        )
 
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
-        """See ``MemoryRepository.store``."""
-        return self._store(drafts) if drafts else Effect.succeed(())
+        if not drafts:
+            return Effect.succeed(())
+        # If there are several users, only the first is locked; a unique index refuses conflicting writes of the others.
+        return self.database.write_together(_place(drafts[0].namespace, row=user_row), STORES, drafts)
 
     @Effect.coroutine
     async def search(self, search: MemorySearch, /) -> Outcome[Candidates, RepositoryError]:
-        """See ``MemoryRepository.search``."""
         indexes, user = self.database.vector_indexes, search.namespace.user
         if user not in self.with_many:
             found = await self.database.read(

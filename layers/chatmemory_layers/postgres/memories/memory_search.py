@@ -254,7 +254,7 @@ async def search_few(connection: Connection, query: MemorySearch, *, has_vectors
 
 
 async def search(connection: Connection, query: MemorySearch, indexes: VectorIndexes | None) -> Candidates:
-    """See ``MemoryRepository.search``; without *indexes* the server cannot compare vectors."""
+    """Return the candidates of a recall; without *indexes* the server cannot compare vectors."""
     space = None if indexes is None else query.space
     (counted,) = await connection.fetch(
         COUNT_RECALLABLE,

@@ -82,7 +82,7 @@ ID_TAKEN: Final = "atomic_memory_user_key_memory_id_key"
 async def store(
     connection: Connection, drafts: tuple[MemoryDraft, ...]
 ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-    """See ``MemoryRepository.store``."""
+    """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
     spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
     users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
     made = [(key, user, term_salt(key)) for key, user in users.items()]

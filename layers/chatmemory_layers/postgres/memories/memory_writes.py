@@ -128,7 +128,7 @@ RETURNING memory_id, app_type
 async def retire(
     connection: Connection, namespace: Namespace, key: str, *, now: datetime
 ) -> Outcome[bool, Never]:
-    """See ``MemoryRepository.retire``."""
+    """Mark the value of this key in exactly this namespace as no longer true."""
     ended = await connection.fetch(END_VALUE, *seen_by(namespace), key, to_us(now), None)
     changes = [
         Change("retired", "memory", row["memory_id"], namespace, said_at=from_us(row["superseded_at_us"]))
@@ -146,7 +146,7 @@ async def restore(
     instead_of: str | None = None,
     now: datetime,
 ) -> Outcome[Memory, MemoryNotFoundError]:
-    """See ``MemoryRepository.restore``."""
+    """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true."""
     before = await _seen(connection, namespace, memory_id)
     if before is None:
         return Failure(MemoryNotFoundError(memory_id))
@@ -172,7 +172,7 @@ async def restore(
 async def rewrite(
     connection: Connection, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
 ) -> Outcome[Memory | None, MemoryChangedError]:
-    """See ``MemoryRepository.rewrite``."""
+    """Replace the content of a memory by that of *draft*, and increase its version by one."""
     found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
     if not found:
         return Success(None)
@@ -216,7 +216,7 @@ async def mark(
     memory_type: MemoryType | None = None,
     pinned: bool | None = None,
 ) -> Outcome[Memory | None, Never]:
-    """See ``MemoryRepository.mark``."""
+    """Change the type of a memory, or pin or unpin it."""
     await connection.execute(UPDATE_MARKS, *seen_by(namespace), memory_id, memory_type, pinned)
     marked = await _seen(connection, namespace, memory_id)
     if marked is not None:
@@ -235,7 +235,7 @@ async def record_use(
     now: datetime,
     promote_after: int | None = None,
 ) -> Outcome[UseReport, Never]:
-    """See ``MemoryRepository.record_use``."""
+    """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
     counted = await connection.fetch(COUNT_USE, *seen_by(namespace), memory_ids, use_id, to_us(now))
     user, keys = user_key(namespace.user), [row["memory_key"] for row in counted]
     if session_id is not None:
@@ -253,7 +253,7 @@ async def record_use(
 async def attach(
     connection: Connection, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
 ) -> Outcome[int, Never]:
-    """See ``MemoryRepository.attach``."""
+    """Store a vector of *space* for each memory, in the place of any other vector."""
     if not attachments:
         return Success(0)
     space_key = (await space_keys(connection, [space]))[space]

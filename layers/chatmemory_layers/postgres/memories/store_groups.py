@@ -211,7 +211,7 @@ class StoreGroups:
     async def alone(
         self, connection: Connection, asked: Drafts, /
     ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-        """See ``memory_store.store``."""
+        """Store memories by ``memory_store.store``, in a transaction of their own."""
         return await memory_store.store(connection, asked)
 
 

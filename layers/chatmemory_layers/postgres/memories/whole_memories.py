@@ -49,7 +49,7 @@ WHERE user_key = $1 AND memory_id = $2
 async def whole(
     connection: Connection, *, limit: int, after: MemoryName | None = None
 ) -> tuple[WholeMemory, ...]:
-    """See ``MemoryRepository.whole``; the collation of the columns orders ids by code point."""
+    """Return memories of all users as they are copied to another store; the collation orders ids by code point."""
     user, memory_id = after or ("", "")
     found: list[WholeMemory] = []
     key = user_key(user) if after else None

@@ -212,7 +212,7 @@ class AppendGroups:
     async def alone(
         self, connection: Connection, asked: Append, /
     ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-        """See ``message_writes.append``."""
+        """Store one batch by ``message_writes.append``, in a transaction of its own."""
         return await message_writes.append(connection, asked)
 
 

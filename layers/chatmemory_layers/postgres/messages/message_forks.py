@@ -40,7 +40,7 @@ UNDO_COPY: Final = "ROLLBACK TO SAVEPOINT copy"
 
 
 async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
-    """See ``MessageRepository.fork``.  The caller holds the lock of the new conversation."""
+    """Store a copy of the messages up to a point; the caller holds the lock of the new conversation."""
     while True:
         parent = await load_conversation(connection, fork.conversation_id)
         existing = await load_conversation(connection, fork.new_id)

@@ -197,7 +197,7 @@ _END: Final = 2**63 - 1  # after every place and every instant
 
 
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
-    """See ``MessageRepository.page``."""
+    """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
     before_us = _END if query.before is None else to_us(query.before)
     older, newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
     past: tuple[int | None, ...] = ()
@@ -255,7 +255,7 @@ def message_of(row: Row) -> ChatMessage:
 
 
 async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
-    """See ``MessageRepository.conversation``."""
+    """Return the counts, version and times of a conversation; None when it holds no message."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     if not _is_shown(conversation_id, rows):
         return None
@@ -263,13 +263,13 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
 
 
 async def owner(connection: Connection, conversation_id: str) -> Namespace | None:
-    """See ``MessageRepository.owner``."""
+    """Return the owner of a conversation; None when it holds no message."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     return owner_of(rows[0]) if _is_shown(conversation_id, rows) else None
 
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
-    """See ``MessageRepository.conversations``; the collation of the column orders ids by code point."""
+    """Return at most ``listing.limit`` conversations; the collation of the column compares ids by code point."""
     after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     asked = (listing.prefix, after_id, listing.limit)
     in_order = (after_us,) if listing.order == "recent" else ()
@@ -311,7 +311,7 @@ async def _with_seen_parents(
 async def summarization(
     connection: Connection, conversation_id: str, summary_message_id: str
 ) -> SummarizationMetadata | None:
-    """See ``MessageRepository.summarization``."""
+    """Return the metadata of a summary message."""
     rows = await connection.fetch(SELECT_SUMMARIZATION, conversation_id, summary_message_id)
     return _summarization(conversation_id, rows[0]) if _is_shown(conversation_id, rows) else None
 
@@ -319,7 +319,7 @@ async def summarization(
 async def summarizations_of(
     connection: Connection, conversation_id: str, message_id: str
 ) -> tuple[SummarizationMetadata, ...]:
-    """See ``MessageRepository.summarizations_of``."""
+    """Return the summaries that cover a message, directly or through another summary."""
     rows = await connection.fetch(SELECT_SUMMARIZATIONS_OF, conversation_id, message_id)
     if not _is_shown(conversation_id, rows):
         return ()

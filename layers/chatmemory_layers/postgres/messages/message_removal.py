@@ -45,7 +45,7 @@ RETURNING place, role, tokens
 async def remove_newest(
     connection: Connection, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
 ) -> Outcome[ChatMessage | None, AccessDeniedError]:
-    """See ``MessageRepository.remove_newest``."""
+    """Delete the newest message of the model's view."""
     key = conversation_id
     state = await load_conversation(connection, key)
     if state.conversation.view_count == 0 or not state.is_seen_by(principal()):

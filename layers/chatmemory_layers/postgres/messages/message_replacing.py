@@ -16,7 +16,7 @@ from chatmemory_layers.postgres.messages.message_writes import append, clear, st
 async def replace(
     connection: Connection, replacement: Replacement
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.replace``."""
+    """Delete the newest messages of the model's view and store others in their place, in one transaction."""
     batch, id_ = replacement.batch, replacement.conversation_id
     state, known = await state_and_known(connection, batch)
     rest = remaining(state, replacement)

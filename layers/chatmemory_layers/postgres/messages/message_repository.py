@@ -1,32 +1,52 @@
 """``PostgresMessageRepository``: ``MessageRepository`` in one PostgreSQL store.
 
-``message_writes.py``, ``message_removal.py``, ``message_replacing.py``, ``message_reads.py`` and ``history_work.py`` define what
-its methods do, and ``engine/methods.py`` how they run.
+Its methods are implemented in ``message_writes.py``, ``message_removal.py``, ``message_replacing.py``, ``message_reads.py`` and
+``history_work.py``; ``Database`` runs them.
 """
 
 from datetime import datetime
-from typing import final
+from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import (
     Append,
     Appended,
+    ConversationListing,
     Fork,
     HistoryWork,
+    MessageRepository,
     MessageRepositoryTag,
+    PageQuery,
     Replacement,
     Summary,
     Undo,
+    WorkThreshold,
     latest_end,
 )
-from chatmemory.conversation.messages import ClearReport
-from chatmemory.effect import Do, Effect, Layer, Outcome
-from chatmemory.errors import AccessDeniedError, AppendError, RepositoryError
+from chatmemory.conversation.messages import (
+    ChatMessage,
+    ClearReport,
+    Conversation,
+    Forked,
+    MessagePage,
+    SummarizationMetadata,
+    Undone,
+)
+from chatmemory.effect import Do, Effect, Layer
+from chatmemory.errors import (
+    AccessDeniedError,
+    AppendError,
+    ConversationUndoRefusal,
+    ForkRefusal,
+    RemovalError,
+    RepositoryError,
+    VersionConflictError,
+)
 from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.methods import reads, writes, writes_together
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, trees_row
+from chatmemory_layers.postgres.engine.row_locks import Place, conversation_place, trees_row
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.messages import (
     history_work,
@@ -39,91 +59,116 @@ from chatmemory_layers.postgres.messages import (
 )
 from chatmemory_layers.postgres.messages.append_groups import APPENDS
 
-
-def _named(conversation_id: str, **_: object) -> str:
-    return conversation_id
-
-
-def _of_batch(batch: Append) -> Place:
-    return Place(batch.conversation_id, row=conversation_row)
-
-
-def _of_fork(fork: Fork) -> str:
-    return fork.new_id
-
-
-def _of_replacement(replacement: Replacement) -> str:
-    return replacement.conversation_id
-
-
-def _of_summary(summary: Summary) -> str:
-    return summary.conversation_id
-
-
-def _of_undo(undo: Undo) -> str:
-    return undo.conversation_id
-
-
-def _of_trees(*_: object, **__: object) -> str:
-    return "trees of conversations"
-
-
-def _of_work(work: HistoryWork, **_: object) -> str:
-    return work.conversation_id
+_TREES: Final = Place("trees of conversations", row=trees_row)
 
 
 @final
 @frozen
-class PostgresMessageRepository:
+class PostgresMessageRepository(MessageRepository):
     """Stores conversations and their queued history work in *database*."""
 
     database: Database
 
     @property
     def log(self) -> PostgresEventLog:
-        """See ``KeepsLog``."""
+        """The log of the store."""
         return PostgresEventLog(self.database)
 
     @property
     def answers(self) -> PostgresFirstAnswers:
-        """See ``KeepsAnswers``."""
+        """The first answers to repeated requests."""
         return PostgresFirstAnswers(self.database)
 
-    _append = writes_together(APPENDS, owner=_of_batch)
-    page = reads("read messages", message_reads.page)
-    fork = writes("fork a conversation", message_forks.fork, owner=_of_fork, row=conversation_row)
-    _clear = writes("clear messages", message_writes.clear, owner=_named, row=conversation_row)
-    _clear_tree = writes("clear messages", message_writes.clear_tree, owner=_of_trees, row=trees_row)
-    remove_newest = writes(
-        "remove the newest message", message_removal.remove_newest, owner=_named, row=conversation_row
-    )
-    replace = writes(
-        "replace the newest messages", message_replacing.replace, owner=_of_replacement, row=conversation_row
-    )
-    undo = writes(
-        "undo a change of a conversation", message_undoing.undo, owner=_of_undo, row=conversation_row
-    )
-    conversation = reads("read conversation", message_reads.conversation)
-    owner = reads("read the owner of a conversation", message_reads.owner)
-    conversations = reads("list conversations", message_reads.conversations)
-    summarize = writes("summarize", message_writes.summarize, owner=_of_summary, row=conversation_row)
-    summarization = reads("read summarization", message_reads.summarization)
-    summarizations_of = reads("read summarizations", message_reads.summarizations_of)
-    settle_work = writes(
-        "settle history work", history_work.settle_work, owner=_of_work, row=conversation_row
-    )
-    _claim = writes("claim history work", history_work.claim_work, owner=_named, row=conversation_row)
+    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
+        return self.database.read("read messages", message_reads.page, query)
+
+    def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
+        return self.database.write(
+            "fork a conversation", conversation_place(fork.new_id), message_forks.fork, fork
+        )
+
+    def remove_newest(
+        self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
+    ) -> Effect[ChatMessage | None, RemovalError]:
+        return self.database.write(
+            "remove the newest message",
+            conversation_place(conversation_id),
+            message_removal.remove_newest,
+            conversation_id,
+            now=now,
+            threshold=threshold,
+        )
+
+    def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
+        return self.database.write(
+            "replace the newest messages",
+            conversation_place(replacement.conversation_id),
+            message_replacing.replace,
+            replacement,
+        )
+
+    def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
+        return self.database.write(
+            "undo a change of a conversation",
+            conversation_place(undo.conversation_id),
+            message_undoing.undo,
+            undo,
+        )
+
+    def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
+        return self.database.read("read conversation", message_reads.conversation, conversation_id)
+
+    def owner(self, conversation_id: str) -> Effect[Namespace | None, RepositoryError]:
+        return self.database.read("read the owner of a conversation", message_reads.owner, conversation_id)
+
+    def conversations(
+        self, listing: ConversationListing, /
+    ) -> Effect[tuple[Conversation, ...], RepositoryError]:
+        return self.database.read("list conversations", message_reads.conversations, listing)
+
+    def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
+        return self.database.write(
+            "summarize", conversation_place(summary.conversation_id), message_writes.summarize, summary
+        )
+
+    def summarization(
+        self, conversation_id: str, summary_message_id: str
+    ) -> Effect[SummarizationMetadata | None, RepositoryError]:
+        return self.database.read(
+            "read summarization", message_reads.summarization, conversation_id, summary_message_id
+        )
+
+    def summarizations_of(
+        self, conversation_id: str, message_id: str
+    ) -> Effect[tuple[SummarizationMetadata, ...], RepositoryError]:
+        return self.database.read(
+            "read summarizations", message_reads.summarizations_of, conversation_id, message_id
+        )
+
+    def settle_work(
+        self, work: HistoryWork, *, threshold: WorkThreshold | None, retry_at: datetime | None = None
+    ) -> Effect[None, RepositoryError]:
+        return self.database.write(
+            "settle history work",
+            conversation_place(work.conversation_id),
+            history_work.settle_work,
+            work,
+            threshold=threshold,
+            retry_at=retry_at,
+        )
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
-        """See ``MessageRepository.append``; appends that wait together are committed together."""
-        return self._append(batch)
+        return self.database.write_together(conversation_place(batch.conversation_id), APPENDS, batch)
 
     def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Effect[ClearReport | None, AccessDeniedError | RepositoryError]:
-        """See ``MessageRepository.clear``."""
-        clear = self._clear_tree if with_branches else self._clear
-        return clear(conversation_id, now=now)
+        if with_branches:
+            return self.database.write(
+                "clear messages", _TREES, message_writes.clear_tree, conversation_id, now=now
+            )
+        place = conversation_place(conversation_id)
+        return self.database.write("clear messages", place, message_writes.clear, conversation_id, now=now)
 
     @Effect.gen
     async def claim_work(
@@ -135,25 +180,30 @@ class PostgresMessageRepository:
         lease_until: datetime,
         conversation_id: str | None = None,
     ) -> HistoryWork | None:
-        """See ``MessageRepository.claim_work``.
 
-        The queue is read without locks, and another worker may claim the same work first.  Then the queue is read again,
-        until a claim succeeds or no work is left.
-        """
+        def claim(conversation_id: str) -> Effect[HistoryWork | None, RepositoryError]:
+            return self.database.write(
+                "claim history work",
+                conversation_place(conversation_id),
+                history_work.claim_work,
+                conversation_id,
+                now=now,
+                lease_id=lease_id,
+                lease_until=lease_until,
+            )
+
         if conversation_id is not None:
-            claim = self._claim(conversation_id, now=now, lease_id=lease_id, lease_until=lease_until)
-            return await do(claim)
-        latest = latest_end(now, lease_until)
-        while candidates := await do(self._candidates(now, latest)):
+            return await do(claim(conversation_id))
+        # The queue is read without locks, and another worker may claim the same work first.  Then the queue is read again,
+        # until a claim succeeds or no work is left.
+        queue = self.database.read_primary(
+            "claim history work", history_work.candidates, now, latest_end(now, lease_until)
+        )
+        while candidates := await do(queue):
             for candidate in candidates:
-                claim = self._claim(candidate, now=now, lease_id=lease_id, lease_until=lease_until)
-                if (work := await do(claim)) is not None:
+                if (work := await do(claim(candidate))) is not None:
                     return work
         return None
-
-    @Effect.coroutine
-    async def _candidates(self, now: datetime, latest: datetime) -> Outcome[tuple[str, ...], RepositoryError]:
-        return await self.database.read_primary("claim history work", history_work.candidates, now, latest)
 
 
 message_repository = Layer.effect(

@@ -50,7 +50,7 @@ DELETE FROM chat_message WHERE conversation_id = $1 AND seq > $2 RETURNING place
 
 
 async def undo(connection: Connection, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
-    """See ``MessageRepository.undo``."""
+    """Undo the newest change.  The undo is a change itself, but cannot be undone."""
     key = undo.conversation_id
     before = await load_conversation(connection, key)
     newest = await _newest(connection, before)

@@ -108,7 +108,7 @@ DELETE FROM summary_coverage WHERE conversation_id = $1
 async def append(
     connection: Connection, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.append``.  It takes two round trips, and one more for history work."""
+    """Store the new drafts of *batch* and queue history work; it takes two round trips, and one more for history work."""
     state, known = await state_and_known(connection, batch)
     decision = decide_append(state, known, batch, principal())
     if not isinstance(decision, AppendDecision):
@@ -143,7 +143,7 @@ def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
 async def summarize(
     connection: Connection, summary: Summary
 ) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-    """See ``MessageRepository.summarize``."""
+    """Store *summary* in the place of the messages that it covers, in one transaction."""
     key = summary.conversation_id
     state = await load_conversation(connection, key)
     ids = [*summary.covers, summary.draft.id]
@@ -189,14 +189,14 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
 async def clear(
     connection: Connection, conversation_id: str, *, now: datetime
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """See ``MessageRepository.clear``; the branches keep what they hold."""
+    """Delete the messages, summaries, coverage and queued work of a conversation; the branches keep what they hold."""
     return await _clear(connection, conversation_id, now=now, with_branches=False)
 
 
 async def clear_tree(
     connection: Connection, conversation_id: str, *, now: datetime
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """See ``MessageRepository.clear``; the branches are cleared, too.
+    """Remove the messages of a conversation and of its branches.
 
     It is the only write that locks several conversations.  The caller holds the lock that one such write at a time has, so
     no two of them wait for each other.

@@ -5,10 +5,11 @@ from typing import Final, Never, final
 
 from attrs import frozen
 
-from chatmemory.effect import Outcome, Success
-from chatmemory.input.first_answers import Recorded, RequestKey
+from chatmemory.effect import Effect, Outcome, Success
+from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
 from chatmemory_layers.sqlite.answers.once import INSERT_ANSWER, columns, contents
-from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 SELECT_FIRST: Final = """
@@ -38,10 +39,13 @@ def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[
 
 @final
 @frozen
-class SqliteFirstAnswers:
+class SqliteFirstAnswers(FirstAnswers):
     """Stores answers in the file of *database*."""
 
     database: Database
 
-    read = reads("read the first answer", _read)
-    keep = writes("store the first answer", _keep)
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        return self.database.read("read the first answer", _read, key)
+
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        return self.database.write("store the first answer", _keep, key, answer)

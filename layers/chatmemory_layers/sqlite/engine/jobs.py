@@ -3,8 +3,7 @@
 A group is everything that waits when the thread becomes free.  It forms while the previous group runs, so no caller waits
 for others to join, and a whole group costs one switch to the thread and one back.  A caller that was alone the last time
 is expected to be alone again.  The writes of a group share a transaction and its fsync, the reads of a group share a
-snapshot; each of them still fails alone.  ``reads`` and ``writes`` turn functions that run in such a group into methods of
-a repository.  ``database.py`` opens the file.
+snapshot; each of them still fails alone.  ``database.py`` opens the file.
 """
 
 import asyncio
@@ -16,9 +15,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial, wraps
+from functools import partial
 from time import monotonic
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar, final
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, TypeVar, final
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import WORKERS
@@ -164,7 +163,7 @@ class Database:
         work: Callable[Concatenate[Transaction, P], Outcome[A, E]],
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Awaitable[Outcome[A, E | RepositoryError]]:
+    ) -> Effect[A, E | RepositoryError]:
         """Commit *work*, perhaps together with other writes, and return its outcome once it is durable.
 
         Cancelling the caller does not stop the write: it is committed whole, or not at all.
@@ -176,13 +175,34 @@ class Database:
             kwargs: the keyword arguments of *work*.
 
         Returns:
-            the outcome of *work*; fails with ``RepositoryError`` when it cannot be committed, or the database is closed.
+            the value of *work*.
+
+        Fails with:
+            RepositoryError: it cannot be committed, or the database is closed.  Otherwise with the failure of *work*, which
+                then has changed nothing.
         """
-        if self._is_refusing():
-            return self._refused(operation)
-        if (key := request_key()) is not None:
-            return self._write_once(key, operation, work, args, kwargs)
-        return self._writes.submit(operation, work, args, kwargs)
+        return Effect.from_outcome(lambda: self._write(operation, work, args, kwargs))
+
+    def erase(
+        self,
+        operation: str,
+        work: Callable[Concatenate[Transaction, P], Outcome[A, E]],
+        removed: Callable[[A], object],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effect[A, E | RepositoryError]:
+        """Commit *work* as ``write`` does, then empty the write-ahead log, which still holds what was removed.
+
+        *removed* returns, for the value of *work*, whether anything was removed; otherwise the log stays as it is.
+        """
+
+        async def erase() -> Outcome[A, E | RepositoryError]:
+            outcome = await self._write(operation, work, args, kwargs)
+            if isinstance(outcome, Success) and removed(outcome.unwrap()):
+                await self.run_on_writer(empty_log)
+            return outcome
+
+        return Effect.from_outcome(erase)
 
     def read(
         self,
@@ -190,21 +210,29 @@ class Database:
         work: Callable[Concatenate[sqlite3.Connection, P], A],
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Awaitable[Outcome[A, RepositoryError]]:
+    ) -> Effect[A, RepositoryError]:
         """Run *work* on one snapshot of the file, perhaps shared with other reads; cancelling the caller does not stop it.
 
         Args:
             operation: the name of the operation, for error messages.
-            work: called on the reading thread with the connection and the arguments.
+            work: called on the reading thread with the connection and the arguments.  It fetches all rows that it needs,
+                because an open cursor keeps the write-ahead log from being emptied.
             args: the positional arguments of *work*.
             kwargs: the keyword arguments of *work*.
 
         Returns:
-            what *work* returns; fails with ``RepositoryError`` when it cannot be read, or the database is closed.
+            what *work* returns.
+
+        Fails with:
+            RepositoryError: it cannot be read, or the database is closed.
         """
-        if self._is_refusing():
-            return self._refused(operation)
-        return self._reads.submit(operation, work, args, kwargs)
+
+        def read() -> Awaitable[Outcome[A, RepositoryError]]:
+            if self._is_refusing():
+                return self._refused(operation)
+            return self._reads.submit(operation, work, args, kwargs)
+
+        return Effect.from_outcome(read)
 
     async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Run *work* between two groups of writes, outside any transaction; do nothing once the database is closed."""
@@ -230,6 +258,19 @@ class Database:
             or PROCESS.generation != self._generation
         )
 
+    def _write(
+        self,
+        operation: str,
+        work: Callable[..., Outcome[A, E]],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Awaitable[Outcome[A, E | RepositoryError]]:
+        if self._is_refusing():
+            return self._refused(operation)
+        if (key := request_key()) is not None:
+            return self._write_once(key, operation, work, args, kwargs)
+        return self._writes.submit(operation, work, args, kwargs)
+
     async def _write_once(
         self,
         key: RequestKey,
@@ -250,55 +291,6 @@ class Database:
         return Failure(RepositoryError(operation, "closed" if self._is_closed else "wrong_loop"))
 
 
-class Repository(Protocol):
-    """A repository that keeps its rows in a database."""
-
-    @property
-    def database(self) -> Database:
-        """Return the database that holds the rows."""
-        ...
-
-
-def reads(
-    operation: str, work: Callable[Concatenate[sqlite3.Connection, P], A]
-) -> Callable[Concatenate[Repository, P], Effect[A, RepositoryError]]:
-    """Return a method that runs *work* as a read.
-
-    Args:
-        operation: the name of the operation, for error messages.
-        work: fetches all rows that it needs, because a cursor that stays open keeps the write-ahead log from being emptied.
-
-    Returns:
-        a method whose effect fails with ``RepositoryError`` when the file cannot be read.
-    """
-
-    @wraps(work)
-    def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, RepositoryError]:
-        return Effect.from_outcome(lambda: self.database.read(operation, work, *args, **kwargs))
-
-    return make
-
-
-def writes(
-    operation: str, work: Callable[Concatenate[Transaction, P], Outcome[A, E]]
-) -> Callable[Concatenate[Repository, P], Effect[A, E | RepositoryError]]:
-    """Return a method that runs *work* as a write.
-
-    Args:
-        operation: the name of the operation, for error messages.
-        work: returns an outcome; when the outcome is a failure, it has changed nothing.
-
-    Returns:
-        a method whose effect fails with the failure of *work*, or with ``RepositoryError`` when it cannot be committed.
-    """
-
-    @wraps(work)
-    def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
-        return Effect.from_outcome(lambda: self.database.write(operation, work, *args, **kwargs))
-
-    return make
-
-
 def empty_log(connection: sqlite3.Connection) -> None:
     """Move what was committed from the log to the file and truncate the log, if readers release it in time.
 
@@ -311,36 +303,6 @@ def empty_log(connection: sqlite3.Connection) -> None:
     else:
         if is_kept:
             log.warning("the log could not be emptied: another connection has been reading for too long")
-
-
-def erases(
-    operation: str,
-    work: Callable[Concatenate[Transaction, P], Outcome[A, E]],
-    *,
-    removed: Callable[[A], object] = bool,
-) -> Callable[Concatenate[Repository, P], Effect[A, E | RepositoryError]]:
-    """Return a method that runs *work* as a write, and empties the write-ahead log, which still holds what was removed.
-
-    Args:
-        operation: the name of the operation, for error messages.
-        work: as for ``writes``.
-        removed: returns, for the answer, whether anything was removed.
-
-    Returns:
-        a method, as for ``writes``.
-    """
-
-    @wraps(work)
-    def make(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> Effect[A, E | RepositoryError]:
-        async def erase() -> Outcome[A, E | RepositoryError]:
-            outcome = await self.database.write(operation, work, *args, **kwargs)
-            if isinstance(outcome, Success) and removed(outcome.unwrap()):
-                await self.database.run_on_writer(empty_log)
-            return outcome
-
-        return Effect.from_outcome(erase)
-
-    return make
 
 
 def read_group(

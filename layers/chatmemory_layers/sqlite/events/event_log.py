@@ -14,9 +14,9 @@ from chatmemory.access.principal import principal
 from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.events.event import Change, Event, current_reason
-from chatmemory.events.event_log import AuditQuery, ChangesPage, no_cursor, number_in
+from chatmemory.events.event_log import AuditQuery, ChangesPage, EventLog, no_cursor, number_in
 from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
@@ -217,30 +217,33 @@ def _prune_some(
 
 @final
 @frozen
-class SqliteEventLog:
+class SqliteEventLog(EventLog):
     """Reads and prunes the events in the file of *database*."""
 
     database: Database
 
-    acted = reads("read the log", _acted)
-    end = reads("read the log", _end)
-    _changes = reads("read the log", _changes)
-    _prune_some = writes("prune the log", _prune_some)
+    def acted(self, query: AuditQuery, /) -> Effect[tuple[Event, ...], RepositoryError]:
+        return self.database.read("read the log", _acted, query)
+
+    def end(self) -> Effect[str, RepositoryError]:
+        return self.database.read("read the log", _end)
 
     @Effect.gen
     async def changes_page(
         self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
     ) -> ChangesPage:
-        """See ``EventLog.changes_page``."""
         number = 0 if since is None else number_in(since)
-        return await do(Effect.fail(no_cursor()) if number is None else self._changes(number, limit=limit))
+        return await do(
+            Effect.fail(no_cursor())
+            if number is None
+            else self.database.read("read the log", _changes, number, limit=limit)
+        )
 
     @Effect.gen
     async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
-        """See ``EventLog.prune``."""
         pruned, after = 0, 0
         while True:
-            some, end = await do(self._prune_some(before, after))
+            some, end = await do(self.database.write("prune the log", _prune_some, before, after))
             pruned += some
             if end is None:
                 return pruned

@@ -22,6 +22,7 @@ from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,
     ItemPut,
+    ItemRepository,
     ItemRepositoryTag,
     ItemSearch,
     Labels,
@@ -43,7 +44,7 @@ from chatmemory_layers.sql.item_columns import (
     vector_column,
 )
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
-from chatmemory_layers.sqlite.engine.jobs import Database, reads, writes
+from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
 from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
@@ -292,32 +293,48 @@ def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
 
 @final
 @frozen
-class SqliteItemRepository:
+class SqliteItemRepository(ItemRepository):
     """Keeps items in the file of *database*."""
 
     database: Database
 
     @property
     def log(self) -> SqliteEventLog:
-        """See ``KeepsLog``."""
+        """The log of the store."""
         return SqliteEventLog(self.database)
 
-    write = writes("store items", _write)
-    read = reads("read items", _read)
-    undo = writes("undo a change of an item", _undo)
-    forget = writes("forget items", _forget)
-    search = reads("search items", _search)
-    namespaces = reads("list namespaces", _namespaces)
-    refresh = writes("refresh items", _refresh)
-    sweep = writes("sweep items", _sweep)
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("store items", _write, puts, now=now)
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        return self.database.read("read items", _read, names, now=now, as_of=as_of)
+
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        return self.database.write("undo a change of an item", _undo, name, now=now)
+
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        return self.database.write("forget items", _forget, names)
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        return self.database.read("search items", _search, search, now=now)
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        return self.database.read("list namespaces", _namespaces, prefix, now=now)
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("refresh items", _refresh, names, now=now)
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        return self.database.write("sweep items", _sweep, now=now)
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """See ``ItemRepository.change``."""
-
-        async def change() -> Outcome[A, RepositoryError]:
-            return await self.database.write("change items", _change, steps, now=now)
-
-        return Effect.from_outcome(change)
+        return self.database.write("change items", _change, steps, now=now)
 
 
 item_repository = Layer.effect(

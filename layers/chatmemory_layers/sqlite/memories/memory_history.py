@@ -50,7 +50,7 @@ def keep_content(transaction: Transaction, key: int) -> None:
 
 
 def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
-    """See ``MemoryRepository.history``."""
+    """Return the events of a memory that the namespace sees, and its earlier contents."""
     asked = {**seen_by(namespace), "memory_id": memory_id}
     events = tuple([event_of(row) for row in connection.execute(SELECT_EVENTS, asked).fetchall()])
     contents = _contents(connection.execute(SELECT_CONTENTS, asked).fetchall())

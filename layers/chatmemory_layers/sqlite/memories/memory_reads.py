@@ -98,7 +98,7 @@ SELECT coalesce(sum(memories), 0) FROM memory_coverage WHERE {SEEN} AND space_ke
 
 
 def get(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> Memory | None:
-    """See ``MemoryRepository.get``."""
+    """Return a memory, whether true now or superseded."""
     asked = {**seen_by(namespace), "memory_id": memory_id}
     row = connection.execute(SELECT_MEMORY, asked).fetchone()
     return None if row is None else memory_of(row, namespace)
@@ -107,7 +107,7 @@ def get(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) ->
 def value(
     connection: sqlite3.Connection, namespace: Namespace, key: str, *, as_of: datetime | None = None
 ) -> Memory | None:
-    """See ``MemoryRepository.value``."""
+    """Return the value of a key in exactly this namespace: the newest memory with this ``value_key``."""
     parameters = {**seen_by(namespace), **true_at(as_of), "key": key}
     statement = SELECT_VALUE if as_of is None else SELECT_VALUE_THEN
     row = connection.execute(statement, parameters).fetchone()
@@ -115,14 +115,14 @@ def value(
 
 
 def listed(connection: sqlite3.Connection, listing: MemoryListing) -> tuple[Memory, ...]:
-    """See ``MemoryRepository.list``."""
+    """Return at most ``listing.limit`` memories, newest first."""
     parameters = {**_selected(listing), **_behind(listing.after), "limit": listing.limit}
     rows = connection.execute(_statement(listing), parameters).fetchall()
     return tuple([memory_of(row, listing.namespace) for row in rows])
 
 
 def counted(connection: sqlite3.Connection, listing: MemoryListing, /) -> tuple[MemoryCount, ...]:
-    """See ``MemoryRepository.count``."""
+    """Count the memories of *listing*, whatever its ``limit`` and ``after``, by type, category and source, in any order."""
     rows = connection.execute(COUNT_LISTED, _selected(listing)).fetchall()
     return tuple([MemoryCount(*row) for row in rows])
 
@@ -148,7 +148,7 @@ def _selected(listing: MemoryListing) -> Parameters:
 def reach(
     connection: sqlite3.Connection, namespace: Namespace, count: int, *, after: Place | None = None
 ) -> datetime | None:
-    """See ``MemoryRepository.reach``."""
+    """Return the creation time of the *count*-th memory, counted from the newest on."""
     walk = {**seen_by(namespace), **_behind(after), "count": count}
     row = connection.execute(SELECT_REACH, walk).fetchone()
     return None if row is None else from_us(row[0])
@@ -162,7 +162,7 @@ def unembedded(
     limit: int,
     after: Place | None = None,
 ) -> tuple[tuple[Memory, ...], int]:
-    """See ``MemoryRepository.unembedded``."""
+    """Return long-term memories that are true now and have no vector of *space*."""
     parameters = {
         **seen_by(namespace),
         **_behind(after),

@@ -106,7 +106,7 @@ _NOTHING: Final = ForgetReceipt(0, 0)
 
 
 def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetReceipt, Never]:
-    """See ``MemoryRepository.forget``."""
+    """Remove memories with their vectors, index entries and uses, so that no byte of the store holds their text."""
     parameters = {
         **seen_by(forgetting.namespace),
         "memory_id": forgetting.memory_id,
@@ -140,7 +140,7 @@ def expire(
     session_id: str | None = None,
     created_before: datetime | None = None,
 ) -> Outcome[int, Never]:
-    """See ``MemoryRepository.expire``."""
+    """Remove short-term memories that are not pinned, whether true now or superseded."""
     parameters = {
         **seen_by(namespace),
         "session_id": session_id,

@@ -16,12 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import define, field
 
-from chatmemory.effect import Effect
-from chatmemory.errors import RepositoryError
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory_layers.sql.columns import BEGINNING_US
-from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.memories.memory_row import (
     RECALLABLE,
     SEEN,
@@ -93,14 +90,9 @@ _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 
 @define(eq=False)
 class MemorySearcher:
-    """Searches the memories in the file of *database*, and caches what the next search can use."""
+    """Searches the memories in one file, and caches what the next search can use."""
 
-    database: Database
     vectors: VectorSearch | None = field(default=None, init=False, repr=False)
-
-    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
-        """See ``MemoryRepository.search``."""
-        return Effect.from_outcome(lambda: self.database.read("search memories", self.candidates, search))
 
     def candidates(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
         """Return the candidates of *search*, read on the *connection* of all searches."""

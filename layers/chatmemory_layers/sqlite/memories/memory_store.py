@@ -162,7 +162,7 @@ def load_user(transaction: Transaction, user_id: str) -> UserRow:
 def store(
     transaction: Transaction, drafts: Sequence[MemoryDraft]
 ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-    """See ``MemoryRepository.store``."""
+    """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
     # Most batches are new and replace nothing; a unique index refuses the others.
     decision = decide_store(drafts, {}, ())
     forgotten = _forgotten(transaction, drafts)

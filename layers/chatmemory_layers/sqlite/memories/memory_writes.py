@@ -93,7 +93,7 @@ COUNT_SESSIONS = "SELECT count(*) FROM memory_use WHERE memory_key = :memory_key
 def retire(
     transaction: Transaction, namespace: Namespace, key: str, *, now: datetime
 ) -> Outcome[bool, Never]:
-    """See ``MemoryRepository.retire``."""
+    """Mark the value of this key in exactly this namespace as no longer true."""
     ended = _end_value(transaction, namespace, key, now, successor=None)
     note(
         transaction,
@@ -121,7 +121,7 @@ def restore(
     instead_of: str | None = None,
     now: datetime,
 ) -> Outcome[Memory, MemoryNotFoundError]:
-    """See ``MemoryRepository.restore``."""
+    """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true."""
     ids = [memory_id] if instead_of is None or instead_of == memory_id else [memory_id, instead_of]
     rows = [_seen(transaction, namespace, each) for each in ids]
     for each, row in zip(ids, rows, strict=True):
@@ -146,7 +146,7 @@ def restore(
 def rewrite(
     transaction: Transaction, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
 ) -> Outcome[Memory | None, MemoryChangedError]:
-    """See ``MemoryRepository.rewrite``."""
+    """Replace the content of a memory by that of *draft*, and increase its version by one."""
     row = _seen(transaction, draft.namespace, draft.id)
     if row is None:
         return Success(None)
@@ -173,7 +173,7 @@ def mark(
     memory_type: MemoryType | None = None,
     pinned: bool | None = None,
 ) -> Outcome[Memory | None, Never]:
-    """See ``MemoryRepository.mark``."""
+    """Change the type of a memory, or pin or unpin it."""
     row = _seen(transaction, namespace, memory_id)
     if row is None:
         return Success(None)
@@ -194,7 +194,7 @@ def record_use(
     now: datetime,
     promote_after: int | None = None,
 ) -> Outcome[UseReport, Never]:
-    """See ``MemoryRepository.record_use``."""
+    """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
     used = 0
     promoted: list[str] = []
     parameters = {**seen_by(namespace), "use_id": use_id, "now_us": to_us(now)}
@@ -236,7 +236,7 @@ def attach(
     space: EmbeddingSpace,
     attachments: tuple[Attachment, ...],
 ) -> Outcome[int, Never]:
-    """See ``MemoryRepository.attach``."""
+    """Store a vector of *space* for each memory, in the place of any other vector."""
     attached = 0
     for attachment in attachments:
         row = _seen(transaction, namespace, attachment.memory_id)

@@ -39,7 +39,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 def whole(
     connection: sqlite3.Connection, *, limit: int, after: MemoryName | None = None
 ) -> tuple[WholeMemory, ...]:
-    """See ``MemoryRepository.whole``."""
+    """Return memories of all users, true now or not, with everything that is copied with them to another store."""
     return tuple(islice(_behind(connection, limit, after or ("", "")), limit))
 
 

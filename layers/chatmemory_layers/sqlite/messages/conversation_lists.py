@@ -78,7 +78,7 @@ WHERE conversation_id IN (SELECT value FROM json_each(?))
 
 
 def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
-    """See ``MessageRepository.conversation``."""
+    """Return the counts, version and times of a conversation; None when it holds no message."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
         return None
@@ -88,7 +88,7 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
 
 
 def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | None:
-    """See ``MessageRepository.owner``."""
+    """Return the owner of a conversation; None when it holds no message."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     return None if row is None or not may_read(conversation_id, *row[-2:]) else Namespace(*row[-2:])
 
@@ -96,7 +96,7 @@ def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | N
 def conversations(
     connection: sqlite3.Connection, listing: ConversationListing, /
 ) -> tuple[Conversation, ...]:
-    """See ``MessageRepository.conversations``; SQLite compares text as UTF-8, which is the order of code points."""
+    """Return at most ``listing.limit`` conversations; SQLite compares ids as UTF-8, which is the order of code points."""
     after_us, after_id = (
         (END_US, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
     )

@@ -23,7 +23,7 @@ UPDATE chat_conversation SET forked_from = ?, forked_at_version = ?, forked_at_s
 
 
 def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
-    """See ``MessageRepository.fork``."""
+    """Store a branch: an ordinary conversation that begins with a copy of the messages of its parent up to a point."""
     parent = conversation_row(transaction, fork.conversation_id)
     branch = conversation_row(transaction, fork.new_id)
     point = _point(transaction, parent, fork.at) or _point(transaction, branch, fork.at)

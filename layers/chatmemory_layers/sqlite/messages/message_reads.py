@@ -87,7 +87,7 @@ Rows: TypeAlias = Callable[[int, int], list[tuple[Any, ...]]]
 
 
 def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None:
-    """See ``MessageRepository.page``."""
+    """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
     known = connection.execute(SELECT_VERSION, (query.conversation_id,)).fetchone()
     if known is None or not _is_shown(query.conversation_id, known):
         return None
@@ -184,7 +184,7 @@ def newest_in_view(
 def summarization(
     connection: sqlite3.Connection, conversation_id: str, summary_message_id: str
 ) -> SummarizationMetadata | None:
-    """See ``MessageRepository.summarization``."""
+    """Return the metadata of a summary message."""
     key = _shown_key(connection, conversation_id)
     return None if key is None else _summarization(connection, conversation_id, key, summary_message_id)
 
@@ -192,7 +192,7 @@ def summarization(
 def summarizations_of(
     connection: sqlite3.Connection, conversation_id: str, message_id: str
 ) -> tuple[SummarizationMetadata, ...]:
-    """See ``MessageRepository.summarizations_of``: from summary to summary of the summary."""
+    """Return the summaries that cover a message, directly or through another summary, in this order."""
     chain: list[SummarizationMetadata] = []
     if (key := _shown_key(connection, conversation_id)) is None:
         return ()

@@ -44,7 +44,7 @@ WHERE covered.conversation_key = :conversation_key AND covered.metadata_id = :me
 def remove_newest(
     transaction: Transaction, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
 ) -> Outcome[ChatMessage | None, AccessDeniedError]:
-    """See ``MessageRepository.remove_newest``."""
+    """Delete the newest message of the model's view."""
     row = conversation_row(transaction, conversation_id)
     if row.state.conversation.view_count == 0 or not row.state.is_seen_by(principal()):
         return Success(None)

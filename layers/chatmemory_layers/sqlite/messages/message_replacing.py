@@ -16,7 +16,7 @@ from chatmemory_layers.sqlite.messages.message_writes import append, clear, know
 def replace(
     transaction: Transaction, replacement: Replacement
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.replace``."""
+    """Delete the newest messages of the model's view and store others in their place, in one transaction."""
     batch, id_ = replacement.batch, replacement.conversation_id
     row = conversation_row(transaction, id_)
     rest = remaining(row.state, replacement)

@@ -51,7 +51,7 @@ RETURNING coalesce(place, seq), role, tokens
 
 
 def undo(transaction: Transaction, undo: Undo, /) -> Outcome[Undone, ConversationUndoRefusal]:
-    """See ``MessageRepository.undo``."""
+    """Undo the newest change.  The undo is a change itself, but cannot be undone."""
     row = conversation_row(transaction, undo.conversation_id)
     before, newest = row.state, _newest(transaction, row)
     refusal = refusal_of_undo(before, newest, undo, principal())

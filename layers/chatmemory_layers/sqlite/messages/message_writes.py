@@ -121,7 +121,7 @@ class AppendedRows:
 def append(
     transaction: Transaction, batch: Append
 ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-    """See ``MessageRepository.append``."""
+    """Store the new drafts of *batch*, and queue history work in the same transaction when its threshold is reached."""
     id_, who = batch.conversation_id, principal()
     row = transaction.held.get((ConversationRow, id_))
     if not isinstance(row, ConversationRow):
@@ -235,7 +235,7 @@ def known_words(transaction: Transaction, key: int, ids: Sequence[str]) -> dict[
 def clear(
     transaction: Transaction, conversation_id: str, *, now: datetime, with_branches: bool = False
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """See ``MessageRepository.clear``."""
+    """Delete the messages, summaries, coverage and queued work of a conversation."""
     row = conversation_row(transaction, conversation_id)
     if row.state.conversation.message_count == 0 or not row.state.is_seen_by(principal()):
         return Success(None)

@@ -247,7 +247,7 @@ def commit_source(
     kinds: Collection[TurnKind],
     keeps_superseded: bool,
 ) -> SourceChanges:
-    """See ``PromptRepository.commit_source``."""
+    """Store the staged turns and *state* in one transaction, and clear the staging area."""
     with transaction(connection):
         changes = _take_in(connection, state)
         if state.status == "indexed":  # a source read in part may still hold the other turns

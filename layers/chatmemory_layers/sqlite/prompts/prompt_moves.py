@@ -96,7 +96,7 @@ class _Turn(NamedTuple):
 
 
 def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict[str, str]:
-    """See ``PromptRepository.mark_missing``."""
+    """Record that these sources no longer exist; their turns stay."""
     if not sources:
         return {}
     gone = {"sources": json.dumps(list(map(plain, sources)))}

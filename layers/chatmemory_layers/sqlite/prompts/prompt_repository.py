@@ -20,7 +20,7 @@ from attrs import evolve
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer
 from chatmemory.errors import RepositoryError
-from chatmemory.pastchats.prompt_repository import PromptRecord, PromptRepositoryTag
+from chatmemory.pastchats.prompt_repository import PromptRecord, PromptRepository, PromptRepositoryTag
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.file_connection import find_again
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         PastTurnPage,
     )
     from chatmemory.pastchats.prompt import Prompt, PromptFilter, TurnKind
-    from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository, PromptSearch
+    from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
 
 A = TypeVar("A")
 
@@ -60,7 +60,7 @@ _WORDS_DAMAGED: Final = 267  # SQLITE_CORRUPT_VTAB
 
 
 @final
-class SqlitePromptRepository:
+class SqlitePromptRepository(PromptRepository):
     """Keeps turns in the file of *connection*."""
 
     def __init__(
@@ -79,11 +79,9 @@ class SqlitePromptRepository:
     # --- indexing ---
 
     def sources(self) -> Effect[Mapping[str, SourceState], RepositoryError]:
-        """See ``PromptRepository.sources``."""
         return self._read("read sources", prompt_reads.sources)
 
     def unchanged(self, hashes: Mapping[str, str], /) -> Effect[frozenset[str], RepositoryError]:
-        """See ``PromptRepository.unchanged``."""
         from chatmemory_layers.sqlite.prompts.prompt_staging import unchanged
 
         return self._run("compare turns", partial(unchanged, hashes=hashes))
@@ -91,7 +89,6 @@ class SqlitePromptRepository:
     def unembedded(
         self, text_hashes: Sequence[str], model: str, /
     ) -> Effect[frozenset[str], RepositoryError]:
-        """See ``PromptRepository.unembedded``."""
         from chatmemory_layers.sqlite.prompts.prompt_staging import unembedded
 
         return self._run("look for vectors", partial(unembedded, text_hashes=text_hashes, model=model))
@@ -99,7 +96,6 @@ class SqlitePromptRepository:
     def stage(
         self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        """See ``PromptRepository.stage``."""
         from chatmemory_layers.sqlite.prompts.prompt_staging import stage
 
         return self._run("stage turns", partial(stage, turns=turns, vectors=vectors, model=model))
@@ -113,7 +109,6 @@ class SqlitePromptRepository:
         kinds: Collection[TurnKind] = (),
         keeps_superseded: bool = True,
     ) -> Effect[SourceChanges, RepositoryError]:
-        """See ``PromptRepository.commit_source``."""
         from chatmemory_layers.sqlite.prompts.prompt_commit import commit_source
 
         held = partial(
@@ -122,19 +117,16 @@ class SqlitePromptRepository:
         return self._write("index a source", held)
 
     def discard(self) -> Effect[None, RepositoryError]:
-        """See ``PromptRepository.discard``."""
         from chatmemory_layers.sqlite.prompts.prompt_staging import discard
 
         return self._run("discard turns", discard)
 
     def mark_missing(self, sources: Sequence[str], /) -> Effect[Mapping[str, str], RepositoryError]:
-        """See ``PromptRepository.mark_missing``."""
         from chatmemory_layers.sqlite.prompts.prompt_moves import mark_missing
 
         return self._write("mark sources", partial(mark_missing, sources=sources))
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
-        """See ``PromptRepository.record_run``."""
         from chatmemory_layers.sqlite.prompts.prompt_writes import record_run
 
         return self._write("record a run", partial(record_run, report=report))
@@ -142,13 +134,11 @@ class SqlitePromptRepository:
     # --- searching ---
 
     def candidates(self, search: PromptSearch, /) -> Effect[PromptCandidates, RepositoryError]:
-        """See ``PromptRepository.candidates``."""
         return self._read("search past chats", partial(self._searcher.candidates, search=search))
 
     def with_texts(
         self, text_hashes: Sequence[str], /
     ) -> Effect[Mapping[str, tuple[str, ...]], RepositoryError]:
-        """See ``PromptRepository.with_texts``."""
         return self._read("look for texts", partial(prompt_reads.with_texts, text_hashes=text_hashes))
 
     # --- reading ---
@@ -156,7 +146,6 @@ class SqlitePromptRepository:
     def around(
         self, prompt: Prompt, /, *, before: int, after: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """See ``PromptRepository.around``."""
         return self._read(
             "read turns", partial(prompt_reads.around, prompt=prompt, before=before, after=after)
         )
@@ -164,14 +153,12 @@ class SqlitePromptRepository:
     def turns(
         self, source: str, /, *, turn_index: int | None = None, limit: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """See ``PromptRepository.turns``."""
         asked = partial(prompt_reads.turns, source=source, turn_index=turn_index, limit=limit)
         return self._read("read turns", asked)
 
     def conversations(
         self, which: PromptFilter, /, *, limit: int, after: str | None = None
     ) -> Effect[PastConversationPage, RepositoryError]:
-        """See ``PromptRepository.conversations``."""
         from chatmemory_layers.sqlite.prompts.prompt_conversations import conversations
 
         return self._read("list conversations", partial(conversations, which=which, limit=limit, after=after))
@@ -179,7 +166,6 @@ class SqlitePromptRepository:
     def conversation_turns(
         self, conversation_id: str, /, *, newer_than: int = -1, limit: int
     ) -> Effect[PastTurnPage | None, RepositoryError]:
-        """See ``PromptRepository.conversation_turns``."""
         from chatmemory_layers.sqlite.prompts.prompt_conversations import conversation_turns
 
         asked = partial(
@@ -188,11 +174,9 @@ class SqlitePromptRepository:
         return self._read("read turns", asked)
 
     def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:
-        """See ``PromptRepository.statistics``."""
         return self._read("count turns", partial(prompt_reads.statistics, path=self._path))
 
     def check(self, model: str, /) -> Effect[tuple[Finding, ...], RepositoryError]:
-        """See ``PromptRepository.check``."""
         from chatmemory_layers.sqlite.prompts.prompt_checks import check
 
         return self._run(
@@ -202,7 +186,6 @@ class SqlitePromptRepository:
     # --- maintenance ---
 
     def records(self, which: PromptFilter, /) -> Iterator[PromptRecord]:
-        """See ``PromptRepository.records``."""
         after = 0
         while page := self._page(which, after):
             for prompt_id, draft, created_at in page:
@@ -212,7 +195,6 @@ class SqlitePromptRepository:
     def forget(
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
-        """See ``PromptRepository.forget``."""
         from chatmemory_layers.sqlite.prompts.prompt_removal import forget
 
         return self._write(
@@ -220,13 +202,11 @@ class SqlitePromptRepository:
         )
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
-        """See ``PromptRepository.prune``."""
         from chatmemory_layers.sqlite.prompts.prompt_removal import prune
 
         return self._write("prune turns", partial(prune, is_dry_run=is_dry_run))
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
-        """See ``PromptRepository.reindex_words``."""
         from chatmemory_layers.sqlite.prompts.prompt_writes import reindex_words
 
         return self._write("reindex words", reindex_words)
@@ -234,13 +214,11 @@ class SqlitePromptRepository:
     def without_vector(
         self, model: str, /, *, limit: int
     ) -> Effect[tuple[tuple[int, str], ...], RepositoryError]:
-        """See ``PromptRepository.without_vector``."""
         return self._read("look for vectors", partial(prompt_reads.without_vector, model=model, limit=limit))
 
     def re_embed(
         self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        """See ``PromptRepository.re_embed``."""
         from chatmemory_layers.sqlite.prompts.prompt_writes import re_embed
 
         return self._write("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))

@@ -52,13 +52,12 @@ class CodeScan(Protocol):
 
 
 @final
-class VecScan:
+class VecScan(CodeScan):
     """Counts inside SQLite, with sqlite-vec."""
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """See ``CodeScan``."""
         parameters = {"model_key": model_key, "size": len(code), "code": code}
         seen = 0
         while True:
@@ -72,13 +71,12 @@ class VecScan:
 
 
 @final
-class IntegerScan:
+class IntegerScan(CodeScan):
     """Counts in Python."""
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """See ``CodeScan``."""
         places: list[int] = []
         for rows, codes in stored_codes(connection, model_key, len(code)):
             places += _places(rows, codes, code)
@@ -121,7 +119,7 @@ def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
 
 
 @final
-class NumpyScan:
+class NumpyScan(CodeScan):
     """Keeps the codes of one model in memory, and reads new ones before each search."""
 
     def __init__(self) -> None:
@@ -133,7 +131,6 @@ class NumpyScan:
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
     ) -> Iterator[list[int]]:
-        """See ``CodeScan``; counting begins at once, and runs while the caller prepares to ask for the first portion."""
         from concurrent.futures import ThreadPoolExecutor
 
         import numpy as np

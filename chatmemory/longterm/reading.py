@@ -1,0 +1,145 @@
+"""Steps that several operations of long-term memory share: find or mark one memory, list a page, count by field."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+from attrs import evolve
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, Problem, RecallError
+from chatmemory.input.rules import (
+    choice_problems,
+    cursor_of,
+    id_problems,
+    instant_problems,
+    limit_problems,
+    read_cursor,
+    refuse,
+    text_problems,
+)
+from chatmemory.longterm.memories import (
+    Category,
+    FacetCount,
+    Memory,
+    MemoryFacets,
+    MemoryPage,
+    MemoryType,
+    Source,
+)
+from chatmemory.longterm.memory_repository import MemoryRepository
+from chatmemory.longterm.memory_rules import contained_problems, flag_problems, namespace_problems
+from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
+
+SEARCHED: Final = 5_000
+"""How many memories one page of a search for a text reads: this takes 5 ms, however many memories are stored."""
+
+_FIRST_ID: Final = "\x01"
+"""No id is smaller: with a time it makes a place before all memories that were created then, whose ids are not known."""
+
+Field: TypeAlias = Literal["memory_type", "category", "source"]
+FIELDS: Final[tuple[Field, ...]] = ("memory_type", "category", "source")
+
+
+@Effect.gen
+async def find(
+    do: Do[MemoryNotFoundError | GenericMemoryError],
+    repository: MemoryRepository,
+    namespace: Namespace,
+    memory_id: str,
+) -> Memory:
+    """Return the memory with this id, or fail with ``MemoryNotFoundError``."""
+    found = await do(repository.get(namespace, memory_id).alt(GenericMemoryError))
+    return found or do.fail(MemoryNotFoundError(memory_id))
+
+
+@Effect.gen
+async def mark(
+    do: Do[MemoryNotFoundError | GenericMemoryError],
+    repository: MemoryRepository,
+    namespace: Namespace,
+    memory_id: str,
+    *,
+    memory_type: MemoryType | None = None,
+    pinned: bool | None = None,
+) -> Memory:
+    """Change the type or the pin of a memory and return it, or fail with ``MemoryNotFoundError``."""
+    marking = repository.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
+    return (await do(marking.alt(GenericMemoryError))) or do.fail(MemoryNotFoundError(memory_id))
+
+
+@Effect.gen
+async def list_page(
+    do: Do[RecallError], repository: MemoryRepository, listing: MemoryListing, cursor: str | None
+) -> MemoryPage:
+    """Return the page of *listing* that begins at *cursor*."""
+    after, problems = read_cursor(cursor)
+    refuse(do, listing_problems(listing), problems)
+    if not listing.limit:
+        return MemoryPage((), None)
+    since = None
+    if listing.containing is not None and listing.session_id is None:
+        reach = repository.reach(listing.namespace, SEARCHED, after=after)
+        since = await do(reach.alt(GenericMemoryError))
+    # One more than requested shows whether there is another page.
+    asked = evolve(listing, after=after, limit=listing.limit + 1, since=since)
+    found = await do(repository.list(asked).alt(GenericMemoryError))
+    page = found[: listing.limit]
+    last = None if since is None else (since, _FIRST_ID)
+    if len(found) > listing.limit:
+        last = page[-1].created_at, page[-1].id
+    return MemoryPage(page, None if last is None else cursor_of(last))
+
+
+@Effect.gen
+async def count_facets(
+    do: Do[RecallError], repository: MemoryRepository, listing: MemoryListing
+) -> MemoryFacets:
+    """Return the total of *listing* and its counts by category, by type and by source.
+
+    A field is counted under the filters of the other fields: who filters by one category still sees the size of the others.
+    """
+    refuse(do, listing_problems(listing))
+    # One count without these three filters has all answers.
+    wide = evolve(listing, memory_type=None, category=None, source=None)
+    counts = await do(repository.count(wide).alt(GenericMemoryError))
+    return MemoryFacets(
+        total=sum(one.count for one in counts if _passes(one, listing, but=None)),
+        categories=_divided("category", counts, listing),
+        memory_types=_divided("memory_type", counts, listing),
+        sources=_divided("source", counts, listing),
+    )
+
+
+def _divided(field: Field, counts: Sequence[MemoryCount], listing: MemoryListing) -> tuple[FacetCount, ...]:
+    found = Counter[str | None]()
+    for one in counts:
+        if _passes(one, listing, but=field):
+            found[getattr(one, field)] += one.count
+    # By name where two are equally frequent, so that the order is the same on every backend.
+    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0] or ""))
+    return tuple([FacetCount(value, count) for value, count in ordered])
+
+
+def _passes(one: MemoryCount, listing: MemoryListing, *, but: Field | None) -> bool:
+    """Return whether the filters of *listing* select *one*, whatever its field *but* holds."""
+    return all(getattr(listing, field) in {None, getattr(one, field)} for field in FIELDS if field != but)
+
+
+def listing_problems(listing: MemoryListing) -> list[Problem]:
+    """Return what is wrong with the filters of *listing*."""
+    prefix = listing.value_prefix
+    return [
+        *namespace_problems(listing.namespace),
+        *limit_problems("$.limit", listing.limit),
+        *choice_problems("$.memory_type", listing.memory_type, MemoryType, or_none=True),
+        *choice_problems("$.category", listing.category, Category, or_none=True),
+        *choice_problems("$.source", listing.source, Source, or_none=True),
+        *flag_problems("$.superseded", listing.superseded),
+        *id_problems("$.session_id", listing.session_id, or_none=True),
+        *id_problems("$.tag", listing.tag, or_none=True),
+        *([] if prefix is None else text_problems("$.prefix", prefix)),
+        *([] if listing.containing is None else contained_problems("$.containing", listing.containing)),
+        *instant_problems("$.as_of", listing.as_of),
+    ]
