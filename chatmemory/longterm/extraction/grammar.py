@@ -1,48 +1,27 @@
-"""The parts of a language for extraction by rules: ``Rule`` and ``Grammar``, and the notation of their patterns.
+"""The parts of a language for extraction by rules: ``Rule`` and ``Grammar``; ``grammar_of`` reads and compiles them.
 
-A pattern is a regular expression in which ``<word>`` means an expression of the vocabulary of the language:
-``<I am> allergic to <value>``.  The tables are in ``english.py`` and ``chinese.py``; ``rules.py`` applies them.
+The tables are ``words/english_statements.toml`` and ``words/chinese_statements.toml``; ``rules.py`` applies them.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Final, TypeAlias, final
+from functools import cache
+from typing import Any, Final, final
 
 from attrs import frozen
 
 from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.tables import NAMES, Vocabulary, expression, table, words_for
 from chatmemory.longterm.memories import Category
 
-STATED: Final = 0.9
-"""The confidence in a statement of speakers about themselves; spec 002 asks for at least 0.8."""
-
-DONE: Final = 0.85  # the confidence in a habit or a decision, which may change the next time
-SUGGESTED: Final = 0.7  # the confidence in an assistant's advice, to which the user has not agreed yet
-GENERAL: Final = 0.6  # the confidence in a statement that only looks like a lasting one
-PLANNED: Final = 0.6  # the confidence in a plan: half of all plans are only for the same day
-
-Vocabulary: TypeAlias = Mapping[str, str]
-"""Regular expressions by their names; they may use the names of others."""
-
-_WORD: Final = re.compile(r"(?<!\(\?)(?<!\(\?P)<([^<>]+)>")
-
-
-def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
-    """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
-
-    Args:
-        pattern: a pattern in the notation of this module.
-        vocabulary: the expressions by their names.
-
-    Returns:
-        the compiled expression.
-
-    Raises:
-        KeyError: a name is not in the vocabulary.
-    """
-    while _WORD.search(pattern):
-        pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
-    return re.compile(pattern, re.IGNORECASE)
+CONFIDENCE: Final[Mapping[str, float]] = {
+    "stated": 0.9,  # a statement of speakers about themselves; spec 002 asks for at least 0.8
+    "done": 0.85,  # a habit or a decision, which may change the next time
+    "suggested": 0.7,  # an assistant's advice, to which the user has not agreed yet
+    "general": 0.6,  # a statement that only looks like a lasting one
+    "planned": 0.6,  # a plan: half of all plans are only for the same day
+}
+"""The confidence in a fact, by the name that a rule gives."""
 
 
 @final
@@ -68,38 +47,6 @@ class Rule:
     def match(self, clause: str) -> re.Match[str] | None:
         """Return the match of the first pattern that fits *clause*; None when no pattern fits."""
         return next((found for pattern in self.patterns if (found := pattern.match(clause))), None)
-
-
-def rule(
-    key: str,
-    *patterns: str,
-    vocabulary: Vocabulary,
-    whole: bool = False,
-    otherwise: str = "",
-    category: Category = "fact",
-    confidence: float = STATED,
-    topics: frozenset[str] = frozenset(),
-) -> Rule:
-    """Return the rule of *patterns*, which are written in the notation of this module.
-
-    Args:
-        key: the key of the fact, see ``Rule``.
-        patterns: one pattern or more.
-        vocabulary: the expressions that the patterns name.
-        whole: whether the patterns must match up to the end of the clause.
-        otherwise: the key when no topic is found, see ``Rule``.
-        category: the category of the fact.
-        confidence: the confidence in the fact, 0 to 1.
-        topics: the only topics that are allowed, by their English names; empty: all.
-
-    Returns:
-        the rule, with its patterns compiled.
-
-    Raises:
-        KeyError: a pattern names an expression that is not in *vocabulary*.
-    """
-    ways = tuple(expression(rf"({pattern})$" if whole else pattern, vocabulary) for pattern in patterns)
-    return Rule(key, ways, otherwise, category, confidence, topics)
 
 
 @final
@@ -149,3 +96,33 @@ class Grammar:
     reason: re.Pattern[str]
     tail: re.Pattern[str]
     vague: re.Pattern[str]
+
+
+@cache
+def grammar_of(language: Language) -> Grammar | None:
+    """Return the grammar of a language; None for one without rules.  The first use takes 0.1 s to compile it."""
+    if language not in NAMES:
+        return None
+    name = f"{NAMES[language]}_statements"
+    content, words = table(name), words_for(name)
+    is_whole = bool(content.get("whole", False))
+    subjects = [Subject(one["words"], expression(one["joint"], words)) for one in content["subject"]]
+    return Grammar(
+        language=language,
+        statements=tuple([_rule(one, words, is_whole=is_whole) for one in content["rule"]]),
+        advice=tuple([_rule(one, words, is_whole=is_whole) for one in content["advice"]]),
+        subjects=tuple(subjects),
+        **{field: expression(pattern, words) for field, pattern in content["expressions"].items()},
+    )
+
+
+def _rule(entry: Mapping[str, Any], words: Vocabulary, *, is_whole: bool) -> Rule:
+    patterns = [expression(f"({one})$" if is_whole else one, words) for one in entry["patterns"]]
+    return Rule(
+        key=entry["key"],
+        patterns=tuple(patterns),
+        otherwise=entry.get("otherwise", ""),
+        category=entry.get("category", "fact"),
+        confidence=CONFIDENCE[entry.get("confidence", "stated")],
+        topics=frozenset(entry.get("topics", ())),
+    )

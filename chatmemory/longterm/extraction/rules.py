@@ -1,15 +1,15 @@
 """Extraction by rules: ``extract_by_rules`` finds lasting facts in English and Chinese texts, without a model.
 
-This is only the engine: ``statements.py`` finds the statements of a text, ``english.py`` and ``chinese.py`` have the rules
-of each language, and ``topics.py`` finds the topics of values.
+This is only the engine: ``statements.py`` finds the statements of a text, ``grammar.py`` has the rules of
+each language, and ``topics.py`` finds the topics of values.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, assert_never
+from typing import Final
 
-from chatmemory.longterm.extraction.grammar import Grammar, Rule
-from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span, Speaker
+from chatmemory.longterm.extraction.grammar import Grammar, Rule, grammar_of
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span, Speaker
 from chatmemory.longterm.extraction.statements import Clause, statements
 from chatmemory.longterm.extraction.topics import topic_of
 
@@ -36,23 +36,6 @@ def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemo
         for proposal in _proposals(text, clause, role):
             found.setdefault((proposal.key, proposal.value), proposal)
     return tuple(sorted(found.values(), key=lambda proposal: -proposal.confidence)[:MAX_PROPOSALS])
-
-
-def grammar_of(language: Language) -> Grammar | None:
-    """Return the grammar of a language; None for one without rules.  The first use takes 0.1 s to compile it."""
-    match language:
-        case "en":
-            from chatmemory.longterm.extraction.english import ENGLISH
-
-            return ENGLISH
-        case "zh":
-            from chatmemory.longterm.extraction.chinese import CHINESE
-
-            return CHINESE
-        case "other":
-            return None
-        case _:
-            assert_never(language)
 
 
 def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]:

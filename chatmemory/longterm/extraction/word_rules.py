@@ -1,23 +1,20 @@
-"""Rules as data: ``word_rules`` reads the rules of a language from its TOML file and compiles them at first use.
+"""What says that a statement is not so, may not be so, or is no longer so; the rules are compiled at first use.
 
-``words/english.toml`` and ``words/chinese.toml`` explain their fields.  A rule is a pattern in the notation of
-``grammar.py``, its meaning, a sentence that it matches and one that it does not match; a test reads all these sentences.
+The tables are ``words/english_doubts.toml`` and ``words/chinese_doubts.toml``.  A rule is a pattern, its meaning, a sentence that it matches and one that it does not match; a test reads all these sentences.
 """
 
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Final, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import expression
 from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.tables import NAMES, expression, table
 
 Kind: TypeAlias = Literal["untrue", "unsure", "planned", "past", "negated"]
 Scope: TypeAlias = Literal["text", "sentence", "clause", "before", "opening", "around", "ending"]
-
-_FILES: Final[Mapping[Language, str]] = {"en": "english.toml", "zh": "chinese.toml"}
 
 
 @final
@@ -57,14 +54,10 @@ class Negation:
 @cache
 def word_table(language: Language) -> WordTable:
     """Return the content of the file of a language; an empty one for a language without a file."""
-    import tomllib
-    from importlib.resources import files
-
-    if language not in _FILES:
+    if language not in NAMES:
         return WordTable({}, ())
-    text = (files("chatmemory.longterm.extraction") / "words" / _FILES[language]).read_text(encoding="utf-8")
-    table = tomllib.loads(text)
-    return WordTable(table["words"], tuple(WordRule(**rule) for rule in table["rule"]))
+    content = table(f"{NAMES[language]}_doubts")
+    return WordTable(content["words"], tuple(WordRule(**rule) for rule in content["rule"]))
 
 
 @cache

@@ -12,9 +12,10 @@ from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.longterm.extraction.attributes.statements import attribute_grammar_of, is_of_another
+from chatmemory.longterm.extraction.attributes.grammar import attribute_grammar_of
+from chatmemory.longterm.extraction.attributes.statements import is_of_another
+from chatmemory.longterm.extraction.grammar import grammar_of
 from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.rules import grammar_of
 from chatmemory.longterm.extraction.statements import FOLD, Clause, plain_statements
 from chatmemory.longterm.extraction.word_rules import named_words, negations, shows, word_table
 

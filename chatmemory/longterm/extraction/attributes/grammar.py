@@ -1,17 +1,20 @@
-"""What a language brings to find statements about attributes: ``AttributeRule`` and ``AttributeGrammar``.
+"""What a language brings to find statements about attributes; ``attribute_grammar_of`` reads and compiles it.
 
-A pattern is written in the notation of ``grammar.py``.  Its group ``value`` is what holds now, its group ``of`` whose or
-of what: ``our <of> is written in <value>``, its group ``was`` what no longer holds: ``my boss <was>, it's <value>``.  It may stand anywhere in a passage; the rest of its clause says whether it
+The tables are ``words/english_attributes.toml`` and ``words/chinese_attributes.toml``.  The group ``value`` of a pattern is
+what holds now, its group ``of`` whose or of what it is: ``our <of> is written in <value>``, its group ``was`` what no longer
+holds: ``my boss <was>, it's <value>``.  A pattern may match anywhere in a passage; the rest of its clause says whether it
 counts.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Final, final
+from functools import cache
+from typing import Any, Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import Vocabulary, expression
+from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.tables import NAMES, Vocabulary, expression, table, words_for
 
 UNKNOWN: Final = "?"
 """Of something that the words do not tell: what is known already tells it, if it is one thing."""
@@ -43,27 +46,6 @@ class AttributeRule:
     named: bool
     implied: bool
     owned: bool
-
-
-def attribute(
-    family: str,
-    key: str,
-    *patterns: str,
-    vocabulary: Vocabulary,
-    of: str = "",
-    others: bool = False,
-    wished: bool = False,
-    named: bool = False,
-    implied: bool = False,
-    owned: bool = False,
-) -> AttributeRule:
-    """Return the rule of *patterns*; see ``AttributeRule`` for the arguments.
-
-    Raises:
-        KeyError: a pattern names an expression that is not in *vocabulary*.
-    """
-    ways = tuple(expression(pattern, vocabulary) for pattern in patterns)
-    return AttributeRule(family, key, ways, of, others, wished, named, implied, owned)
 
 
 @final
@@ -98,3 +80,29 @@ class AttributeGrammar:
     further: re.Pattern[str]
     ended: re.Pattern[str]
     ends: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def attribute_grammar_of(language: Language) -> AttributeGrammar | None:
+    """Return the table of a language; None for one without rules.  The first use takes 0.3 s to compile it."""
+    if language not in NAMES:
+        return None
+    name = f"{NAMES[language]}_attributes"
+    content, words = table(name), words_for(name)
+    own = [_rule({**one, "patterns": content["own"]}, {**words, **one}) for one in content["own_noun"]]
+    return AttributeGrammar(
+        stated=(*own, *[_rule(one, words) for one in content["attribute"]]),
+        leaves_out=content["leaves_out"],
+        ends={family: expression(pattern, words) for family, pattern in content["ends"].items()},
+        **{field: expression(pattern, words) for field, pattern in content["expressions"].items()},
+    )
+
+
+def _rule(entry: Mapping[str, Any], words: Vocabulary) -> AttributeRule:
+    return AttributeRule(
+        family=entry["family"],
+        key=entry["key"],
+        patterns=tuple([expression(pattern, words) for pattern in entry["patterns"]]),
+        of=entry.get("of", ""),
+        **{name: entry.get(name, False) for name in ("others", "wished", "named", "implied", "owned")},
+    )

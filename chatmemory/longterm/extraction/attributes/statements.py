@@ -1,21 +1,26 @@
 """Which attributes of the user a text states: ``attribute_statements``, in English and Chinese, without any model.
 
-The engine only: what a passage is stands in ``extraction/statements.py``, the tables in ``english/`` and ``chinese/``, which
-attributes have several values in ``names.py``.  What is known already, and what a statement ends of it, is the business of
+The engine only: what a passage is stands in ``extraction/statements.py``, the tables in ``words/``, which attributes have
+several values in ``names.py``.  What is known already, and what a statement ends of it, is the business of
 ``links.py``.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Final, assert_never, final
+from typing import Final, final
 
 from attrs import evolve, frozen
 
-from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN, AttributeGrammar, AttributeRule
+from chatmemory.longterm.extraction.attributes.grammar import (
+    UNKNOWN,
+    AttributeGrammar,
+    AttributeRule,
+    attribute_grammar_of,
+)
 from chatmemory.longterm.extraction.attributes.names import one_spelling
-from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
-from chatmemory.longterm.extraction.rules import grammar_of
+from chatmemory.longterm.extraction.grammar import grammar_of
+from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 
@@ -52,23 +57,6 @@ class AttributeStatement:
     def attribute(self) -> str:
         """The name of the attribute, as far as the words tell."""
         return name_of_attribute(self.family, "" if self.of == UNKNOWN else self.of)
-
-
-def attribute_grammar_of(language: Language) -> AttributeGrammar | None:
-    """Return the table of a language that the rules know; it is compiled once it is needed."""
-    match language:
-        case "en":
-            from chatmemory.longterm.extraction.attributes.english.attributes import ENGLISH_ATTRIBUTES
-
-            return ENGLISH_ATTRIBUTES
-        case "zh":
-            from chatmemory.longterm.extraction.attributes.chinese.attributes import CHINESE_ATTRIBUTES
-
-            return CHINESE_ATTRIBUTES
-        case "other":
-            return None
-        case _:
-            assert_never(language)
 
 
 def name_of_attribute(family: str, of: str) -> str:

@@ -1,1 +1,0 @@
-"""Statements about attributes in English."""
