@@ -58,7 +58,7 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 
 schemas: $(VENV)/test.stamp  ## write schemas/*.json anew from the classes
 	$(BIN)/python -m chatmemory.programs.schemas.json_schema schemas
-	$(BIN)/python -m chatmemory.programs.http.openapi schemas/openapi.json
+	$(BIN)/python -m chatmemory.programs.http.operations.every_operation schemas/openapi.json
 
 docs: $(VENV)/docs.stamp  ## the documentation as a site, in build/docs; a dead link or a name that is not described is an error
 	@$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs

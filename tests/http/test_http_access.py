@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import httpx
 import pytest
 
-from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each

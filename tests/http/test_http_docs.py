@@ -7,9 +7,8 @@ from typing import get_args
 import httpx
 
 from chatmemory.errors import ServiceError
-from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.docs_pages import DOCS_PAGE, STYLE
-from chatmemory.programs.http.openapi import openapi_text
+from chatmemory.programs.http.operations.every_operation import OPERATIONS, openapi_text
 from chatmemory.programs.http.problem_words import CURES
 from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE
 from chatmemory.settings.server_settings import ServerSettings

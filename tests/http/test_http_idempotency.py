@@ -15,7 +15,7 @@ from chatmemory.effect import Effect, Layer, Outcome
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, FirstAnswersTag, Recorded, RequestKey
-from chatmemory.programs.http.app import OPERATIONS
+from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory_layers import stacks
 from tests.empty_store import copied_store
 from tests.for_each import for_each

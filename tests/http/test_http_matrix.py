@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
-from chatmemory.programs.http.app import OPERATIONS
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory.programs.http.operations.memories import MEMORIES
 from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings

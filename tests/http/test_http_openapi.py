@@ -6,9 +6,9 @@ from typing import Any, get_args
 import httpx
 from jsonschema import Draft202012Validator
 
-from chatmemory.programs.http.app import OPERATIONS
-from chatmemory.programs.http.openapi import openapi_document, openapi_text
+from chatmemory.programs.http.openapi import openapi_document
 from chatmemory.programs.http.operation import Operation
+from chatmemory.programs.http.operations.every_operation import OPERATIONS, openapi_text
 from chatmemory.programs.http.problems import KINDS
 from chatmemory.programs.operations.refusal import RefusalTag
 from tests.for_each import for_each

@@ -8,7 +8,7 @@ import pytest
 from chatmemory import Namespace
 from chatmemory.access.principal import Principal
 from chatmemory.effect import Effect
-from chatmemory.programs.http.app import OPERATIONS
+from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
 from chatmemory_layers import stacks

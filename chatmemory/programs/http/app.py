@@ -1,7 +1,7 @@
 """``application``: the operations and the page as an ASGI application, behind the guards of ``guards``."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import anyio
@@ -27,21 +27,10 @@ from chatmemory.programs.http.docs_pages import docs_pages
 from chatmemory.programs.http.guards.answers import Compressed
 from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
 from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
-from chatmemory.programs.http.openapi import OPENAPI, openapi_document
+from chatmemory.programs.http.openapi import openapi_document
 from chatmemory.programs.http.operation import Operation
-from chatmemory.programs.http.operations.audit import AUDIT
-from chatmemory.programs.http.operations.changes import CHANGES
-from chatmemory.programs.http.operations.context import CONTEXT
-from chatmemory.programs.http.operations.conversations import CONVERSATIONS
-from chatmemory.programs.http.operations.describing import SETTINGS
 from chatmemory.programs.http.operations.description import ServerFactsTag
-from chatmemory.programs.http.operations.extraction import EXTRACTION
-from chatmemory.programs.http.operations.finding import FINDING
-from chatmemory.programs.http.operations.health import HEALTH
-from chatmemory.programs.http.operations.history import HISTORY
-from chatmemory.programs.http.operations.memories import MEMORIES
-from chatmemory.programs.http.operations.past_chats import PAST_CHATS
-from chatmemory.programs.http.operations.values import VALUES
+from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory.programs.http.page_files import page_files
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.operations.refusal import Refusal
@@ -59,22 +48,6 @@ Services: TypeAlias = (
     | ServerFactsTag
 )
 """The services that the operations need."""
-
-OPERATIONS: Final[Sequence[Operation]] = (
-    *CONVERSATIONS,
-    *FINDING,
-    *EXTRACTION,
-    *MEMORIES,
-    *HISTORY,
-    *VALUES,
-    *CONTEXT,
-    *PAST_CHATS,
-    *AUDIT,
-    *CHANGES,
-    *SETTINGS,
-    *HEALTH,
-    *OPENAPI,
-)
 
 MOST_STREAMS: Final = 100
 """The most event streams that are open at once."""

@@ -1,21 +1,16 @@
 """``GET /openapi.json``: the OpenAPI document, generated from the operations and the types of their handlers.
 
-``python -m chatmemory.programs.http.openapi FILE`` writes it.  Its schemas come from ``json_schema.py``, its descriptions
+``every_operation.py`` writes it to a file.  Its schemas come from ``json_schema.py``, its descriptions
 from the docstrings, and its failures from ``problems.py``.
 """
 
 import inspect
-import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from types import NoneType
 from typing import Any, Final, Never
 
 import attrs
 
-from chatmemory.effect import Effect
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.structuring import key_of
 from chatmemory.programs.http.answering import (
@@ -24,8 +19,7 @@ from chatmemory.programs.http.answering import (
     UNCHANGED_WITH_ITS_VERSION,
     VERSIONED,
 )
-from chatmemory.programs.http.operation import Call, NoParameters, Operation, Stream
-from chatmemory.programs.http.operations.description import ServerFactsTag
+from chatmemory.programs.http.operation import Operation, Stream
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
 from chatmemory.programs.http.request_rules import RULES_OF_REQUESTS
 from chatmemory.programs.operations.refusal import Refusal
@@ -280,29 +274,3 @@ def _problem_schema(description: Description) -> JsonObject:
 
 def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
     return dict(sorted(definitions.items()))
-
-
-@cache
-def openapi_text(*, needs_token: bool = True) -> str:
-    """Return the OpenAPI document as the text of a file.
-
-    Args:
-        needs_token: whether the server has tokens, so that requests need one.
-    """
-    from chatmemory.programs.http.app import OPERATIONS
-
-    document = openapi_document(OPERATIONS, needs_token=needs_token)
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def get_openapi(_: Call[NoParameters, None]) -> Effect[JsonObject, Never, ServerFactsTag]:
-    """Return this OpenAPI document; `/docs` shows it as a page."""
-    return ServerFactsTag.use(
-        lambda facts: Effect.succeed(json.loads(openapi_text(needs_token=facts.needs_token)))
-    )
-
-
-OPENAPI: Final[Sequence[Operation]] = (Operation("GET", "/openapi.json", get_openapi, is_open=True),)
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(openapi_text(), encoding="utf-8")

@@ -24,15 +24,10 @@ from chatmemory_layers.sqlite.engine.file_connection import (
     refuse_no_path,
     write_ahead,
 )
+from chatmemory_layers.sqlite.prompts import APPLICATION_ID, NEWEST
 
 if TYPE_CHECKING:
     from chatmemory.settings.past_chats_settings import PastChatsSettings
-
-APPLICATION_ID: Final = 0x70636861
-"""``pcha``, as ``file`` and similar programs show it."""
-
-NEWEST: Final = 4
-"""The number of the last step in ``PROMPT_MIGRATIONS``."""
 
 PAGE_BYTES: Final = 8192
 """The page size of a new file: with SQLite's 4096, rows with a text or a vector leave a tenth of it empty."""

@@ -12,8 +12,8 @@ import sqlite3
 from typing import Final
 
 from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration, migrate
+from chatmemory_layers.sqlite.prompts import APPLICATION_ID, NEWEST
 from chatmemory_layers.sqlite.prompts.prompt_order import ORDER_STATEMENTS
-from chatmemory_layers.sqlite.prompts.prompt_store import APPLICATION_ID, NEWEST
 from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
 from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_tables import PACKED_STATEMENTS
 
