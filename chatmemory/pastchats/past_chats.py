@@ -28,7 +28,7 @@ class IndexRequest:
         kinds: index only turns of these kinds.
         exclude: globs of paths to leave out, in addition to those of the settings.
         is_dry_run: read everything, write nothing.
-        is_anew: also read files that have not changed.
+        rereads_all: read files that have not changed, too.
         names_files: whether the report lists each file with its result.
     """
 
@@ -38,7 +38,7 @@ class IndexRequest:
     kinds: frozenset[TurnKind] = KEPT_KINDS
     exclude: tuple[str, ...] = ()
     is_dry_run: bool = False
-    is_anew: bool = False
+    rereads_all: bool = False
     names_files: bool = False
 
 

@@ -51,7 +51,7 @@ def test_a_conversation_in_two_folders_has_one_order_whatever_becomes_of_its_fil
     holds(6, a=[2, 3, 6])
     (past.folder / "z").rename(past.folder / "b")
     holds(6)
-    assert past.index(is_anew=True).turns.updated == 0
+    assert past.index(rereads_all=True).turns.updated == 0
     (past.folder / "b/s1.jsonl").unlink()
     holds(7, a=[2, 3, 6, 7])
 

@@ -41,7 +41,7 @@ def test_a_session_becomes_rows_in_its_order_and_is_not_read_or_written_again_un
     before = past.everything()
     report = past.index()
     assert (report.unchanged, report.read, report.turns) == (1, {}, SourceChanges())
-    assert past.index(is_anew=True).turns == SourceChanges(unchanged=2)
+    assert past.index(rereads_all=True).turns == SourceChanges(unchanged=2)
     assert past.everything() == before
     past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
     dry = past.index(is_dry_run=True)
@@ -165,7 +165,7 @@ def test_a_file_without_permission_is_an_issue(past: Indexed) -> None:
     past.index()
     path.write_bytes(path.read_bytes() * 2)
     unreadable = Unreadable()
-    report = past.with_formats(_with(unreadable)).index(is_anew=True, format=unreadable.name)
+    report = past.with_formats(_with(unreadable)).index(rereads_all=True, format=unreadable.name)
     assert [issue.code for issue in report.issues] == ["unreadable"]
     assert past.rows() == [ASKED]
 

@@ -250,14 +250,14 @@ def test_thirty_damaged_stores_neither_raise_nor_lose_in_silence(past: Indexed, 
                 damaged[chance.randrange(100 if seed % 3 == 1 else 0, len(damaged))] = chance.randrange(256)
         store.write_bytes(bytes(damaged))
         os.utime(store, ns=(seed, seed))
-        report = past.index(is_anew=True)
+        report = past.index(rereads_all=True)
         told = report.issues or report.unknown_records or report.missing
         current = past.rows()
         changed = report.turns.superseded or report.turns.updated  # a changed letter is another text
         assert told or changed or set(TALK) <= set(current), (seed, report)
     store.write_bytes(whole)
     os.utime(store, ns=(99, 99))
-    past.index(is_anew=True)
+    past.index(rereads_all=True)
     assert past.rows() == list(TALK)
 
 

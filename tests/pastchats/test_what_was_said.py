@@ -36,7 +36,7 @@ def test_a_history_is_kept_as_it_was_said(tmp_path: Path, case: Any) -> None:
         report = past.index()
         assert (report.issues, report.unknown_records) == ((), {})
         rows = past.rows(COLUMNS)
-        again = past.index(is_anew=True).turns
+        again = past.index(rereads_all=True).turns
         assert (again.new, again.updated, again.superseded, past.rows(COLUMNS)) == (0, 0, 0, rows)
     said: dict[str, list[list[object]]] = {}
     for conversation, role, content, is_undone, *_ in rows:

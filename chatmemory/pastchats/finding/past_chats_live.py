@@ -164,7 +164,7 @@ class PastChatsLive(PastChats):
 
     def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
         around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
-        return around.alt(_lifted)
+        return around.alt(_service_error)
 
     def _count(self, text: str) -> int:
         from chatmemory.conversation.new_message import NewMessage
@@ -179,12 +179,12 @@ class PastChatsLive(PastChats):
         if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
             turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
             shown: dict[int, Prompt] = {}
-            for prompt in await do(turns.alt(_lifted)):
+            for prompt in await do(turns.alt(_service_error)):
                 around = self._repository.around(prompt, before=max(before, 0), after=max(after, 0))
-                shown |= {turn.id: turn for turn in await do(around.alt(_lifted))}
+                shown |= {turn.id: turn for turn in await do(around.alt(_service_error))}
             if shown:
                 return tuple(shown.values())
-        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(_lifted))
+        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(_service_error))
         if not whole:
             from chatmemory.errors import PromptNotFoundError
 
@@ -203,7 +203,7 @@ class PastChatsLive(PastChats):
     ) -> PastConversationPage:
         await do(_checked(which, limit=limit, after=after))
         most = min(limit, MOST_CONVERSATIONS)
-        return await do(self._repository.conversations(which, limit=most, after=after).alt(_lifted))
+        return await do(self._repository.conversations(which, limit=most, after=after).alt(_service_error))
 
     @Effect.gen
     async def turns(
@@ -213,7 +213,7 @@ class PastChatsLive(PastChats):
         asked = self._repository.conversation_turns(
             conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
         )
-        page = await do(asked.alt(_lifted))
+        page = await do(asked.alt(_service_error))
         if page is None:
             from chatmemory.errors import PromptNotFoundError
 
@@ -221,10 +221,10 @@ class PastChatsLive(PastChats):
         return page
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        return self._repository.statistics().alt(_lifted)
+        return self._repository.statistics().alt(_service_error)
 
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        return self._repository.check(self._model).alt(_lifted)
+        return self._repository.check(self._model).alt(_service_error)
 
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
@@ -234,7 +234,7 @@ class PastChatsLive(PastChats):
         return exported(self._repository, which, to)
 
 
-def _lifted(error: RepositoryError) -> PastChatsError:
+def _service_error(error: RepositoryError) -> PastChatsError:
     """Convert an error of the store into an error of the service."""
     from chatmemory.errors import GenericMemoryError
 

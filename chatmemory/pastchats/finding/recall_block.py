@@ -61,7 +61,7 @@ _HARMLESS: Final = {"<": "‹", "[": "("}
 MOST_FAILURES: Final = 3  # of one exchange; the latest are shown
 
 
-class Room(NamedTuple):
+class Widths(NamedTuple):
     """The most characters that each part of an entry may have."""
 
     heading: int
@@ -70,18 +70,23 @@ class Room(NamedTuple):
     failed: int
 
 
-ROOMS: Final = (
-    Room(300, 1200, 4000, 900),
-    Room(300, 700, 2200, 600),
-    Room(240, 400, 1400, 400),
-    Room(160, 260, 900, 280),
-    Room(120, 180, 600, 200),
-    Room(100, 0, 360, 140),
-    Room(90, 0, 220, 100),
-    Room(70, 0, 120, 70),
+WIDTHS: Final = (
+    Widths(300, 1200, 4000, 900),
+    Widths(300, 700, 2200, 600),
+    Widths(240, 400, 1400, 400),
+    Widths(160, 260, 900, 280),
+    Widths(120, 180, 600, 200),
+    Widths(100, 0, 360, 140),
+    Widths(90, 0, 220, 100),
+    Widths(70, 0, 120, 70),
 )
 """From large to small: the first with which all entries fit is used."""
-TINY_ROOMS: Final = (Room(60, 0, 60, 40), Room(40, 0, 30, 20), Room(24, 0, 12, 12), Room(12, 0, 0, 0))
+TINY_WIDTHS: Final = (
+    Widths(60, 0, 60, 40),
+    Widths(40, 0, 30, 20),
+    Widths(24, 0, 12, 12),
+    Widths(12, 0, 0, 0),
+)
 """For the best entry alone, if the budget is very small."""
 
 
@@ -109,17 +114,17 @@ def recall_block(
     """
     if not exchanges:
         return _shortest_of(_nothing_found(query), tokens, count)
-    for room in ROOMS:
-        block = _written(exchanges, room, count)
+    for widths in WIDTHS:
+        block = _written(exchanges, widths, count)
         if block.tokens <= tokens:
             return block
     for entries in range(len(exchanges) - 1, 0, -1):
-        block = _written(exchanges, ROOMS[-1], count, entries=entries)
+        block = _written(exchanges, WIDTHS[-1], count, entries=entries)
         if block.tokens <= tokens:
             return block
-    for room in TINY_ROOMS:
+    for widths in TINY_WIDTHS:
         for is_bare in (False, True):
-            block = _written(exchanges, room, count, entries=1, is_bare=is_bare)
+            block = _written(exchanges, widths, count, entries=1, is_bare=is_bare)
             if block.tokens <= tokens:
                 return block
     return _shortest_of((HEADING,), tokens, count)
@@ -150,7 +155,7 @@ def source_line(hit: PromptHit) -> str:
 
 def _written(
     exchanges: Sequence[Exchange],
-    room: Room,
+    widths: Widths,
     count: Callable[[str], int],
     *,
     entries: int | None = None,
@@ -159,7 +164,7 @@ def _written(
     told = exchanges if entries is None else exchanges[:entries]
     lines = [HEADING] if is_bare else [HEADING, NOTICE]
     for number, exchange in enumerate(told, 1):
-        lines += ["", *_entry(number, exchange, room)] if not is_bare else _entry(number, exchange, room)
+        lines += ["", *_entry(number, exchange, widths)] if not is_bare else _entry(number, exchange, widths)
     left_out = len(exchanges) - len(told)
     if left_out and not is_bare:
         lines += ["", f"{LEFT_OUT}{left_out} more"]
@@ -169,25 +174,25 @@ def _written(
     return Block(text, count(text), len(told))
 
 
-def _entry(number: int, exchange: Exchange, room: Room) -> list[str]:
+def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
     question = exchange.question or exchange.hit.prompt
-    heading = _harmless(one_line(shown(own_words(question.content)), room.heading))
+    heading = _harmless(one_line(shown(own_words(question.content)), widths.heading))
     lines = [f"{ENTRY}{number}. {heading}"]
     asked = "\n".join([own_words(turn.content) for turn in exchange.asked or (question,)])
-    if heading != _harmless(shown(asked).strip()) and room.question > len(heading):
-        lines += _quoted(asked, room.question)
-    if exchange.worked and room.answer and (exchange.question or exchange.worked[0] != exchange.hit.prompt):
+    if heading != _harmless(shown(asked).strip()) and widths.question > len(heading):
+        lines += _quoted(asked, widths.question)
+    if exchange.worked and widths.answer and (exchange.question or exchange.worked[0] != exchange.hit.prompt):
         lines += [
             WORKED,
-            *_quoted(telling(exchange.worked, room.answer, found=exchange.hit.prompt), room.answer),
+            *_quoted(telling(exchange.worked, widths.answer, found=exchange.hit.prompt), widths.answer),
         ]
     elif exchange.failures:
         lines.append(NOTHING_WORKED)
-    if exchange.confirmation is not None and room.failed:
-        lines += [CONFIRMED, *_quoted(own_words(exchange.confirmation.content), room.failed // 2)]
-    for failure in exchange.failures[-MOST_FAILURES:] if room.failed else ():
-        lines += [FAILED, *_quoted(telling(failure.tried, room.failed), room.failed)]
-        lines += [REPORTED, *_quoted(own_words(failure.report.content), room.failed // 2)]
+    if exchange.confirmation is not None and widths.failed:
+        lines += [CONFIRMED, *_quoted(own_words(exchange.confirmation.content), widths.failed // 2)]
+    for failure in exchange.failures[-MOST_FAILURES:] if widths.failed else ():
+        lines += [FAILED, *_quoted(telling(failure.tried, widths.failed), widths.failed)]
+        lines += [REPORTED, *_quoted(own_words(failure.report.content), widths.failed // 2)]
     lines.append(source_line(exchange.hit))
     return lines
 

@@ -124,7 +124,7 @@ class Ingest:
 
     def _is_unchanged(self, file: HistoryFile, state: SourceState) -> bool:
         return (
-            not self.request.is_anew
+            not self.request.rereads_all
             and state.size == file.size
             and state.modified_ns == file.modified_ns
             and state.status not in ("missing", "imported")

@@ -37,7 +37,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import WholeMemory
-from chatmemory.programs.archive.places_of_deleted import Places
+from chatmemory.programs.archive.deleted_positions import DeletedPositions
 from chatmemory.programs.archive.records import (
     ConversationRecord,
     DeletedRecord,
@@ -224,7 +224,7 @@ class _Exporter:
         await self.flush(at_least=PAGE)
         self.end = evolve(self.end, conversations=self.end.conversations + 1)
 
-    async def _places(self, conversation_id: str, shared: int) -> tuple[Places, str | None, int]:
+    async def _places(self, conversation_id: str, shared: int) -> tuple[DeletedPositions, str | None, int]:
         """Return the summaries after the part that the parent has, too, the id of the newest message, and the number of messages."""
         summaries: dict[str, SummarizationMetadata] = {}
         newest, count = None, 0
@@ -236,11 +236,11 @@ class _Exporter:
                     summaries[message.id] = metadata
         deleting = [one for one in summaries.values() if one.messages_deleted]
         if not deleting:
-            return Places(summaries), newest, count
+            return DeletedPositions(summaries), newest, count
         lost = {one.summary_message_id: await self._lost(one) for one in deleting}
         full = [(message.id, message.seq) async for message in self._all(conversation_id, "full")]
         model = [message.id async for message in self._all(conversation_id, "model")]
-        return Places(summaries, lost, dict(full), model), newest, count
+        return DeletedPositions(summaries, lost, dict(full), model), newest, count
 
     async def _lost(self, summary: SummarizationMetadata) -> Sequence[SummarizationMetadata]:
         """Return the summaries that *summary* deleted, each after the summaries that it deleted itself."""
@@ -251,7 +251,7 @@ class _Exporter:
                 found += [*await self._lost(metadata), metadata]
         return found
 
-    def _message(self, conversation_id: str, message: ChatMessage, places: Places) -> None:
+    def _message(self, conversation_id: str, message: ChatMessage, places: DeletedPositions) -> None:
         for timestamp, ids in places.deleted_before(message.id):
             self.line(DeletedRecord(conversation_id=conversation_id, ids=ids, timestamp=timestamp))
         for lost in places.lost_before(message.id):

@@ -25,11 +25,11 @@ from chatmemory.errors import DataValidationError, GenericMemoryError, Problem
 from chatmemory.input.structure import read_json, structure_parameters, unstructure
 from chatmemory.longterm.memories import Memory
 from chatmemory.programs.http.access import NOBODY, grant_of
-from chatmemory.programs.http.as_sent import as_sent
 from chatmemory.programs.http.guards.answers import asked_by, log
 from chatmemory.programs.http.large_answers import written
 from chatmemory.programs.http.operation import Call, Empty, EventStream, Operation
 from chatmemory.programs.http.problems import problem_response
+from chatmemory.programs.http.request_paths import with_request_paths
 from chatmemory.programs.operations.first_answer import answered_once
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError
@@ -74,7 +74,7 @@ class Answering:
                     outcome = await self._runtime.run(self._asked(call))
                     if isinstance(outcome, Failure):
                         _note(scope, outcome.failure())
-                        outcome = Failure(self._as_sent(outcome.failure()))
+                        outcome = Failure(self._with_request_path(outcome.failure()))
                     response = await _answer(self._operation, request, outcome)
                 case Failure(error):
                     response = problem_response(error)
@@ -94,8 +94,8 @@ class Answering:
             memory_id=call.path.get("memoryId"),
         ).map(Answered)
 
-    def _as_sent(self, error: ApiError) -> ApiError:
-        return as_sent(error, self._operation) if isinstance(error, DataValidationError) else error
+    def _with_request_path(self, error: ApiError) -> ApiError:
+        return with_request_paths(error, self._operation) if isinstance(error, DataValidationError) else error
 
 
 def _note(scope: Scope, error: ApiError) -> None:

@@ -25,8 +25,8 @@ from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.docs_pages import docs_pages
 from chatmemory.programs.http.guards.answers import Compressed
-from chatmemory.programs.http.guards.door import MethodRoute, RawPaths, behind_the_door
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, Slots, StreamLimit
+from chatmemory.programs.http.guards.requests import MethodRoute, RawPaths, guarded
 from chatmemory.programs.http.openapi import openapi_document
 from chatmemory.programs.http.operation import Operation
 from chatmemory.programs.http.operations.description import ServerFactsTag
@@ -63,8 +63,8 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     """
     access = Access(settings, runtime)
     # Separate limits: a model endpoint that hangs delays only the requests that need it, and not health checks.
-    quick, asking, watching = (Places(settings.max_requests) for _ in range(3))
-    room = Room()
+    quick, asking, watching = (Slots(settings.max_requests) for _ in range(3))
+    memory = FreeMemory()
     methods: Mapping[str, set[str]] = defaultdict(set)
     for operation in OPERATIONS:
         methods[operation.path].add(operation.method)
@@ -72,11 +72,13 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     def route(operation: Operation) -> MethodRoute:
         app: ASGIApp = Answering(operation, runtime, closing)
         if operation.is_stream:
-            app = StreamLimit(app, places=MOST_STREAMS, client_of=grant_of)
+            app = StreamLimit(app, slots=MOST_STREAMS, client_of=grant_of)
         else:
-            places = watching if operation.is_open else asking if operation.asks_models else quick
-            app = AtMost(app, places=places)
-        app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, room=room)
+            slots = watching if operation.is_open else asking if operation.asks_models else quick
+            app = AtMost(app, slots=slots)
+        app = ContentGuard(
+            app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, memory=memory
+        )
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)
         if not operation.is_stream:
@@ -89,7 +91,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     routes += [
         MethodRoute(path, "GET", Compressed(file), methods_here=["GET"]) for path, file in files.items()
     ]
-    return RawPaths(behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
+    return RawPaths(guarded(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,14 +17,14 @@ from chatmemory.programs.mcp.fenced import (
     memory_lines,
     said_lines,
 )
-from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.mcp.tool import MemoryTool, ToolCall, ToolResult
 from chatmemory.programs.operations.context import ContextRequest, built_context
 from chatmemory.programs.operations.refusal import Refusal
 
 
 @final
 @frozen(kw_only=True)
-class ContextTold:
+class ContextResult:
     """The context of a user message.
 
     Attributes:
@@ -44,9 +44,9 @@ class ContextTold:
 
 @Effect.gen
 async def _context(
-    do: Do[RecallError | Refusal, ChatContextService], asked: Asked[ContextRequest]
-) -> Told[ContextTold]:
-    context = await do(built_context(asked.grant, asked.arguments))
+    do: Do[RecallError | Refusal, ChatContextService], call: ToolCall[ContextRequest]
+) -> ToolResult[ContextResult]:
+    context = await do(built_context(call.grant, call.arguments))
     hits = () if context.recall is None else context.recall.hits
     remembered = [hit.memory for hit in hits if hit.memory.id in context.memory_ids]
     # The caller already has the user's new message, and system messages are only for the application and its model.
@@ -59,21 +59,21 @@ async def _context(
         *notes,
     ]
     text = "\n\n".join(filter(None, parts)) or "no earlier messages, and no related memories"
-    told = ContextTold(
+    result = ContextResult(
         text=text,
         memory_ids=context.memory_ids,
         tokens=context.tokens,
         left_out=context.left_out,
         notes=notes,
     )
-    return Told(text, told)
+    return ToolResult(text, result)
 
 
 def get_context(
-    asked: Asked[ContextRequest],
-) -> Effect[Told[ContextTold], RecallError | Refusal, ChatContextService]:
+    call: ToolCall[ContextRequest],
+) -> Effect[ToolResult[ContextResult], RecallError | Refusal, ChatContextService]:
     """Get the context of a user message, as data: related memories, which count as used, and the latest messages."""
-    return _context(asked)
+    return _context(call)
 
 
 CONTEXT: Final[Sequence[MemoryTool]] = (

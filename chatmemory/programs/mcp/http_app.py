@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.docs_pages import problems_page
-from chatmemory.programs.http.guards.door import MethodRoute, behind_the_door
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Slots
+from chatmemory.programs.http.guards.requests import MethodRoute, guarded
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server
 from chatmemory.programs.operations.grant import Grant
@@ -41,13 +41,13 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
         max_request_body_size=settings.max_body_bytes,
     )
     app: ASGIApp = StreamableHTTPASGIApp(manager)
-    app = AtMost(app, places=Places(settings.max_requests))
+    app = AtMost(app, slots=Slots(settings.max_requests))
     app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
     app = TokenGuard(app, Access(settings, runtime))
     routes = [MethodRoute(PATH, "POST", app, methods_here=["POST"])]
     routes += [MethodRoute(path, "GET", page, methods_here=["GET"]) for path, page in problems_page().items()]
     async with manager.run():
-        yield behind_the_door(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
+        yield guarded(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
 
 
 def _grant_of(context: RequestContext) -> Grant:

@@ -16,7 +16,7 @@ from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced
-from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
+from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text
 
 LONGEST_SECONDS: Final = 40.0
@@ -70,14 +70,16 @@ class _OutOfTime:
 
 
 @Effect.gen
-async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[Histories]) -> Told[Indexed]:
-    histories, seen = asked.arguments, IndexProgress(files_done=0, files=0, turns=0, source="")
+async def _indexed(
+    do: Do[PastChatsError, PastChatsIndexService], call: ToolCall[Histories]
+) -> ToolResult[Indexed]:
+    histories, seen = call.arguments, IndexProgress(files_done=0, files=0, turns=0, source="")
     request = IndexRequest(inputs=histories.paths, format=histories.format, is_dry_run=histories.dry_run)
 
     def note(progress: IndexProgress) -> None:
         nonlocal seen
         seen = progress
-        asked.tell(HowFar(seen.files_done, seen.files, _how_far(seen)))
+        call.report(Progress(seen.files_done, seen.files, _how_far(seen)))
 
     run = PastChatsIndexService.use(lambda index: index.index(request, on_progress=note))
     report = await do(
@@ -97,29 +99,29 @@ async def _indexed(do: Do[PastChatsError, PastChatsIndexService], asked: Asked[H
             failed=0,
             redacted=0,
         )
-        return Told(text, unfinished)
+        return ToolResult(text, unfinished)
     # File names are also text that others wrote, so they are fenced.
     issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
     parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
-    return _told("\n\n".join(filter(None, parts)), report)
+    return _result("\n\n".join(filter(None, parts)), report)
 
 
 def index_paths(
-    asked: Asked[Histories],
-) -> Effect[Told[Indexed], PastChatsError, PastChatsIndexService]:
+    call: ToolCall[Histories],
+) -> Effect[ToolResult[Indexed], PastChatsError, PastChatsIndexService]:
     """Read new and changed chat histories of coding agents and other tools into past chats.
 
     Nothing is deleted.  A long run stops and keeps what it has read; call again to continue.
     """
-    return _indexed(asked)
+    return _indexed(call)
 
 
 def _how_far(progress: IndexProgress) -> str:
     return f"{progress.files_done} of {progress.files} files are done, {progress.turns} turns"
 
 
-def _told(text: str, report: IndexReport) -> Told[Indexed]:
-    return Told(
+def _result(text: str, report: IndexReport) -> ToolResult[Indexed]:
+    return ToolResult(
         text,
         Indexed(
             text=text,

@@ -23,7 +23,7 @@ from chatmemory.longterm.memories import (
     Skipped,
     Stored,
 )
-from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.mcp.tool import MemoryTool, ToolCall, ToolResult
 from chatmemory.programs.operations.refusal import Refusal
 
 TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
@@ -129,13 +129,13 @@ class TurnReport:
 
 
 def remember(
-    asked: Asked[Fact],
-) -> Effect[Told[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
+    call: ToolCall[Fact],
+) -> Effect[ToolResult[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
     """Save one fact for later sessions, such as a preference or a decision; never a secret.
 
     A stored fact is not saved twice.  If a fact has changed, give the id of the old memory in `replaces`.
     """
-    fact = asked.arguments
+    fact = call.arguments
     draft = NewMemory(
         content=fact.content,
         key=fact.key,
@@ -151,27 +151,29 @@ def remember(
 
     def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError | MemoryChangeError]:
         if fact.replaces is None:
-            return memory.remember(asked.namespace, [draft])
-        return memory.supersede(asked.namespace, fact.replaces, draft).map(
+            return memory.remember(call.namespace, [draft])
+        return memory.supersede(call.namespace, fact.replaces, draft).map(
             lambda stored: RememberReport((stored,))
         )
 
-    return LongTermMemoryService.use(save).map(lambda report: Told(_saved(report), report))
+    return LongTermMemoryService.use(save).map(lambda report: ToolResult(_saved(report), report))
 
 
-def forget(asked: Asked[ToForget]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
+def forget(
+    call: ToolCall[ToForget],
+) -> Effect[ToolResult[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
     """Delete one memory permanently, and the older ones that it replaced.  Past chats do not change."""
-    memory_id = asked.arguments.memory_id
-    return LongTermMemoryService.use(lambda memory: memory.forget(asked.namespace, memory_id)).map(
-        lambda receipt: Told(_gone(receipt), receipt)
+    memory_id = call.arguments.memory_id
+    return LongTermMemoryService.use(lambda memory: memory.forget(call.namespace, memory_id)).map(
+        lambda receipt: ToolResult(_gone(receipt), receipt)
     )
 
 
 @Effect.gen
 async def _stored_turn(
-    do: Do[AddError | RememberError | Refusal, TurnServices], asked: Asked[SaidTurn]
-) -> Told[TurnReport]:
-    said = asked.arguments
+    do: Do[AddError | RememberError | Refusal, TurnServices], call: ToolCall[SaidTurn]
+) -> ToolResult[TurnReport]:
+    said = call.arguments
     messages = [
         NewMessage(role="user", content=said.user_content),
         NewMessage(role="assistant", content=said.assistant_content),
@@ -185,7 +187,7 @@ async def _stored_turn(
 
     def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError]:
         return memory.save_conversation_turn(
-            asked.namespace,
+            call.namespace,
             said.user_content,
             said.assistant_content,
             session_id=said.conversation_id,
@@ -194,32 +196,32 @@ async def _stored_turn(
         )
 
     saved = await do(LongTermMemoryService.use(save))
-    return Told("turn stored", TurnReport(conversation=added, memory=saved))
+    return ToolResult("turn stored", TurnReport(conversation=added, memory=saved))
 
 
 def store_turn(
-    asked: Asked[SaidTurn],
-) -> Effect[Told[TurnReport], AddError | RememberError | Refusal, TurnServices]:
+    call: ToolCall[SaidTurn],
+) -> Effect[ToolResult[TurnReport], AddError | RememberError | Refusal, TurnServices]:
     """Store one turn of a conversation: the user message and your answer."""
-    return _stored_turn(asked)
+    return _stored_turn(call)
 
 
 def end_session(
-    asked: Asked[EndedConversation],
-) -> Effect[Told[EndReport], RecallError, LongTermMemoryService]:
+    call: ToolCall[EndedConversation],
+) -> Effect[ToolResult[EndReport], RecallError, LongTermMemoryService]:
     """End a conversation: delete its short-term memories, if the configuration says so.
 
     Its messages, long-term and pinned memories stay.
     """
-    conversation_id = asked.arguments.conversation_id
-    return LongTermMemoryService.use(lambda memory: memory.end_session(asked.namespace, conversation_id)).map(
-        lambda removed: Told(f"{removed} short-term memories removed", EndReport(removed=removed))
+    conversation_id = call.arguments.conversation_id
+    return LongTermMemoryService.use(lambda memory: memory.end_session(call.namespace, conversation_id)).map(
+        lambda removed: ToolResult(f"{removed} short-term memories removed", EndReport(removed=removed))
     )
 
 
 def _saved(report: RememberReport) -> str:
-    told = "; ".join(map(_became, report.outcomes))
-    return told if report.reason is None else f"{told}; it can be found by its words only: {report.reason}"
+    text = "; ".join(map(_became, report.outcomes))
+    return text if report.reason is None else f"{text}; it can be found by its words only: {report.reason}"
 
 
 def _became(outcome: SaveOutcome) -> str:
@@ -234,9 +236,9 @@ def _became(outcome: SaveOutcome) -> str:
 
 
 def _gone(receipt: ForgetReceipt) -> str:
-    told = f"{receipt.memories} memories deleted" if receipt.memories != 1 else "deleted"
+    text = f"{receipt.memories} memories deleted" if receipt.memories != 1 else "deleted"
     stale = len(receipt.stale_summaries)
-    return f"{told}; {stale} summaries of conversations may still contain it" if stale else told
+    return f"{text}; {stale} summaries of conversations may still contain it" if stale else text
 
 
 KEEPING: Final[Sequence[MemoryTool]] = (

@@ -18,7 +18,7 @@ from chatmemory.programs.mcp.fenced import (
     memory_lines,
     shortest,
 )
-from chatmemory.programs.mcp.tool import Asked, MemoryTool, Told
+from chatmemory.programs.mcp.tool import MemoryTool, ToolCall, ToolResult
 
 MOST_LISTED: Final = 100
 
@@ -63,14 +63,14 @@ class ListedMemories:
 
 @Effect.gen
 async def _listed(
-    do: Do[RecallError, LongTermMemoryService], asked: Asked[WantedPage]
-) -> Told[ListedMemories]:
-    wanted = asked.arguments
+    do: Do[RecallError, LongTermMemoryService], call: ToolCall[WantedPage]
+) -> ToolResult[ListedMemories]:
+    wanted = call.arguments
 
     def read(limit: int) -> Effect[MemoryPage, RecallError, LongTermMemoryService]:
         return LongTermMemoryService.use(
             lambda memory: memory.list(
-                asked.namespace,
+                call.namespace,
                 limit=limit,
                 after=wanted.after,
                 memory_type=wanted.memory_type,
@@ -87,14 +87,16 @@ async def _listed(
     more = "" if page.next is None else f'there are more: call again with after="{page.next}"'
     parts = [fenced(memory_lines(page.memories), MEMORIES_NOTICE, do.service(RandomTag)), more]
     text = "\n\n".join(filter(None, parts)) or "nothing is remembered"
-    return Told(text, ListedMemories(text=text, memories=tuple(map(shortest, page.memories)), next=page.next))
+    return ToolResult(
+        text, ListedMemories(text=text, memories=tuple(map(shortest, page.memories)), next=page.next)
+    )
 
 
 def list_memories(
-    asked: Asked[WantedPage],
-) -> Effect[Told[ListedMemories], RecallError, LongTermMemoryService]:
+    call: ToolCall[WantedPage],
+) -> Effect[ToolResult[ListedMemories], RecallError, LongTermMemoryService]:
     """List memories with their ids, newest first.  Use this when the user asks what you know."""
-    return _listed(asked)
+    return _listed(call)
 
 
 LISTING: Final[Sequence[MemoryTool]] = (

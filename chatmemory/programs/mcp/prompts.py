@@ -16,7 +16,7 @@ from chatmemory.effect import Effect
 from chatmemory.errors import DataValidationError, Problem, RecallError
 from chatmemory.programs.mcp.finding import Asks, FindError, Task, Wanted, Where, recall, search
 from chatmemory.programs.mcp.listing import WantedPage, list_memories
-from chatmemory.programs.mcp.tool import Asked, Told
+from chatmemory.programs.mcp.tool import ToolCall, ToolResult
 from chatmemory.programs.operations.grant import Grant
 
 Arguments: TypeAlias = Mapping[str, str]
@@ -82,23 +82,23 @@ class MemoryPrompt:
         return self.ask(grant, given)
 
 
-def _text(told: Told[Any]) -> str:
-    return told.text
+def _text(result: ToolResult[Any]) -> str:
+    return result.text
 
 
 def _before_task(grant: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
     task = given["task"]
     where: Where = "everywhere" if grant.past_chats else "memories"
-    recalled = recall(Asked(grant, Task(query=task, where=where))).map(_text)
+    recalled = recall(ToolCall(grant, Task(query=task, where=where))).map(_text)
     return recalled.map(lambda text: f"Task: {task}\n\nWhat is known from before, as data:\n\n{text}")
 
 
 def _about_me(grant: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
     topic = given.get("topic", "").strip()
     if topic:
-        found = search(Asked(grant, Wanted(query=topic, where="memories", limit=MOST_SHOWN))).map(_text)
+        found = search(ToolCall(grant, Wanted(query=topic, where="memories", limit=MOST_SHOWN))).map(_text)
     else:
-        found = list_memories(Asked(grant, WantedPage(limit=MOST_SHOWN))).map(_text)
+        found = list_memories(ToolCall(grant, WantedPage(limit=MOST_SHOWN))).map(_text)
     about = f" about this: {topic}" if topic else ""
     asks = (
         f"Tell me what you remember{about}, in plain sentences, each with its id, so that I can correct it."

@@ -38,10 +38,10 @@ from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.listing import LISTING
+from chatmemory.programs.mcp.progress import reporting
 from chatmemory.programs.mcp.prompts import PROMPTS, MemoryPrompt
 from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
-from chatmemory.programs.mcp.telling import telling
-from chatmemory.programs.mcp.tool import Asked, HowFar, MemoryTool, Told
+from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
 from chatmemory.programs.operations.cures import with_cures_for_clients
 from chatmemory.programs.operations.first_answer import answered_once
 from chatmemory.programs.operations.grant import Grant
@@ -103,13 +103,13 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool of this name; there are {', '.join(TOOLS)}")
         grant = grant_of(context)
-        async with telling(context.session) as tell:
-            outcome = await _called(runtime, tool, grant, params.arguments or {}, tell)
+        async with reporting(context.session) as report:
+            outcome = await _called(runtime, tool, grant, params.arguments or {}, report)
         if not isinstance(outcome, Success):
             return _failed(outcome.failure(), described)
-        told = outcome.unwrap()
-        text, value = within_limit(told.text), cast("dict[str, Any]", unstructure(told.value))
-        if text != told.text and "text" in value:
+        result = outcome.unwrap()
+        text, value = within_limit(result.text), cast("dict[str, Any]", unstructure(result.value))
+        if text != result.text and "text" in value:
             value["text"] = text
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=value)
 
@@ -187,25 +187,25 @@ async def _called(
     tool: MemoryTool,
     grant: Grant,
     arguments: dict[str, Any],
-    tell: Callable[[HowFar], None],
-) -> Outcome[Told[Any], ApiError]:
+    report: Callable[[Progress], None],
+) -> Outcome[ToolResult[Any], ApiError]:
     if not tool.is_for(grant):
         return Failure(Refusal("ForbiddenError", f"the configuration does not allow this client {tool.name}"))
     read = structure(arguments, tool.signature.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
-    asked = Asked(grant, read.unwrap(), tell)
-    return await _run(runtime, tool.name, grant, _answered(tool, asked))
+    call = ToolCall(grant, read.unwrap(), report)
+    return await _run(runtime, tool.name, grant, _answered(tool, call))
 
 
-def _answered(tool: MemoryTool, asked: Asked[Any]) -> Effect[Told[Any], ApiError, Any]:
+def _answered(tool: MemoryTool, call: ToolCall[Any]) -> Effect[ToolResult[Any], ApiError, Any]:
     """Return the effect of a call; a call with an ``event_id`` is done once, and a repetition gets the first answer."""
-    effect, arguments = tool.handler(asked), asked.arguments
+    effect, arguments = tool.handler(call), call.arguments
     if (event_id := getattr(arguments, "event_id", None)) is None:
         return effect
     key = (tool.name, getattr(arguments, "conversation_id", ""), event_id)
-    return answered_once(asked.grant, key, unstructure(arguments), effect).map(
-        lambda text: Told(**json.loads(text))
+    return answered_once(call.grant, key, unstructure(arguments), effect).map(
+        lambda text: ToolResult(**json.loads(text))
     )
 
 

@@ -1,9 +1,9 @@
 """``MemoryTool``: a tool that an agent can call, defined by the signature of its handler.
 
-A handler is a function from ``Asked`` to an effect of ``Told``.  The types in its signature become the schemas of the
+A handler is a function from ``ToolCall`` to an effect of ``ToolResult``.  The types in its signature become the schemas of the
 tool's arguments and of its structured answer; its docstring becomes the description that a model reads.
 
-    def forget(asked: Asked[Forgotten]) -> Effect[Told[ForgetReceipt], MemoryReadError, LongTermMemoryService]: ...
+    def forget(call: ToolCall[Forgotten]) -> Effect[ToolResult[ForgetReceipt], MemoryReadError, LongTermMemoryService]: ...
 """
 
 import inspect
@@ -23,7 +23,7 @@ from chatmemory.programs.schemas.json_schema import json_schema
 A = TypeVar("A")
 
 
-class HowFar(NamedTuple):
+class Progress(NamedTuple):
     """The progress of a call: *done* of *of* units, and the same in words."""
 
     done: int
@@ -33,17 +33,17 @@ class HowFar(NamedTuple):
 
 @final
 @frozen
-class Asked(Generic[A]):
+class ToolCall(Generic[A]):
     """A call whose arguments were read and checked.
 
     Attributes:
         grant: what the configuration allows the caller; nothing in *arguments* can extend it.
-        tell: reports progress to the waiting caller; any thread may call it.
+        report: reports progress to the waiting caller; any thread may call it.
     """
 
     grant: Grant
     arguments: A
-    tell: Callable[[HowFar], None] = lambda _: None
+    report: Callable[[Progress], None] = lambda _: None
 
     @property
     def namespace(self) -> Namespace:
@@ -53,7 +53,7 @@ class Asked(Generic[A]):
 
 @final
 @frozen
-class Told(Generic[A]):
+class ToolResult(Generic[A]):
     """An answer: *text* for models, and *value* for programs and for hosts that show structured answers."""
 
     text: str
@@ -62,7 +62,7 @@ class Told(Generic[A]):
 
 LEFT_OUT: Final = {"title", "description", "properties", "additionalProperties"}
 
-Handler: TypeAlias = Callable[[Asked[Any]], Effect[Told[Any], ApiError, Any]]
+Handler: TypeAlias = Callable[[ToolCall[Any]], Effect[ToolResult[Any], ApiError, Any]]
 
 
 class Signature(NamedTuple):
@@ -112,9 +112,9 @@ class MemoryTool:
     @cached_property
     def signature(self) -> Signature:
         """The types of the handler."""
-        asked, effect = get_type_hints(self.handler).values()
-        (arguments,), (told, *_) = get_args(asked), get_args(effect)
-        (value,) = get_args(told)
+        call, effect = get_type_hints(self.handler).values()
+        (arguments,), (result, *_) = get_args(call), get_args(effect)
+        (value,) = get_args(result)
         return Signature(arguments, value)
 
     @cached_property

@@ -99,7 +99,7 @@ def index(
         kinds=KEPT_KINDS | cast("frozenset[TurnKind]", frozenset(include)),
         exclude=exclude,
         is_dry_run=dry_run,
-        is_anew=full,
+        rereads_all=full,
         names_files=verbose,
     )
     report = _indexed(host, request)
@@ -138,13 +138,13 @@ def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) ->
     """
     request = IndexRequest(inputs=paths)
     while True:
-        report = _outlived(host, request)
+        report = _indexed_or_warned(host, request)
         if report and any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
             _tell(report, as_json=as_json, verbose=False, shows_all="--json")
         time.sleep(every)
 
 
-def _outlived(host: Host, request: IndexRequest) -> IndexReport | None:
+def _indexed_or_warned(host: Host, request: IndexRequest) -> IndexReport | None:
     """Index once; print a temporary failure, and return None for it."""
     try:
         return _indexed(host, request)

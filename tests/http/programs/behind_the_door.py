@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Scope
 
 from chatmemory import ChatMemory, ChatMemoryService, Failure, ManagedRuntime, NewMessage, Success
 from chatmemory.input.structure import read_json
-from chatmemory.programs.http.guards.door import behind_the_door
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Places, Room, StreamLimit
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, Slots, StreamLimit
+from chatmemory.programs.http.guards.requests import guarded
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers.server.http_connection import ConnectionLimits
@@ -108,24 +108,22 @@ class Endpoints:
         return StreamingResponse(pieces())
 
 
-def guarded(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
-    content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds, room=Room(int(room_bytes)))
-    return behind_the_door(content, ServerSettings(hosts="memory.example, fe80::7"))
+def limited(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
+    content = ContentGuard(app, max_bytes=1_000_000, seconds=body_seconds, memory=FreeMemory(int(room_bytes)))
+    return guarded(content, ServerSettings(hosts="memory.example, fe80::7"))
 
 
 def routes(endpoints: Endpoints, places: int) -> list[Route]:
-    requests = Places(places)
+    requests = Slots(places)
     return [
         Route("/", endpoints.page),
-        Route(
-            "/conversations/{conversation}", AtMost(_app(endpoints.add), places=requests), methods=["POST"]
-        ),
-        Route("/waiting", AtMost(_app(endpoints.waiting), places=requests)),
+        Route("/conversations/{conversation}", AtMost(_app(endpoints.add), slots=requests), methods=["POST"]),
+        Route("/waiting", AtMost(_app(endpoints.waiting), slots=requests)),
         Route("/go", endpoints.let_go),
         Route("/until-closing", endpoints.until_closing),
-        Route("/slow", AtMost(_app(endpoints.slow), places=requests)),
-        Route("/stream", StreamLimit(_app(endpoints.stream), places=places, client_of=_client)),
-        Route("/long", AtMost(_app(endpoints.long), places=requests)),
+        Route("/slow", AtMost(_app(endpoints.slow), slots=requests)),
+        Route("/stream", StreamLimit(_app(endpoints.stream), slots=places, client_of=_client)),
+        Route("/long", AtMost(_app(endpoints.long), slots=requests)),
         Route("/tidying", endpoints.tidying),
         Route("/mistake/{secret}", endpoints.mistake),
         Route("/late-mistake", endpoints.late_mistake),
@@ -158,7 +156,7 @@ async def main(store: str, *words: str) -> None:
     async with ManagedRuntime(embedded(Path(store))) as runtime:
         endpoints = Endpoints(await runtime.service(ChatMemoryService), closing)
         router = Router(routes(endpoints, int(given.get("places", 64))))
-        app = guarded(
+        app = limited(
             router, given.get("body_seconds", PATIENCE_SECONDS), given.get("room_bytes", 64_000_000)
         )
         sys.stdout.write(f"{url_of(listener)}\n")

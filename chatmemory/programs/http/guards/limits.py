@@ -21,7 +21,7 @@ JSON: Final = re.compile(r'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNO
 
 NO_JSON: Final = Refusal("UnsupportedMediaTypeError", "send Content-Type: application/json, in UTF-8")
 ENCODED: Final = Refusal("UnsupportedMediaTypeError", "send the body as it is, without Content-Encoding")
-NO_ROOM: Final = Refusal("OverloadedError", "too many bodies arrive at once: try again soon")
+NO_MEMORY: Final = Refusal("OverloadedError", "too many bodies arrive at once: try again soon")
 TOO_MANY: Final = Refusal("OverloadedError", "too many requests at once: try again soon")
 TOO_MANY_STREAMS: Final = Refusal("OverloadedError", "too many streams at once: try again soon")
 
@@ -37,7 +37,7 @@ class _GoneError(Exception):
 
 
 @final
-class Room:
+class FreeMemory:
     """The memory that is left for all arriving bodies together, in bytes."""
 
     def __init__(self, free_bytes: int = 64_000_000) -> None:
@@ -52,7 +52,7 @@ class ContentGuard:
         app: answers the requests.
         max_bytes: the largest body, in bytes.
         seconds: the longest time in which a body must arrive.
-        room: the memory for arriving bodies, which several guards may share; None: its own.
+        memory: the memory for arriving bodies, which several guards may share; None: its own.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class ContentGuard:
         *,
         max_bytes: int = 1_000_000,
         seconds: float = 10.0,
-        room: Room | None = None,
+        memory: FreeMemory | None = None,
     ) -> None:
         self.app = app
         self.max_bytes = max_bytes
         self.seconds = seconds
-        self.room = room or Room()
+        self.memory = memory or FreeMemory()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to *app*, or refuse it; a refused body is not read further, and the connection is closed."""
@@ -107,17 +107,17 @@ class ContentGuard:
                         raise _GoneError
                     body += message.get("body", b"")
                     more_body = message.get("more_body", False)
-                    self.room.free_bytes -= len(body) - held_bytes
+                    self.memory.free_bytes -= len(body) - held_bytes
                     held_bytes = len(body)
                     if held_bytes > self.max_bytes:
                         raise self._too_large()
-                    if self.room.free_bytes < 0:
-                        raise _RefusedError(NO_ROOM)
+                    if self.memory.free_bytes < 0:
+                        raise _RefusedError(NO_MEMORY)
         except TimeoutError:
             text = f"the whole body must arrive within {self.seconds:g} s"
             raise _RefusedError(Refusal("RequestTimeoutError", text)) from None
         finally:
-            self.room.free_bytes += held_bytes
+            self.memory.free_bytes += held_bytes
         return bytes(body)
 
     def _too_large(self) -> _RefusedError:
@@ -136,7 +136,7 @@ def _received(body: bytes, receive: Receive) -> Receive:
 
 
 @final
-class Places:
+class Slots:
     """The number of requests that may still begin; *count* at the start."""
 
     def __init__(self, count: int) -> None:
@@ -145,53 +145,53 @@ class Places:
 
 @final
 class AtMost:
-    """Passes a request to *app* if one of *places* is free; several applications may share them.
+    """Passes a request to *app* if one of *slots* is free; several applications may share them.
 
     Otherwise the request is refused at once, and the client is asked to try again.
     """
 
-    def __init__(self, app: ASGIApp, *, places: Places) -> None:
+    def __init__(self, app: ASGIApp, *, slots: Slots) -> None:
         self.app = app
-        self.places = places
+        self.slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self.places.free <= 0:
+        if self.slots.free <= 0:
             await problem_response(TOO_MANY)(scope, receive, send)
             return
-        self.places.free -= 1
+        self.slots.free -= 1
         try:
             await self.app(scope, receive, send)
         finally:
-            self.places.free += 1
+            self.slots.free += 1
 
 
 @final
 class StreamLimit:
-    """Keeps at most *places* streams of *app* open; if all are in use, a new stream closes another one.
+    """Keeps at most *slots* streams of *app* open; if all are in use, a new stream closes another one.
 
     It closes the oldest stream of the client that has the most.  That client reconnects with the id of the last event
     that it saw.  So a client that opens more and more streams closes its own, and no client is locked out forever.
 
     Args:
         app: an application whose answers have no end.
-        places: the number of streams that may be open at once.
+        slots: the number of streams that may be open at once.
         client_of: returns the client of a request; streams are counted for each client.
     """
 
-    def __init__(self, app: ASGIApp, *, places: int, client_of: Callable[[Scope], Hashable]) -> None:
+    def __init__(self, app: ASGIApp, *, slots: int, client_of: Callable[[Scope], Hashable]) -> None:
         self.app = app
-        self.places = places
+        self.slots = slots
         self.client_of = client_of
         self._taken: dict[anyio.CancelScope, Hashable] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to *app*, and end the stream when another one needs its place."""
-        if len(self._taken) >= self.places:
-            self._make_room()
+        """Pass the request to *app*, and end the stream when another one needs its slot."""
+        if len(self._taken) >= self.slots:
+            self._free_slot()
         has_begun = False
 
         async def send_and_notice(message: Message) -> None:
@@ -199,19 +199,19 @@ class StreamLimit:
             has_begun = True
             await send(message)
 
-        with anyio.CancelScope() as place:
-            self._taken[place] = self.client_of(scope)
+        with anyio.CancelScope() as slot:
+            self._taken[slot] = self.client_of(scope)
             try:
                 await self.app(scope, receive, send_and_notice)
             finally:
-                self._taken.pop(place, None)
-        if place.cancelled_caught and has_begun:
+                self._taken.pop(slot, None)
+        if slot.cancelled_caught and has_begun:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        elif place.cancelled_caught:
+        elif slot.cancelled_caught:
             await problem_response(TOO_MANY_STREAMS)(scope, receive, send)
 
-    def _make_room(self) -> None:
+    def _free_slot(self) -> None:
         ((greediest, _),) = Counter(self._taken.values()).most_common(1)
-        oldest = next(place for place, client in self._taken.items() if client == greediest)
+        oldest = next(slot for slot, client in self._taken.items() if client == greediest)
         del self._taken[oldest]
         oldest.cancel()

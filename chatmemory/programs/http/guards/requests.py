@@ -1,6 +1,6 @@
-"""The outer guards of the server: ``behind_the_door`` puts them around an application; ``MethodRoute`` routes to an operation.
+"""The outer guards of the server: ``guarded`` puts them around an application; ``MethodRoute`` routes to an operation.
 
-If several paths match a request, the first route that takes its method answers.  ``DoorGuard`` refuses a request because
+If several paths match a request, the first route that takes its method answers.  ``RequestGuard`` refuses a request because
 of its path or headers in these cases:
 
 - The path or the query is not percent-encoded UTF-8: decoded with replacement characters, it would name another id.
@@ -49,8 +49,8 @@ WRONG_ORIGIN: Final = Refusal(
 )
 
 
-def behind_the_door(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
-    """Return *app* inside the guards that every request passes: log, headers, unexpected errors, ``DoorGuard``.
+def guarded(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
+    """Return *app* inside the guards that every request passes: log, headers, unexpected errors, ``RequestGuard``.
 
     The log is outermost, so that refused requests are logged too.  Every answer gets the headers, including errors.
 
@@ -58,11 +58,11 @@ def behind_the_door(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
         app: answers the requests that pass.
         settings: has the names of the server.
     """
-    return RequestLog(HeaderGuard(UnforeseenGuard(DoorGuard(app, names=settings.names))))
+    return RequestLog(HeaderGuard(UnforeseenGuard(RequestGuard(app, names=settings.names))))
 
 
 @final
-class DoorGuard:
+class RequestGuard:
     """Lets a request pass to *app* if it is well formed, sent to a name of this server, and not sent by a page of another origin.
 
     Args:

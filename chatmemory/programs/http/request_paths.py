@@ -1,4 +1,4 @@
-"""``as_sent``: rewrites the paths in problems of a service to the names that the client used.
+"""``with_request_paths``: rewrites the paths in problems of a service to the names that the client used.
 
 A service reports ``$.older_than``, the argument of its method; the client sent ``?olderThan=``, so the answer says
 ``$.query.olderThan``.
@@ -30,7 +30,7 @@ _THEIRS: Final = re.compile(r"\.(?:metadata|value)\b")
 """After these names, a path contains keys of the client's own JSON, which stay unchanged."""
 
 
-def as_sent(error: DataValidationError, operation: Operation) -> DataValidationError:
+def with_request_paths(error: DataValidationError, operation: Operation) -> DataValidationError:
     """Return *error* with paths that name places in the request.
 
     Args:
@@ -38,7 +38,7 @@ def as_sent(error: DataValidationError, operation: Operation) -> DataValidationE
         operation: the operation that was requested.
     """
     places, told = _places(operation), with_cures_for_clients(error)
-    return evolve(told, problems=tuple(_as_sent(problem, places) for problem in told.problems))
+    return evolve(told, problems=tuple(_with_request_path(problem, places) for problem in told.problems))
 
 
 def _places(operation: Operation) -> Mapping[str, str]:
@@ -53,7 +53,7 @@ def _places(operation: Operation) -> Mapping[str, str]:
     return places
 
 
-def _as_sent(problem: Problem, places: Mapping[str, str]) -> Problem:
+def _with_request_path(problem: Problem, places: Mapping[str, str]) -> Problem:
     found = _FIRST.fullmatch(problem.path)
     if found is None or found[1] not in places:
         return problem

@@ -1,4 +1,4 @@
-"""``telling``: reports the progress of a call to the client that waits for it.
+"""``reporting``: reports the progress of a call to the client that waits for it.
 
 A client that sent a progress token receives the newest state, as often as it can take one; other clients receive nothing.
 """
@@ -10,7 +10,7 @@ from typing import Protocol
 
 import anyio
 
-from chatmemory.programs.mcp.tool import HowFar
+from chatmemory.programs.mcp.tool import Progress
 
 
 class Session(Protocol):
@@ -30,35 +30,35 @@ class Session(Protocol):
 
 
 @asynccontextmanager
-async def telling(session: Session) -> AsyncGenerator[Callable[[HowFar], None]]:
+async def reporting(session: Session) -> AsyncGenerator[Callable[[Progress], None]]:
     """Yield a function that reports progress; any thread may call it.  The last report is sent when the block ends."""
-    loop, newest, is_new = asyncio.get_running_loop(), HowFar(0, 0, ""), asyncio.Event()
-    told = 0
+    loop, newest, is_new = asyncio.get_running_loop(), Progress(0, 0, ""), asyncio.Event()
+    sent = 0
 
-    def note(how_far: HowFar) -> None:
+    def note(progress: Progress) -> None:
         nonlocal newest
-        newest = how_far
+        newest = progress
         is_new.set()
 
-    def call(how_far: HowFar) -> None:
+    def report(progress: Progress) -> None:
         with suppress(RuntimeError):  # the loop has ended, and no client is waiting
-            loop.call_soon_threadsafe(note, how_far)
+            loop.call_soon_threadsafe(note, progress)
 
-    async def tell() -> None:
-        nonlocal told
-        if newest.done > told:  # the protocol requires increasing numbers
-            how_far = newest
-            await session.report_progress(how_far.done, how_far.of, how_far.text)
-            told = how_far.done
+    async def send() -> None:
+        nonlocal sent
+        if newest.done > sent:  # the protocol requires increasing numbers
+            progress = newest
+            await session.report_progress(progress.done, progress.of, progress.text)
+            sent = progress.done
 
-    async def tell_each() -> None:
+    async def send_each() -> None:
         while True:
             await is_new.wait()
             is_new.clear()
-            await tell()
+            await send()
 
     async with anyio.create_task_group() as group:
-        group.start_soon(tell_each)
-        yield call
+        group.start_soon(send_each)
+        yield report
         group.cancel_scope.cancel()
-    await tell()
+    await send()

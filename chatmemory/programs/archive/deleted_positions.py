@@ -1,4 +1,4 @@
-"""``Places``: the positions of messages that a summary deleted, so that a copy of the conversation has the same view."""
+"""``DeletedPositions``: the positions of messages that a summary deleted, so that a copy of the conversation has the same view."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from chatmemory.conversation.messages import SummarizationMetadata
 
 @final
 @define(eq=False)
-class Places:
+class DeletedPositions:
     """The summaries of a conversation.
 
     Attributes:
