@@ -17,7 +17,7 @@ from chatmemory.access.principal import READ, Granted, Principal
 from chatmemory.effect import ManagedRuntime
 from chatmemory.input.json_value import JsonObject
 from chatmemory.programs.mcp.server import TOOLS, memory_server
-from chatmemory.programs.mcp.tool import Asked
+from chatmemory.programs.mcp.tool import ToolCall
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
@@ -110,7 +110,7 @@ def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every client do everything with every conversation, and ask for the memories of Ada."""
     monkeypatch.setattr(Principal, "may", lambda *_: True)
     monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
-    monkeypatch.setattr(Asked, "namespace", property(lambda _: Namespace("ada")))
+    monkeypatch.setattr(ToolCall, "namespace", property(lambda _: Namespace("ada")))
 
 
 @asynccontextmanager
