@@ -6,7 +6,7 @@ reason the types that only type checkers read are not imported at run time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from chatmemory.effect import Effect, Tag
@@ -167,6 +167,10 @@ class PastChatsIndex(Protocol):
 
     def prepare(self) -> Effect[None, PastChatsError]:
         """Create the index when there is none, and migrate an older one.  Opening the index does the work."""
+        ...
+
+    def histories(self) -> Effect[Mapping[str, int], PastChatsError]:
+        """Count the files in the places where known tools keep their histories, by format; it opens no file."""
         ...
 
     def index(

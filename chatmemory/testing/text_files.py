@@ -97,6 +97,9 @@ class TextFiles(HistoryFiles):
 
         return Effect.sync(find)
 
+    def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
+        return self.find_known(roots, exclude=exclude).map(lambda found: len(found.files))
+
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         contents = {path: held.content for path, held in self._files.items()}
         return _TrackedText(TextReader(file.path, contents), self._seen, {})

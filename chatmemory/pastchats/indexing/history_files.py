@@ -58,6 +58,15 @@ class HistoryFiles(Protocol):
         """
         ...
 
+    def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
+        """Count the files of those *roots* that exist, without opening one: an archive or a store counts as one file.
+
+        Args:
+            roots: the places in which tools keep their histories.
+            exclude: globs of whole paths to leave out.
+        """
+        ...
+
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         """Return a reader of *file*; it opens nothing yet."""
         ...

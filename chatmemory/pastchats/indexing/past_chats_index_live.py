@@ -4,12 +4,12 @@
 command can run them without an event loop.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Never, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.effect import Do, Effect, Failure, Layer, Outcome
+from chatmemory.effect import Do, Effect, Layer, Outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
@@ -47,6 +47,16 @@ class PastChatsIndexLive(PastChatsIndex):
     formats: Callable[[], Outcome[Formats, DataValidationError]] = installed_formats
 
     @Effect.gen
+    async def histories(self, do: Do[PastChatsError]) -> Mapping[str, int]:
+        known = await do(_loaded(self.formats))
+        exclude = _globs(self.settings.exclude)
+        counts = {
+            name: await do(self.files.count_known(one.known_roots, exclude=exclude))
+            for name, one in known.by_name.items()
+        }
+        return {name: count for name, count in counts.items() if count}
+
+    @Effect.gen
     async def index(
         self,
         do: Do[PastChatsError],
@@ -56,10 +66,7 @@ class PastChatsIndexLive(PastChatsIndex):
         on_progress: Callable[[IndexProgress], None] = lambda _: None,
     ) -> IndexReport:
         started_at, started = self.clock.now(), self.clock.monotonic()
-        loaded = self.formats()
-        if isinstance(loaded, Failure):
-            do.fail(loaded.failure())
-        known = loaded.unwrap()
+        known = await do(_loaded(self.formats))
         named = await do(_named(request.format, known))
         formats = tuple(known.by_name.values())
         ingest = Ingest(
@@ -146,6 +153,12 @@ class PastChatsIndexLive(PastChatsIndex):
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
         return self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError)
+
+
+def _loaded(
+    formats: Callable[[], Outcome[Formats, DataValidationError]],
+) -> Effect[Formats, DataValidationError]:
+    return Effect.sync(formats).bind(Effect.from_result)
 
 
 def _named(name: str | None, known: Formats) -> Effect[HistoryFormat | None, DataValidationError]:

@@ -16,12 +16,10 @@ NAME: Final = "pastchats-memory"
 
 
 EXPLANATION: Final = """\
-Exit codes: 0 success (also if nothing was found), 1 doctor found an error, index could not read a given path, import
-could read nothing, or the output could not be written, 2 wrong usage, 3 invalid input, 4 unknown source, 5 the index cannot be used, 6 the embedder failed,
-7 invalid configuration."""
+Exit codes: 0 done, 1 a problem was found, 2 usage, 3 input, 4 unknown source, 5 index, 6 embedder, 7 settings."""
 
 COMMANDS: Final = {
-    "init": Entry(f"{__package__}.index_commands", "Create an empty index and print its path."),
+    "init": Entry(f"{__package__}.index_commands", "Create an empty index and print its path.", is_rare=True),
     "index": Entry(
         f"{__package__}.index_commands", "Read chat histories; later runs read what is new or changed."
     ),
@@ -30,19 +28,29 @@ COMMANDS: Final = {
     ),
     "search": Entry(f"{__package__}.find_commands", "Search turns by words and meaning."),
     "show": Entry(f"{__package__}.find_commands", "Print the turns around a search result."),
-    "stats": Entry(f"{__package__}.maintenance_commands", "Count turns by format, role and project."),
+    "stats": Entry(
+        f"{__package__}.maintenance_commands", "Count turns by format, role and project.", is_rare=True
+    ),
     "doctor": Entry(f"{__package__}.maintenance_commands", "Check the index without changing it."),
     "watch": Entry(f"{__package__}.index_commands", "Index new turns whenever a history changes."),
-    "service": Entry(f"{__package__}.service_command", "Print a unit file that keeps watch running."),
+    "service": Entry(
+        f"{__package__}.service_command", "Print a unit file that keeps watch running.", is_rare=True
+    ),
     "hook": Entry(f"{__package__}.hook_commands", "Run as a hook of a coding agent."),
     "mcp": Entry(f"{__package__}.mcp_command", "Run as an MCP server for a coding agent."),
-    "forget": Entry(f"{__package__}.maintenance_commands", "Delete turns permanently."),
-    "prune": Entry(f"{__package__}.maintenance_commands", "Delete turns that are no longer in their files."),
-    "reindex": Entry(f"{__package__}.index_commands", "Rebuild the word index."),
-    "re-embed": Entry(f"{__package__}.index_commands", "Recompute the vectors with the current embedder."),
-    "export": Entry(f"{__package__}.maintenance_commands", "Write turns as JSON Lines."),
-    "import": Entry(f"{__package__}.maintenance_commands", "Read turns that export wrote."),
-    "completion": Entry(f"{__package__}.maintenance_commands", "Print the completion script of a shell."),
+    "forget": Entry(f"{__package__}.maintenance_commands", "Delete turns permanently.", is_rare=True),
+    "prune": Entry(
+        f"{__package__}.maintenance_commands", "Delete turns that are no longer in their files.", is_rare=True
+    ),
+    "reindex": Entry(f"{__package__}.index_commands", "Rebuild the word index.", is_rare=True),
+    "re-embed": Entry(
+        f"{__package__}.index_commands", "Recompute the vectors with the current embedder.", is_rare=True
+    ),
+    "export": Entry(f"{__package__}.maintenance_commands", "Write turns as JSON Lines.", is_rare=True),
+    "import": Entry(f"{__package__}.maintenance_commands", "Read turns that export wrote.", is_rare=True),
+    "completion": Entry(
+        f"{__package__}.maintenance_commands", "Print the completion script of a shell.", is_rare=True
+    ),
 }
 FLAT_HOOKS: Final = {
     "hook-user-prompt-submit": ("hook", "user-prompt-submit"),
@@ -57,21 +65,17 @@ FLAT_HOOKS: Final = {
     flat=FLAT_HOOKS,
     epilog=EXPLANATION,
     context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
+    invoke_without_command=True,
 )
 @click.version_option(package_name="chatmemory-effect", message="%(version)s")
 @with_host
-def program(_: Host) -> None:
-    """Index years of agent chats, and recall what worked and what failed before a task.
+@click.pass_context
+def program(context: click.Context, host: Host) -> None:
+    """Search years of agent chats before a task.  COMMAND --help has examples."""
+    if context.invoked_subcommand is None:
+        from chatmemory.programs.pastchats.overview import print_overview
 
-    \b
-      pastchats-memory index                                     first, and when there are new chats
-      pastchats-memory recall --query "build webhook retries"    before a task
-      pastchats-memory search "database is locked" --since 90d
-      pastchats-memory COMMAND --help                            shows examples
-
-    Everything stays on this machine, in one SQLite file that only you can read.
-    """
+        print_overview(host)
 
 
 def run(host: Host, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:

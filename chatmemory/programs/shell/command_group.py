@@ -15,10 +15,15 @@ from chatmemory.programs.shell.unwritten import discard_unwritten
 
 
 class Entry(NamedTuple):
-    """A command: the module that defines it, which is imported on first use, and its line in ``--help``."""
+    """A command: the module that defines it, which is imported on first use, and its line in ``--help``.
+
+    Attributes:
+        is_rare: ``--help`` lists only its name.
+    """
 
     module: str
     help: str
+    is_rare: bool = False
 
 
 @final
@@ -83,8 +88,11 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  likewise
         """Write the line of each command."""
+        rare = [name for name, entry in self.entries.items() if entry.is_rare]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+            formatter.write_dl([(name, one.help) for name, one in self.entries.items() if not one.is_rare])
+            if rare:
+                formatter.write_text(f"Also: {', '.join(rare)}.")
 
 
 def run_group(

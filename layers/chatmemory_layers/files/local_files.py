@@ -54,6 +54,15 @@ class LocalFiles:
         """
         return Effect.sync(lambda: self._find_known(roots, exclude))
 
+    def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
+        """Count the files of those *roots* that exist, without opening one.
+
+        Args:
+            roots: the places where known tools keep their histories.
+            exclude: globs of paths to leave out.
+        """
+        return Effect.sync(lambda: self._count_known(roots, exclude))
+
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         """Return the reader of *file*."""
         if file.member and not is_archive(file.path):
@@ -90,18 +99,22 @@ class LocalFiles:
         return self._collected((found for path in paths for found in search.below(path)), paths)
 
     def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:
-        is_left_out = self._exclusion(exclude)
-        folders = [(folder, root.files) for root in roots for folder in folders_of(root.folder)]
+        return self._collected(
+            self._known(roots, exclude), [folder for root in roots for folder in folders_of(root.folder)]
+        )
 
-        def found() -> Iterator[Found]:
-            for folder, files in folders:
-                globs = RelativeGlobs(files)
+    def _count_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> int:
+        return len({one.path for one in self._known(roots, exclude) if isinstance(one, HistoryFile)})
+
+    def _known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> Iterator[Found]:
+        is_left_out = self._exclusion(exclude)
+        for root in roots:
+            globs = RelativeGlobs(root.files)
+            for folder in folders_of(root.folder):
                 if not is_absent(folder):
-                    # A search of its own: another root may mean other files of the same folder.
+                    # Each root has its own search: another root may mean other files of the same folder.
                     search = FolderSearch(is_left_out)
                     yield from search.below(folder, may_lead=globs.may_lead, is_meant=globs.is_meant)
-
-        return self._collected(found(), [folder for folder, _ in folders])
 
     def _exclusion(self, globs: Sequence[str]) -> Callable[[str], bool]:
         is_left_out = exclusion([os.path.expanduser(glob) for glob in globs])

@@ -5,7 +5,7 @@ after the other.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from threading import Event
 from typing import Any, TypeVar, final
@@ -54,6 +54,9 @@ class ServedIndex(PastChatsIndex):
 
     def prepare(self) -> Effect[None, PastChatsError]:
         return self._ask(lambda index: index.prepare())
+
+    def histories(self) -> Effect[Mapping[str, int], PastChatsError]:
+        return self._ask(lambda index: index.histories())
 
     def index(
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
