@@ -121,7 +121,7 @@ def connect_uri(
         any_thread: whether other threads than this one may use the connection.
 
     Raises:
-        sqlite3.Error: the database cannot be opened, or the file is no database; another *driver* raises its own class.
+        sqlite3.Error: the database cannot be opened, or the file is not a database; another *driver* raises its own class.
     """
     connection: sqlite3.Connection = driver.connect(
         uri,

@@ -17,8 +17,8 @@ from chatmemory_layers.forked import descriptors_of
 GONE: Final = "the {} was moved, replaced or deleted while it was open: close the store and open it again"
 CUT_OFF: Final = "the {} was cut off while it was open: close the store"
 
-# From the file formats of SQLite: where the header of a database has its number of pages; how long the header of the index
-# of a log is, and where it has the number of frames; and the lengths of the headers of a log and of a frame.
+# Positions in SQLite's file formats: the page count in the database header, and the frame count in the header of the log
+# index.  Lengths in bytes: the headers of the log index, of the log, and of a frame.
 _PAGES: Final = slice(28, 32)
 _INDEX_HEADER_BYTES: Final = 48
 _FRAMES: Final = slice(16, 20)
@@ -42,7 +42,7 @@ class FileWatch:
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Remember the files of *connection*; a database that keeps a rollback journal has no log."""
+        """Remember the files of *connection*; a database with a rollback journal has only its own file."""
         (self._page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
         self._path, self._log_path, self._index_path = os.fspath(path), f"{path}-wal", f"{path}-shm"
         self.seen = {self._path: os.stat(self._path)}
@@ -85,7 +85,7 @@ class FileWatch:
     def _has_all_pages(self, file: os.stat_result) -> bool:
         """Return whether a file that became shorter was vacuumed: its header names no page past the end."""
         header = _read(file, _PAGES.stop)
-        # An empty file has no header.
+        # None: the file is empty.
         return header is None or 0 < int.from_bytes(header[_PAGES]) * self._page_bytes <= file.st_size
 
     def _has_all_frames(self) -> bool:

@@ -80,7 +80,7 @@ class Jobs:
         self._drain_job: Posted = (None, self._drain)
         self._waiting: deque[Job] = deque()  # the loop appends, the thread removes
         self._is_draining = False  # read and set by the loop only, so that no lock is needed
-        self._is_alone = True  # likewise: the last group was one job
+        self._is_alone = True  # the last group was one job; also read and set by the loop only
         WORKERS.add(self)
 
     @property
@@ -164,7 +164,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Effect[A, E | RepositoryError]:
-        """Commit *work*, perhaps together with other writes, and return its outcome once it is durable.
+        """Commit *work*, alone or together with other writes, and return its outcome once it is durable.
 
         Cancelling the caller does not stop the write: it is committed whole, or not at all.
 
@@ -211,7 +211,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Effect[A, RepositoryError]:
-        """Run *work* on one snapshot of the file, perhaps shared with other reads; cancelling the caller does not stop it.
+        """Run *work* on one snapshot of the file, which other reads may share; cancelling the caller does not stop it.
 
         Args:
             operation: the name of the operation, for error messages.
@@ -310,7 +310,7 @@ def read_group(
 ) -> list[Any]:
     """Run the jobs of *group* on one snapshot and return their outcomes; a defect is an exception in the list.
 
-    When one job raises, each job runs again on a snapshot of its own, so that only that one fails.  *look* may refuse the
+    When one job raises, each job runs again on a separate snapshot, so that only that one fails.  *look* may refuse the
     snapshot.
 
     Args:
@@ -404,7 +404,7 @@ def commit_group(
 ) -> list[Any]:
     """Run the jobs of *group* in one transaction and return their outcomes; a defect is an exception in the list.
 
-    When one job raises, all are rolled back and each runs in a transaction of its own, so that only that one fails.  When a
+    When one job raises, all are rolled back and each runs in a separate transaction, so that only that one fails.  When a
     unique index refuses a row, all jobs run once more and check for existing rows first.  *look* may refuse a file that
     another process has written to.
 

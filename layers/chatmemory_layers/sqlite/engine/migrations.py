@@ -1,10 +1,10 @@
 """The migration steps of a store's file: ``migrate`` applies the missing ones, ``create`` makes the tables of a new file.
 
-Steps are numbered, each runs in a transaction of its own, and none is ever undone.  Before a step that has much to copy,
-each piece of the copying runs in a transaction of its own, too, so that a migration that is killed continues.  A step whose
-text had to change after its release says how a file with its former text is brought to the present one.
-``message_tables.py``, ``memory_tables.py``, ``item_tables.py`` and ``event_tables.py`` describe the tables.  ``schema.sql`` has
-them as all steps leave them, and a new file gets them from there: the steps would take ten times as long.
+Steps are numbered, each runs in a separate transaction, and none is ever undone.  Before a step with much to copy, the
+rows are copied in pieces, one transaction each, so that a killed migration continues where it stopped.  A step whose
+text changed after its release says how to update a file that has its former text.
+``message_tables.py``, ``memory_tables.py``, ``item_tables.py`` and ``event_tables.py`` describe the tables.  ``schema.sql``
+is the schema after all steps.  A new file gets its tables from there: the steps would take ten times as long.
 """
 
 import sqlite3
@@ -76,7 +76,7 @@ ONE_EDITION: Final = (
     "ALTER TABLE memory_user RENAME COLUMN next_seq TO next_vector",
 )
 
-# Likewise for what does not use the names above: forgetting, listing memories, and everything about items.
+# The same for what does not use the names above: forgetting, listing memories, and everything about items.
 ONE_EDITION_MORE: Final = (
     "ALTER TABLE memory_user RENAME COLUMN user_id TO user_name",
     "ALTER TABLE stored_item RENAME TO item",
@@ -156,7 +156,7 @@ def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration]
 
 
 def newer_step(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> str | None:
-    """Return which step of the file is not one of *migrations*, as a message; None: there is no such step.
+    """Return a message about the first step of the file that is not one of *migrations*; None if all are known.
 
     Args:
         connection: the connection to the file.

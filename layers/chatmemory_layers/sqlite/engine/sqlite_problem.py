@@ -69,7 +69,7 @@ def _problem_of(error: sqlite3.Error | MemoryError) -> RepositoryProblem:
         return "no_memory"
     if isinstance(error, NewerEditionError):
         return "upgraded"
-    # Errors that the module raises itself, without SQLite, have no code.
+        # Only errors of SQLite have a code; the module also raises errors itself.
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return "closed" if "closed database" in str(error) else "unexpected"

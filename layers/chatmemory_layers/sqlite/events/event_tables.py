@@ -2,8 +2,8 @@
 
 from typing import Final
 
-# In the order of time, and without a further index: a query for an actor or a target reads the entries that are new enough,
-# and each new entry writes to one page.  seq orders the entries of one instant.
+# The primary key orders the entries by time, and is the only index.  So each new entry writes to one page, and a query
+# for an actor or a target reads all entries that are new enough.  seq orders the entries of one instant.
 CREATE_ENTRY = """
 CREATE TABLE audit_entry (
     at_us INTEGER NOT NULL,
@@ -53,7 +53,7 @@ SELECT at_us, who, who_user, kind, action, target_id, target_user, target_app FR
 """
 
 FORGOTTEN: Final = (CREATE_FORGOTTEN,)
-# A reason named an attribute with what it is said of, which may be words of a memory that was forgotten.
+# A reason held an attribute's name and its subject; the subject may quote a memory that was forgotten.
 REASONS: Final = (
     "UPDATE event SET reason = substr(reason, 1, instr(reason, ':') - 1) WHERE instr(reason, ':') > 0",
 )

@@ -1,4 +1,4 @@
-"""``narrowed``: conditions on the values of items as SQL, as far as SQLite can check them; see ``item_narrowing.py``."""
+"""``narrowed``: the conditions on item values that SQLite can check, as SQL; see ``item_narrowing.py``."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias

@@ -24,7 +24,7 @@ def back_up(path: Path, version: int) -> Path:
 
     Raises:
         OSError: the copy cannot be written.
-        sqlite3.Error: likewise, or *path* cannot be read.
+        sqlite3.Error: the copy cannot be written, or *path* cannot be read.
     """
     name = f"{path.name}.v{version}.backup"
     unfinished = path.with_name(name + ".unfinished")

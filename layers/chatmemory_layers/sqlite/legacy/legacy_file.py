@@ -1,7 +1,7 @@
 """Recognizes a file of the desktop application, and turns it into a store that keeps all its content.
 
-The file is migrated to version 6 as the application itself would do it (spec 000), and recorded as a store; the steps that
-follow are those of any store, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories.
+The file is migrated to version 6 as the application itself would do it (spec 000), and recorded as a store.  Then the
+steps of every store follow, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories.
 """
 
 import logging
@@ -95,7 +95,7 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 
 @cache
 def _names_made_by(statements: Sequence[str]) -> frozenset[str]:
-    """Return the names in a new file while it goes through *statements*, some of which may drop a name again."""
+    """Return all names that exist in a new file while *statements* run, those dropped later included."""
     names = set[str]()
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         for statement in statements:

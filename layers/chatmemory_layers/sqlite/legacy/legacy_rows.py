@@ -2,7 +2,7 @@
 
 Its columns stay as they are, except for an empty ``app_type`` or ``memory_type``; the added columns are filled in.
 Vectors follow at the next re-embedding, because the application does not say which model made its own.
-A row says neither who spoke nor whether anybody stated its content; so no row counts as a statement of the user.
+A row says neither who spoke nor whether its content was stated, so it never counts as a statement of the user.
 """
 
 import logging
@@ -94,7 +94,7 @@ def _waiting(connection: sqlite3.Connection, after: int, *, limit: int) -> list[
 
 
 def _memory(row: Mapping[str, Any]) -> NewMemory | None:
-    """Return the memory that *row* holds; None if it holds no text, or text that cannot be read."""
+    """Return the memory that *row* holds; None if its text is empty or cannot be read."""
     texts = [row["content"], *(row[name] or "" for name in ("tags", "session_id", "app_type"))]
     if any(map(text_problem, texts)):
         return None

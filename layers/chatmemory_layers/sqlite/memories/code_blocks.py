@@ -1,8 +1,8 @@
 """Codes of vectors stored in the file, so that the first search after opening need not compute them.
 
-A block has 256 places, for the vectors with 256 successive numbers (``memory_embedding.seq``), and holds those of one space.
+A block has 256 places for vectors of one space: the vectors with 256 successive numbers (``memory_embedding.seq``).
 A place is empty, key 0, if another space has the number, or if the vector is deleted: a trigger of ``memory_tables.py``
-empties the place with the vector.  The write that completes a block creates it, in its own transaction; a search encodes
+empties the place with the vector.  The write that completes a block creates it in its own transaction; a search encodes
 the vectors after the last block.  100,000 vectors of 768 dimensions take 10 MB of blocks, which are read in 10 to 25 ms;
 computing their codes takes 600 ms.
 
@@ -50,7 +50,7 @@ Execute = Callable[[str, dict[str, Any]], sqlite3.Cursor]
 
 
 def keep_codes(execute: Execute, user_key: int, *, next_seq: int, taken: int) -> None:
-    """Store the codes of the user's vectors in blocks, as far as these are full; in the caller's transaction.
+    """Store the codes of the user's vectors in blocks, for each block that is full; in the caller's transaction.
 
     Args:
         execute: executes a statement in the transaction.

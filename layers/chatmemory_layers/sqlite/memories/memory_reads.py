@@ -162,7 +162,7 @@ def unembedded(
     limit: int,
     after: Place | None = None,
 ) -> tuple[tuple[Memory, ...], int]:
-    """Return long-term memories that are true now and have no vector of *space*."""
+    """Return long-term memories that are true now and lack a vector of *space*."""
     parameters = {
         **seen_by(namespace),
         **_behind(after),

@@ -1,8 +1,8 @@
 """Rows of memories: SQL conditions on them with their parameters, and the conversion between a memory and its columns.
 
-``memory_tables.py`` describes the columns of ``atomic_memory`` and of its view ``memory_record``; ``memory_reads.py``,
-``memory_search.py``, ``memory_store.py`` and ``memory_writes.py`` read and write the rows.  A condition is SQL for a WHERE
-clause over the table or the view.
+``memory_tables.py`` describes the columns of ``atomic_memory`` and of its view ``memory_record``.  The modules
+``memory_reads.py``, ``memory_search.py``, ``memory_store.py`` and ``memory_writes.py`` read and write the rows.  A condition
+is SQL for a WHERE clause over the table or the view.
 """
 
 import json
@@ -88,12 +88,12 @@ def containing(text: str | None) -> Parameters:
 
 
 def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
-    """Return those rows of *keys* that a search may find, in the order of *keys*.
+    """Return the *keys* whose rows a search may find, in the order of *keys*.
 
     Args:
         connection: reads the file.
         keys: the keys of memories, best first.
-        parameters: those of ``RECALLABLE``, and ``limit``, the largest number of rows.
+        parameters: the parameters of ``RECALLABLE``, and ``limit``, the largest number of rows.
     """
     return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()
 

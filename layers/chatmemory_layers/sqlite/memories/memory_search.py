@@ -1,9 +1,9 @@
 """The candidates for a query: memories that share its words, are near its vector, or contain its text.
 
 ``vector_search.py`` finds the vectors; the filters of the search apply to both, in SQL.  The ranking of recall decides how
-much a candidate is worth.  It needs the same bm25 on every backend; that of FTS5 reads every match, which takes 80 ms for
-three common words among 100,000 memories.  Here each word gives its newest memories; a rare word gives all of its memories,
-and these count more.
+much a candidate is worth.  It needs the same bm25 on every backend.  The bm25 of FTS5 reads every match, which takes 80 ms
+for three common words among 100,000 memories.  Here each word gives its newest memories; a rare word gives all of its
+memories, and these count more.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def words_of(user_key: int, terms: Sequence[str]) -> list[str]:
 def rows_by_words(
     connection: sqlite3.Connection, words: Sequence[str], parameters: Parameters, *, limit: int
 ) -> list[Row]:
-    """Return at most *limit* memories that contain one of *words*; *parameters* are those of ``RECALLABLE``."""
+    """Return at most *limit* memories that contain one of *words*; *parameters* fill in ``RECALLABLE``."""
     worth = defaultdict[int, float](float)
     common: list[str] = []
     for word in words:

@@ -44,7 +44,7 @@ INSERT_SPACE = """
 INSERT INTO memory_space (user_key, model, dim) VALUES (:user_key, :model, :dim) RETURNING space_key
 """
 
-# Positional, because a dictionary per memory costs time; the first nine are those of said_columns.
+# Positional, because a dictionary per memory costs time; said_columns gives the first nine.
 INSERT_MEMORY = """
 INSERT INTO atomic_memory (content, key, value, category, tags, confidence, source, provenance, search_terms, memory_id,
     user_key, app_type, role, session_id, memory_type, pinned, created_at_us, timestamp, dedup_key, space_key, attribute)

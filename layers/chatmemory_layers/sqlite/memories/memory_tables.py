@@ -1,8 +1,9 @@
 """The tables of long-term memory: the columns added to the desktop application's ``atomic_memory``, and further tables.
 
 This module holds statements only; ``migrations.py`` executes the step, and creates or adopts the table that they extend.
-Every added column may be NULL or has a default, so that the application's own INSERTs continue to work, and none has a name
-that its later versions use (``importance``, ``access_count``, ``last_access``, ``source_type``, ``linked_memories`` ...).
+Every added column may be NULL or has a default, so that the application's own INSERTs continue to work.  Later versions of
+the application add other names (``importance``, ``access_count``, ``last_access``, ``source_type``, ``linked_memories``
+...), which the added columns avoid.
 
 A row is a memory once it has a ``memory_id``.  It then also has:
     ``user_key``        the key of its user in ``memory_user``
@@ -17,8 +18,7 @@ A row is a memory once it has a ``memory_id``.  It then also has:
     ``space_key``       the key of the space of its vector, NULL while it has none
 The triggers keep the index of words correct, whichever program writes; the index holds only long-term memories.
 
-A new file goes through the same steps to version 6 of the application as one of the application's, so that the two
-cannot differ.
+A new file goes through the same steps to version 6 as a file of the application, so the two cannot differ.
 """
 
 from typing import Final
@@ -45,7 +45,7 @@ ADD_MEMORY_TYPE = "ALTER TABLE atomic_memory ADD COLUMN memory_type TEXT DEFAULT
 SET_VERSION_6 = "UPDATE schema_version SET version = 6"
 FROM_5_TO_6: Final = (ADD_MEMORY_TYPE, SET_VERSION_6)
 
-# A small number in the place of a name: it is in every index, and before every word.
+# A small number replaces the user's name: it is in every index, and before every word.
 # next_seq is the number of the user's next vector, and only grows.  Renamed to next_vector and user_name in steps 17 and 18.
 CREATE_USER = """
 CREATE TABLE memory_user (
@@ -94,7 +94,7 @@ CREATE INDEX atomic_memory_short_term ON atomic_memory (user_key, created_at_us)
 CREATE_SUCCESSOR = """
 CREATE INDEX atomic_memory_successor ON atomic_memory (superseded_by) WHERE superseded_by IS NOT NULL
 """
-# Covers the count of the memories that can be recalled, and of those of them that have a vector.
+# Covers two counts: the memories that can be recalled, and the ones among them with a vector.
 CREATE_RECALLABLE = """
 CREATE INDEX atomic_memory_recallable ON atomic_memory (user_key, app_type, space_key)
 WHERE memory_type = 'long_term' AND superseded_at_us IS NULL
@@ -149,8 +149,8 @@ CREATE VIEW memory_searchable AS
 SELECT id, replace(' ' || search_terms, ' ', ' ' || user_key || 'u') AS words FROM atomic_memory
 WHERE memory_type = 'long_term' AND search_terms IS NOT NULL
 """
-# The terms are ready for the index: "ascii" takes every character that is not ASCII as a letter, so that each term stays one
-# word in any version of SQLite, whose Unicode tables differ.  The index says only which memories have a word: it needs two
+# The terms are ready for the index.  "ascii" takes every character that is not ASCII as a letter, so each term stays one
+# word in any version of SQLite; their Unicode tables differ.  The index says only which memories have a word: it needs two
 # fifths of the size, and memory_search.py asks for no more.
 CREATE_FTS = """
 CREATE VIRTUAL TABLE memory_fts USING fts5 (

@@ -146,7 +146,7 @@ def restore(
 def rewrite(
     transaction: Transaction, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
 ) -> Outcome[Memory | None, MemoryChangedError]:
-    """Replace the content of a memory by that of *draft*, and increase its version by one."""
+    """Replace the content of a memory with the content of *draft*, and increase its version by one."""
     row = _seen(transaction, draft.namespace, draft.id)
     if row is None:
         return Success(None)
@@ -236,7 +236,7 @@ def attach(
     space: EmbeddingSpace,
     attachments: tuple[Attachment, ...],
 ) -> Outcome[int, Never]:
-    """Store a vector of *space* for each memory, in the place of any other vector."""
+    """Store a vector of *space* for each memory, replacing any other vector."""
     attached = 0
     for attachment in attachments:
         row = _seen(transaction, namespace, attachment.memory_id)

@@ -1,13 +1,13 @@
 """``VectorSearch``: finds the memories most similar to a vector; compares exactly, guided by codes kept in memory.
 
 It belongs to the reading connection and is used on its thread only.  A ``VectorPartition`` holds the codes of every
-long-term vector of one space of one user, superseded ones too; SQL decides what a reader may see of them, on the same
-snapshot that it reads.  So codes may be out of date without harm: those of removed memories are dropped when a search
-meets them, and a vector that becomes searchable has a new number, after all numbers that the partition has seen.
+long-term vector of one space of one user, superseded ones too.  SQL decides on the same snapshot what a reader may see of
+them.  So out-of-date codes do no harm: a search drops the codes of removed memories when it meets them.  A vector that
+becomes searchable gets a new number, greater than all numbers that the partition has seen.
 
-A code has one bit per dimension (``embedding/code_index.py``), so that 100,000 vectors of 768 dimensions are compared in
-a millisecond; the real vectors of the nearest ones are then compared exactly.  Most codes are stored in the file
-(``code_blocks.py``).
+A code has one bit per dimension (``embedding/code_index.py``), so 100,000 vectors of 768 dimensions are compared in a
+millisecond.  The real vectors of the nearest ones are then compared exactly.  ``code_blocks.py`` stores most codes in the
+file.
 
 ``memory_search.py`` imports this module, and numpy with it, at the first search by a vector.
 """
@@ -92,7 +92,7 @@ class VectorSearch:
     ) -> tuple[list[Row], dict[int, float]]:
         """Return the nearest *limit* memories, and the cosines of these, of *also* and of others, by key.
 
-        *parameters* are those of ``RECALLABLE``; a memory without a vector of *space* has no cosine.
+        *parameters* fill in ``RECALLABLE``; the cosine of a memory without a vector of *space* is missing.
         """
         partition = self._refreshed(connection, space, vector.size)
 
@@ -177,7 +177,7 @@ class VectorPartition:
     """
 
     def __init__(self, dim: int, *, mean: Vector | None = None) -> None:
-        """Create an empty partition for vectors of *dim* dimensions; without a *mean*, it uses that of the first vectors."""
+        """Create an empty partition for vectors of *dim* dimensions; *mean* defaults to the mean of the first vectors."""
         self.next_seq = 0
         self._dim = dim
         self._codes = None if mean is None else VectorCodes(mean)
@@ -220,7 +220,7 @@ class VectorPartition:
         self._index.evict(keys)
 
     def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
-        """Yield all keys in portions: those of at least *portion* nearest vectors first, then ever larger ones."""
+        """Yield all keys in portions: the keys of at least *portion* nearest vectors first, then ever larger portions."""
         if self._codes is None:
             return iter(())
         distances = self._index.distances(self._codes.encode(vector[np.newaxis])[0])

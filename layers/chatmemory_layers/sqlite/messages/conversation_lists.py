@@ -78,7 +78,7 @@ WHERE conversation_id IN (SELECT value FROM json_each(?))
 
 
 def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
-    """Return the counts, version and times of a conversation; None when it holds no message."""
+    """Return the counts, version and times of a conversation; None when it is empty."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
         return None
@@ -88,7 +88,7 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
 
 
 def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | None:
-    """Return the owner of a conversation; None when it holds no message."""
+    """Return the owner of a conversation; None when it is empty."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     return None if row is None or not may_read(conversation_id, *row[-2:]) else Namespace(*row[-2:])
 

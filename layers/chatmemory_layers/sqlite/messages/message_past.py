@@ -32,7 +32,7 @@ class Part(NamedTuple):
         return {"conversation_key": self.key, "last_seq": self.seq, "version": self.version}
 
 
-# A message of an earlier edition has no version that covered it: the number of its summary is used instead.
+# A message of an earlier edition lacks the version that covered it: the number of its summary is used instead.
 _STORED: Final = """\
 conversation_key = :conversation_key AND seq <= :last_seq AND (version IS NULL OR version <= :version)"""
 _IN_VIEW: Final = """\

@@ -87,7 +87,7 @@ Rows: TypeAlias = Callable[[int, int], list[tuple[Any, ...]]]
 
 
 def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None:
-    """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
+    """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
     known = connection.execute(SELECT_VERSION, (query.conversation_id,)).fetchone()
     if known is None or not _is_shown(query.conversation_id, known):
         return None

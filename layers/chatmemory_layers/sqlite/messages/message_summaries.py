@@ -49,7 +49,7 @@ SELECT :conversation_key, value, :metadata_id, key FROM json_each(:ids)
 def summarize(
     transaction: Transaction, summary: Summary
 ) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-    """Store *summary* in the place of the messages that it covers, in one transaction."""
+    """Replace the messages that *summary* covers with *summary*, in one transaction."""
     row = conversation_row(transaction, summary.conversation_id)
     ids = json.dumps(summary.covers)
     asked = {"conversation_key": row.key, "ids": ids}

@@ -28,8 +28,8 @@ CREATE TABLE "chat_conversation" (
 # A rowid table: rows of all conversations share the page that is written next (clustered by conversation, an append to
 # 1,000 of them costs half as much again).  For the same reason the id comes first in its index: ids that grow with time
 # share a page, too.
-# seq orders the full view.  place orders the model's view where a summary has changed it, and is NULL after that part, where
-# the position of each message is its seq; so an append writes to no third index.
+# seq orders the full view.  place orders the part of the model's view that a summary has changed.  After that part it is
+# NULL, and the position of a message is its seq; so an append writes to no third index.
 CREATE_MESSAGE = """
 CREATE TABLE chat_message (
     conversation_key INTEGER NOT NULL,
@@ -121,8 +121,8 @@ PAST: Final = (
     "UPDATE chat_conversation SET kept_since_version = version, kept_since_us = updated_at_us",
 )
 
-# A branch is a row of chat_conversation: it shows the messages of parent_key up to shared_seq, as they were at
-# shared_version, before its own; forked_from is what its readers see, and stays when the branch shares nothing any more.
+# A branch is a row of chat_conversation.  Before its own messages, it shows the messages of parent_key up to shared_seq, as
+# they were at shared_version.  forked_from is what its readers see; it stays when the branch shares nothing any more.
 # A message stores how large the conversation was with it, so that a branch that starts there need not count.
 # A later step removes all but the origin, see ``shared_branches.py``.
 BRANCHES: Final = (
@@ -161,8 +161,8 @@ RECENCY: Final = (
     "CREATE INDEX chat_conversation_owner ON chat_conversation (owner_user, conversation_id)",
 )
 
-# Which conversation began as a branch of which, and where: the messages that a branch may hold of a conversation, even when
-# it has rows of its own for them, or when the conversation that it was forked from was cleared.
+# The branches of each conversation, and the message where each begins: a branch may hold messages of that conversation.
+# This is true even when the branch has its own rows for them, or when the conversation that it was forked from was cleared.
 CREATE_BRANCH = """
 CREATE TABLE chat_branch (
     conversation_key INTEGER NOT NULL,

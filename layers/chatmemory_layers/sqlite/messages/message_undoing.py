@@ -27,7 +27,7 @@ from chatmemory_layers.sqlite.messages.message_forks import copy_held
 from chatmemory_layers.sqlite.messages.message_removal import uncover
 from chatmemory_layers.sqlite.messages.message_writes import clear_row
 
-# The log has no index of added messages: the messages themselves say which version stored them.
+# The log does not index added messages: the messages themselves say which version stored them.
 SELECT_NEWEST_CHANGE = """
 SELECT action, reason FROM event
 WHERE target_id = :conversation_id AND action <> 'added' AND kind = 'conversation' AND version = :version

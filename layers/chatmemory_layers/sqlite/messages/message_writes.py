@@ -53,7 +53,7 @@ SELECT_BY_IDS = """
 SELECT id, role, content, metadata FROM chat_message
 WHERE conversation_key = :conversation_key AND id IN (SELECT value FROM json_each(:ids))
 """
-# The columns that an append changes, if the conversation has messages and stays what it is.
+# The columns that an append to a conversation with messages changes; all other columns stay the same.
 UPDATE_COUNTS = """
 UPDATE chat_conversation
 SET version = ?, message_count = ?, view_count = ?, view_tokens = ?, open_count = ?, updated_at_us = ?, next_seq = ?
@@ -226,7 +226,7 @@ def known_of(transaction: Transaction, row: ConversationRow, batch: Append) -> M
 
 
 def known_words(transaction: Transaction, key: int, ids: Sequence[str]) -> dict[str, Words]:
-    """Return what is stored under those of the ids that a conversation has."""
+    """Return the stored words of each id in *ids* that the conversation has."""
     asked = {"conversation_key": key, "ids": json.dumps(ids)}
     found = transaction.cursor.execute(SELECT_BY_IDS, asked).fetchall()
     return {id_: (role, content, metadata) for id_, role, content, metadata in found}

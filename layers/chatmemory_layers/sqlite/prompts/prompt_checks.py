@@ -205,7 +205,7 @@ def _compared(connection: sqlite3.Connection, native: ModuleType) -> bool | None
         finally:
             connection.execute("ROLLBACK")
     except native.DatabaseError as error:
-        # A message of the module itself has no code.
+        # Only messages of SQLite have a code, not messages of the module.
         if getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE == _CORRUPT:
             return False
         if isinstance(error, native.OperationalError):

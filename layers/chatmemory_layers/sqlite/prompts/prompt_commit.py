@@ -1,7 +1,7 @@
 """``commit_source``: turns the staged turns of a source into rows, in one transaction.
 
-First the fate of each staged turn is decided, then each fate is one statement over all of its turns; rows that stay the same
-are not written.  The fates:
+First the fate of each staged turn is decided.  Then each fate is one statement over all of its turns; rows that stay the
+same are not written.  The fates:
 
 ``new``        the identity is not stored yet
 ``kept``       it is stored unchanged, from this source; or the turns are imported from elsewhere, and it is stored
@@ -29,7 +29,7 @@ WRITTEN_AT_ONCE: Final = (
     2_000  # turns; SQLite first copies what a statement with triggers writes, in some builds in memory
 )
 
-# Turns whose source was not read itself, as those of an import: they are added, and change nothing that is stored.
+# The source of an import was not read itself: its turns are added, and change nothing that is stored.
 FORGET_FORGETTING = """
 DELETE FROM prompt_forgotten WHERE content_hash IN (SELECT content_hash FROM staging.staged_prompts)
 """

@@ -58,8 +58,8 @@ DELETE FROM prompt_aliases
 WHERE source_path IN (SELECT value FROM json_each(:others))
     AND source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
 """
-# Turns whose conversation id contains the name of their file, and the id without that name: all others keep their identity
-# wherever the file is, and are different turns if they have another identity, whatever their text.
+# Turns whose conversation id contains the name of their file, and the id without that name.  All other turns keep their
+# identity wherever the file is; two of them with different identities are different turns, even with equal text.
 SELECT_TURNS = """
 SELECT replace(conversation_id, source_path, ''), format, role, timestamp, text_hash, length(content) FROM prompts
 WHERE source_path = :source AND superseded_at IS NULL AND instr(conversation_id, source_path) > 0

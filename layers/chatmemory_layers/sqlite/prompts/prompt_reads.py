@@ -177,7 +177,7 @@ def turns(
 
 
 def with_texts(connection: sqlite3.Connection, text_hashes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the conversations in which each text occurs, the one that had it first before the others.
+    """Return the conversations in which each text occurs, the earliest conversation first.
 
     Args:
         connection: the connection to the file.

@@ -29,7 +29,7 @@ WHERE {IS_MEANT} AND (
     )
 )
 """  # noqa: S608  the condition is a constant
-# Turns that no source holds: neither the one that they came from, nor any other.
+# Turns without a source: their first source is missing, and no other source holds them.
 CHOOSE_ABANDONED = f"""
 INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts

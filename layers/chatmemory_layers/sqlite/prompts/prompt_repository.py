@@ -1,4 +1,4 @@
-"""``SqlitePromptRepository``: ``PromptRepository`` in one file, with a connection of its own in the calling thread.
+"""``SqlitePromptRepository``: ``PromptRepository`` in one file, with its own connection in the calling thread.
 
 The methods are implemented in ``prompt_reads.py``, ``prompt_conversations.py``, ``prompt_search.py``, ``prompt_staging.py``,
 ``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``.  Modules that a recall does not
@@ -242,7 +242,7 @@ class SqlitePromptRepository(PromptRepository):
         return self._run(operation, partial(_in_snapshot, work))
 
     def _write(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
-        """Run *work*, then check that the file that it wrote is still the one that the next process will open."""
+        """Run *work*, then check that the next process will open the same file that was written."""
 
         def check(done: A) -> Effect[A, RepositoryError]:
             if self._is_there():

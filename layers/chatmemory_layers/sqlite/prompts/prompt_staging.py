@@ -1,7 +1,7 @@
 """Stages the turns of one source on their way into the store, in a file beside it that only this connection can use.
 
 While a long source is read and embedded, staged turns need neither memory nor the lock of the store.  They disappear with
-the process, because the file has no name any more.  Temporary tables would do, but some builds of SQLite
+the process, because the file is unlinked.  Temporary tables would do, but some builds of SQLite
 (``pysqlite3-binary``) keep them in memory, 1 GB for a history of 100 MB.  ``prompt_commit.py`` turns them into rows.
 """
 
@@ -122,7 +122,7 @@ def prepare_staging(connection: sqlite3.Connection) -> None:
     """Attach the staging file, and create its tables.
 
     Raises:
-        OSError: no file can be created beside the store.
+        OSError: no file can be created in the folder of the store.
     """
     (store,) = connection.execute(SELECT_FILE).fetchone()
     file = _new_file(Path(store).parent) if store else None
@@ -188,7 +188,7 @@ def unchanged(connection: sqlite3.Connection, hashes: Mapping[str, str]) -> froz
 
 
 def unembedded(connection: sqlite3.Connection, text_hashes: Sequence[str], model: str) -> frozenset[str]:
-    """Return the texts that have no vector of *model*, neither stored nor staged.
+    """Return the texts that lack a vector of *model*, both stored and staged.
 
     Args:
         connection: the connection to the file.

@@ -57,7 +57,7 @@ def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def store_path(settings: PastChatsSettings) -> Path:
-    """Return the path of the index: that of the settings, or one in the data folder of the platform."""
+    """Return the path of the index: ``settings.path``, or a path in the data folder of the platform."""
     if settings.path:
         refuse_no_path(settings.path)
         below = settings.path.removeprefix("~/")
@@ -146,7 +146,7 @@ def _data_folder() -> Path:
 def _home() -> Path:
     try:
         return Path.home()
-    except RuntimeError:  # in a container whose user has no name
+    except RuntimeError:  # in a container whose user is unnamed
         msg = "this user has no home folder: name a file with --db or PASTCHATS_DB"
         raise FileNotFoundError(msg) from None
 

@@ -1,11 +1,11 @@
-"""The tables of past chats, in a file of their own, and their migration steps.
+"""The tables of past chats, in a separate file, and their migration steps.
 
 ``migrations.py`` applies and records steps; ``schemas/pastchats.sql`` shows the final schema.  A turn is a row of
 ``prompts`` and has, at every commit, exactly one row in ``prompt_vectors``, one in ``prompt_codes``, and one entry in
 ``prompts_fts``.
 
-Instants of histories are text of fixed width, ``2023-05-08T13:56:00.000000Z``, which sorts in the order of time and which
-SQLite's own date functions read; ``created_at`` and similar columns are SQLite's CURRENT_TIMESTAMP.
+Instants of histories are text of fixed width, ``2023-05-08T13:56:00.000000Z``.  This text sorts by time, and SQLite's date
+functions read it.  ``created_at`` and similar columns are SQLite's CURRENT_TIMESTAMP.
 """
 
 import sqlite3
@@ -74,7 +74,7 @@ CREATE TABLE prompt_embeddings (
 """
 CREATE_EMBEDDINGS_MODEL = "CREATE INDEX prompt_embeddings_model ON prompt_embeddings (model)"
 
-# A small number in the place of a model's name, in every row that a search scans.
+# A small number replaces a model's name in every row that a search scans.
 CREATE_MODELS = """
 CREATE TABLE prompt_models (
     model_key INTEGER PRIMARY KEY,
@@ -93,8 +93,8 @@ CREATE TABLE prompt_codes (
     FOREIGN KEY (prompt_id) REFERENCES prompts (id) ON DELETE CASCADE
 )
 """
-# A process that keeps codes in memory reads on from its greatest prompt_id while the number stays the same, and reads all
-# again when it has changed: codes were replaced or deleted.  Row ids only grow.
+# A process that keeps codes in memory reads on from its greatest prompt_id while the generation stays the same.  When the
+# generation has changed, codes were replaced or deleted, and the process reads all again.  Row ids only grow.
 CREATE_GENERATION = """
 CREATE TABLE prompt_generation (
     id INTEGER PRIMARY KEY CHECK (id = 0),

@@ -1,8 +1,8 @@
 """``scores_by_words``: bm25 of the turns that share words with a query, at a limited cost.
 
-FTS5 scores every match, and a common word has many: three of them in 100,000 turns take 76 ms.  A rare word says more,
-so all turns with a rare word are scored; only if there are few of these, turns with common words alone are scored if they
-are among the newest, or have several of them.  Each score is the exact one, of all the words that the turn shares.
+FTS5 scores every match, and a common word has many: three of them in 100,000 turns take 76 ms.  A rare word says more, so
+all turns with a rare word are scored.  If there are few of these, some turns with common words alone are scored too: the
+newest ones, and the ones with several of the words.  Each score is exact: it counts all words that the turn shares.
 
 Within a conversation, the rarity of a word is its rarity there: a name that all its turns contain says nothing.
 """
@@ -84,7 +84,7 @@ def scores_by_words(
 ) -> dict[int, float]:
     """Return bm25, greater is better, of the turns that have one of *terms*, by row.
 
-    *parameters* are those of ``prompt_filters.IS_MEANT``, with ``first`` and ``last``, the range of the rows.
+    *parameters* fill in ``prompt_filters.IS_MEANT``, with ``first`` and ``last``, the range of the rows.
     """
     counts = {_quoted(term): _count(connection, _quoted(term)) for term in terms}
     words = sorted((word for word, count in counts.items() if count), key=lambda word: counts[word])

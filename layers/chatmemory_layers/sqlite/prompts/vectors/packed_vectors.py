@@ -1,9 +1,10 @@
 """Stored vectors: most numbers of most vectors are zero, and a zero takes one bit.
 
-The leading *dense* numbers are stored unchanged, a byte each; then follows one bit for each of the other numbers, 1 where it
-is not zero, from the highest bit of each byte on; then the numbers that are not zero.  *dense* is chosen for each vector to
-make it shortest, so a vector without zeros is no longer than its numbers.  The bundled embedder's 1024 dimensions take
-about 530 bytes.  ``prompt_vector_tables.py`` reads the same format in SQL, for programs that want a vector as JSON.
+The leading *dense* numbers are stored unchanged, a byte each.  Then follows one bit for each of the other numbers, 1 where
+it is not zero, from the highest bit of each byte on.  Then follow the numbers that are not zero.  *dense* is chosen for
+each vector to make it shortest, so a vector without zeros is no longer than its numbers.  The bundled embedder's 1024
+dimensions take about 530 bytes.  ``prompt_vector_tables.py`` reads the same format in SQL, for programs that want a vector
+as JSON.
 """
 
 from __future__ import annotations

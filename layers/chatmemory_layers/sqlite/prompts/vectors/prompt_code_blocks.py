@@ -1,8 +1,8 @@
 """Blocks of codes: fetching a row of ``prompt_codes`` takes longer than comparing its code.
 
 For 100,000 turns, reading the rows takes 60 ms, reading blocks of them 2 ms.  A block is a copy of all codes of one model
-between two rows: triggers delete it when one of them is replaced or deleted, and the end of the next index run makes it
-again.  Codes that are in no block are read row by row.
+between two rows.  Triggers delete it when one of these codes is replaced or deleted; the end of the next index run creates
+it again.  Codes outside the blocks are read row by row.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def stored_codes(
 
 
 def pack_codes(connection: sqlite3.Connection) -> None:
-    """Copy codes that are in no block into blocks, as far as these are full; in the caller's transaction."""
+    """Copy codes that are in no block into full blocks, in the caller's transaction; the rest stays outside."""
     after = 0
     for first, last in [*connection.execute(SELECT_RANGES).fetchall(), (_LAST, _LAST)]:
         if first > after + CODES_OF_A_BLOCK:

@@ -1,4 +1,4 @@
-"""Three ways to find the codes that differ least from that of a query; all give the same rows in the same order.
+"""Three ways to find the codes that differ least from a query's code; all give the same rows in the same order.
 
 ``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as Python integers, which for a small store
 is finished before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes that
@@ -86,7 +86,7 @@ class IntegerScan(CodeScan):
 def nearest_of(
     connection: sqlite3.Connection, model_key: int, code: bytes, *, ids: Sequence[int], portion: int
 ) -> Iterator[list[int]]:
-    """Yield those of *ids* that have a code of that model, as ``CodeScan`` does; quick for the few of a conversation."""
+    """Yield the *ids* that have a code of that model, as ``CodeScan`` does; quick for the few ids of a conversation."""
     parameters = {"model_key": model_key, "size": len(code), "ids": json.dumps(ids)}
     found = connection.execute(SELECT_CODES_OF, parameters).fetchall()
     yield from _portions(

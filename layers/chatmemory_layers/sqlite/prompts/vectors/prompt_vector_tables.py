@@ -1,8 +1,8 @@
 """The third step of an index of past chats: vectors are stored without their zeros, and without their JSON.
 
 A vector as JSON takes four times the space of a packed one, and no search reads it.  ``prompt_embeddings`` is now a view
-with the columns that it had as a table; it computes ``vector_json`` when a query asks for it, in SQL alone, so that every
-program that opens the file can read it.
+with the columns that it had as a table.  It computes ``vector_json`` when a query asks for it.  The view is SQL alone, so
+every program that opens the file can read it.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """``PromptVectors``: finds the turns that are most similar to a query, and says how similar any turn is.
 
-Codes show which turns may be near (``prompt_scans.py``), the stored vectors show how near: the dot product of integers
-divided by the two lengths, the same number for each scan, with and without numpy.
+Codes show which turns may be near (``prompt_scans.py``); the stored vectors show how near.  The similarity is the dot
+product of integers divided by the two lengths: the same number for each scan, with and without numpy.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class PromptVectors:
         *,
         among: Sequence[int] | None,
     ) -> Iterator[list[int]]:
-        """Yield rows, all or those of *among*, nearest first as far as codes can say, in growing portions."""
+        """Yield rows nearest first by their codes, in growing portions; only rows of *among* unless it is None."""
         if query.model_key is None or not query.code:
             return iter(())
         if among is not None:
