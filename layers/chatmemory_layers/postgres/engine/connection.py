@@ -1,4 +1,4 @@
-"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; asyncpg has no types of its own."""
+"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; asyncpg itself is untyped."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias

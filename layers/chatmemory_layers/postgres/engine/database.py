@@ -87,7 +87,7 @@ SET LOCAL plan_cache_mode = force_custom_plan;
 _ALL_IN_USE: Final = "all {} connections of the pool are in use"
 _LEAST_SHARED: Final = 3  # with as many connections or more, one is left to reads
 
-# A read of one statement needs a transaction only if the server is told who reads.
+# A read of one statement needs a transaction only if the server must know the principal.
 _BEGIN_READ: Final = "BEGIN READ ONLY;"
 
 # The problems of statements whose tables a newer edition has changed, or whose rows it refuses.
@@ -96,10 +96,10 @@ _OF_A_NEWER_EDITION: Final = frozenset({"unexpected", "not_a_store"})
 
 @final
 class Database:
-    """The connections to the primary server and to the one that reads go to (it may be the same), for one event loop.
+    """The connections to the primary server and to the server for reads (it may be the same), for one event loop.
 
     Attributes:
-        vector_indexes: creates the indexes of vectors; None: the server has no pgvector, and cannot compare vectors.
+        vector_indexes: creates the indexes of vectors; None: the server lacks pgvector, and cannot compare vectors.
     """
 
     def __init__(self, primary: Pool, reader: Pool, settings: PostgresSettings) -> None:
@@ -205,7 +205,7 @@ class Database:
     def write_together(
         self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
     ) -> Effect[A, E | RepositoryError]:
-        """Write *asked* for *owner*, perhaps in one transaction with others, and return when it is durable.
+        """Write *asked* for *owner*, alone or in one transaction with other writes, and return when it is durable.
 
         Cancelling the caller before its turn withdraws the write; later the write happens completely, or not at all.
 
@@ -221,7 +221,7 @@ class Database:
     ) -> Outcome[A, E | RepositoryError]:
         if (refusal := self._refusal(work.operation)) is not None:
             return refusal
-        # With row security each transaction tells the server who acts; a write of a request has statements of its own.
+        # With row security each transaction sets its principal; a write with a request key uses other statements.
         if self._is_guarded or request_key() is not None:
             return await self._write(work.operation, owner, work.alone, asked)
         groups = self._groups.get(work)

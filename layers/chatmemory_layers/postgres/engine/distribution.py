@@ -207,9 +207,10 @@ async def distribution_of(connection: Connection) -> Distribution:
 
 
 async def distribute(connection: Connection) -> Outcome[Distribution, DistributionRefusedError]:
-    """Spread the tables of a store over the servers, without those that are spread already.  Nobody may write meanwhile.
+    """Spread the tables of a store over the servers, except tables that are spread already.
 
-    Fails with ``DistributionRefusedError`` when the server has no Citus, or when Citus would refuse a table.
+    The caller must stop all other writers meanwhile.  Fails with ``DistributionRefusedError`` when the server lacks Citus, or
+    when Citus would refuse a table.
 
     Raises:
         asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses something else, or does not answer.

@@ -5,11 +5,11 @@ write is delayed to wait for others.  If no group is being written, half of the 
 half is prepared while the server stores it.
 
 A group is one statement, which is its own transaction, and one statement before it if facts have to be read.  It never waits
-for a lock.  A write that is refused, that repeats stored data, or whose row is locked by another writer leaves its group and
-is written alone, in a transaction under the lock of its owner.
+for a lock.  Three kinds of writes leave their group: a write that is refused, one that repeats stored data, and one whose
+row another writer has locked.  Such a write is written alone, in a transaction under the lock of its owner.
 
-What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets a
-transaction of its own.  Where the tables are spread over servers every write is written alone, because no statement has
+What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets
+a separate transaction.  Where the tables are spread over servers every write is written alone, because no statement has
 several owners.
 """
 

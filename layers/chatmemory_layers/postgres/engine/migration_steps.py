@@ -2,8 +2,8 @@
 
 ``schemas/postgres.sql`` shows the result; a test compares the two.  Every key of a conversation begins with
 ``conversation_id``, every key of memories and items with the key of their user or first label, see ``spread_keys.py``.  No
-foreign key refers to rows of another such key, so that a distributed engine can shard the tables.  Extensions that a server
-may lack are not part of the steps: ``vector_index.py`` creates the one that compares vectors, and its indexes.
+foreign key refers to rows of another such key, so that a distributed engine can shard the tables.  The steps leave out the
+extension that compares vectors, because a server may lack it: ``vector_index.py`` creates it, and its indexes.
 """
 
 import hashlib
@@ -137,9 +137,9 @@ CREATE TABLE history_work (
 CREATE INDEX history_work_due ON history_work (due_at_us, conversation_id);
 """,
     ),
-    # user_key: a small number that stands for the user's name; with names, some index rows would be too long.
+    # user_key: a small number instead of the user's name; with names, some index rows would be too long.
     # term_keys: the words of long-term memories, hashed with user_key, so that no user's words lengthen another's search.
-    # vector: in a table of its own, so that lists stay quick, and of type real[], which a server without pgvector has too;
+    # vector: in a separate table, so that lists stay quick, and of type real[], which a server without pgvector has too.
     # toast_tuple_target keeps up to 2,000 dimensions inside the row, where comparing all of them takes half as long.
     # memory_record: a view without a join, so that an index gives lists in their order.
     Migration(
@@ -288,9 +288,9 @@ CREATE INDEX atomic_memory_successor ON atomic_memory (user_key, superseded_by) 
     ),
     # See spread_keys.py.  Numbers become UUIDs in the same order.  Words keep their hashes, made with the user's old number.
     # Tables are altered instead of made anew, so that their privileges stay.  A column that a policy uses cannot be
-    # changed, so the policies are dropped; opening the store with rowSecurity creates them again, and until then nobody
-    # sees a row.  Without FORCE the owner, who alone may run this step, sees all rows.  A missing index of vectors is
-    # created when it is next needed.
+    # changed, so the policies are dropped.  Opening the store with rowSecurity creates them again; until then all rows are
+    # hidden.  Without FORCE the owner, who alone may run this step, sees all rows.  A missing index of vectors is created
+    # when it is next needed.
     Migration(
         7,
         "keys that can be spread",
@@ -391,7 +391,7 @@ CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, app_type, attri
     WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
 """,
     ),
-    # The version that stored a message, and the one that covered it with a summary.  There is no index on them, so that an
+    # The version that stored a message, and the version in which a summary covered it.  The two are not indexed, so that an
     # append updates no further index.  NULL: an earlier edition stored the message; it counts as there from the beginning.
     Migration(
         9,
@@ -511,7 +511,7 @@ CREATE TABLE memory_version (
         + _usable_like(memory_version="atomic_memory"),
     ),
     # A branch shows the messages of parent_id up to shared_seq, as they were at shared_version, and then its own.
-    # forked_from is told to its readers, and stays when the branch shares no message any more.  conversation_branch lists
+    # Its readers see forked_from, which stays when the branch shares no message any more.  conversation_branch lists
     # the branches that share messages of a conversation.  Each message records how large the conversation was with it, so
     # that a branch from there need not count.  Step 20 removes all but the origin.
     Migration(
@@ -553,7 +553,7 @@ CREATE INDEX conversation_recency ON conversation (recency);
 CREATE INDEX conversation_owner_recency ON conversation (hashtextextended(owner_user, 0), recency);
 """,
     ),
-    # Records which conversation began as a branch of which one, and at which message.  It tells which messages a branch may
+    # Records the branches of each conversation, and the message where each begins.  It says which messages a branch may
     # contain, even when the branch has copies of the rows, or when the conversation was cleared.
     Migration(
         14,
@@ -641,7 +641,7 @@ CREATE INDEX atomic_memory_beside ON atomic_memory (user_key, hashtextextended(s
 """,
     ),
     Migration(20, "branches with messages of their own", DROP_SHARING, piece=copy_for_a_branch),
-    # A reason named an attribute with what it is said of, which may be words of a memory that was forgotten.
+    # A reason held an attribute's name and its subject; the subject may quote a memory that was forgotten.
     Migration(
         21,
         "reasons without words",

@@ -1,7 +1,7 @@
-"""``migrate``: brings the schema up to date, step by step, each step in a transaction of its own.
+"""``migrate``: brings the schema up to date, step by step, each step in a separate transaction.
 
-Before a step that has much to copy, each piece of the copying runs in a transaction of its own, too, so that a migration that
-is killed continues.
+Before a step with much to copy, the rows are copied in pieces, one transaction each, so that a killed migration continues
+where it stopped.
 
 ``migration_steps.py`` has the steps.  Tables are created in the first schema of the ``search_path`` of the address.
 """

@@ -17,7 +17,7 @@ DRIVER_ERRORS: Final[tuple[type[Exception], ...]] = (
 
 _PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
     "22021": "not_a_store",  # character_not_in_repertoire: the database cannot hold every text
-    "23505": "busy",  # unique_violation: somebody wrote past the lock, as two coordinators of a sharded store can
+    "23505": "busy",  # unique_violation: another writer did not take the lock, as two coordinators of a sharded store can
     "25006": "read_only",  # read_only_sql_transaction
     "26000": "unavailable",  # invalid_sql_statement_name: another session has prepared it
     "40001": "busy",  # serialization_failure
@@ -25,7 +25,7 @@ _PROBLEM_OF_STATE: Final[dict[str, RepositoryProblem]] = {
     "42501": "read_only",  # insufficient_privilege
     "42703": "not_a_store",  # undefined_column
     "42P01": "not_a_store",  # undefined_table
-    "42P05": "unavailable",  # duplicate_prepared_statement: likewise
+    "42P05": "unavailable",  # duplicate_prepared_statement: another session has prepared it
     "42P07": "not_a_store",  # duplicate_table: a migration met a table of another program
     "53100": "full",  # disk_full
     "53200": "no_memory",  # out_of_memory

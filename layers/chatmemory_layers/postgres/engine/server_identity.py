@@ -41,9 +41,9 @@ MOST_TRANSACTIONS: Final = 2**40
 
 
 async def settle_numbers(connection: Connection) -> None:
-    """Give new events larger numbers than those of a former server.  Any number of processes may call it at once.
+    """Give new events larger numbers than the events of a former server.  Processes may call it concurrently.
 
-    After any exception the caller must drop the connection, on which a transaction may be open.
+    After any exception the caller must drop the connection, because a transaction may be open on it.
 
     Raises:
         EffectFailed: with a ``RepositoryError`` if the role does not own the tables.

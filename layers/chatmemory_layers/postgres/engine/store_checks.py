@@ -10,14 +10,14 @@ S006 history work that waits
 S010 dead rows that vacuum has not taken yet
 S011 indexes that are missing, or were left half made
 S012 slow statements, where pg_stat_statements counts them
-S013 replicas that lag, and slots that nobody reads
+S013 replicas that lag, and slots without a reader
 S014 settings that lose data or time
 S015 pgvector
 S016 whether the tables are spread over servers
 S017 transactions that have been open for long
 ==== ======================================================================
 
-A code is never reused for another check.  SQLite has those up to S009, too, see ``sqlite/engine/store_checks.py``.
+A code is never reused for another check.  SQLite has the codes up to S009, too, see ``sqlite/engine/store_checks.py``.
 """
 
 from collections.abc import AsyncIterator, Mapping

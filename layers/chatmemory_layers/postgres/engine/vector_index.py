@@ -62,9 +62,9 @@ DROP_INDEX: Final = "DROP INDEX CONCURRENTLY IF EXISTS memory_embedding_hnsw_{sp
 
 
 async def find_vectors(connection: Connection) -> bool:
-    """Return whether the database has pgvector 0.8 or later, after trying to create the extension if it is missing.
+    """Return whether the database has pgvector 0.8 or later; try to create the extension if it is missing.
 
-    A missing extension is no error: the reason is logged, and memories are found by their words alone.
+    If the extension cannot be created, the reason is logged, and memories are found by their words alone.
     """
     refusal = "it is not on the search_path"
     rows = await connection.fetch(SELECT_VERSION)

@@ -54,8 +54,8 @@ SELECT * FROM ({_OF_EACH}) AS event
 ORDER BY stored_at_us DESC, number DESC, left(target, {TARGET_IN_PLACE}) DESC LIMIT $7
 """
 
-# An open transaction may commit after later ones: its events, and those of transactions that began after it, are not
-# returned before it has ended.  All earlier transactions have ended, so the order of their numbers is final.
+# An open transaction may commit after later ones.  Until it has ended, its events and the events of later transactions are
+# held back.  All earlier transactions have ended, so the order of their numbers is final.
 _CHANGES_OF_EACH: Final = " UNION ALL ".join(
     f"""(
     SELECT {_COLUMNS[table]} FROM {table}

@@ -14,7 +14,7 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.spread_keys import root_key, user_key
 from chatmemory_layers.sql.columns import to_us
 
-# The time is that of the server, which all processes share.  The parameters are arrays, with one element for each event.
+# The server's clock gives the time: all processes share it.  The parameters are arrays, with one element for each event.
 _NUMBERED: Final = """
 WITH now AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS at_us

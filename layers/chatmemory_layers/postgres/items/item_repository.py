@@ -375,7 +375,7 @@ class PostgresItemRepository(ItemRepository):
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        # The primary server: an agent reads what it has just put.
+        # The primary server: an agent must read its latest writes.
         return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:

@@ -146,7 +146,7 @@ async def unembedded(
     limit: int,
     after: Place | None = None,
 ) -> tuple[tuple[Memory, ...], int]:
-    """Return long-term memories that are true now and have no vector of *space*."""
+    """Return long-term memories that are true now and lack a vector of *space*."""
     rows = await connection.fetch(
         SELECT_UNEMBEDDED, *seen_by(namespace), space.model, space.dim, *_behind(after), limit
     )

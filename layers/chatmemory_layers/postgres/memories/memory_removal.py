@@ -2,8 +2,8 @@
 
 No statement sees a deleted row any more.  Its bytes stay in the files of the server until they are overwritten, also after a
 VACUUM, which only frees the space.  In the log and the backups of the server they stay as long as it keeps these.  To be
-sure that they are gone, the owner of the tables runs ``VACUUM FULL`` on ``atomic_memory``, ``memory_version``,
-``memory_embedding``, ``memory_use`` and ``memory_user``, and then a ``CHECKPOINT``, at a time when the tables may be locked.
+sure that they are gone, the owner of the tables runs ``VACUUM FULL``, which locks the tables, and then a ``CHECKPOINT``.
+The tables are ``atomic_memory``, ``memory_version``, ``memory_embedding``, ``memory_use`` and ``memory_user``.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ WHERE {OWNED} AND NOT EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.user
 SELECT_OWNERS: Final = """
 SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
-# From the summary that covers a message to the one that covers that summary, and so on.
+# From the summary that covers a message to the summary that covers it in turn, and so on.
 MARK_STALE: Final = """
 WITH RECURSIVE source (conversation_id, message_id) AS (
     SELECT conversation_id COLLATE "C", message_id COLLATE "C"

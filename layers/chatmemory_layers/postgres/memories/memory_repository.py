@@ -52,7 +52,7 @@ _MOST_KNOWN: Final = 10_000  # users; then they are found out anew
 
 
 def _changing(namespace: Namespace) -> Place:
-    """Return the owner of changes of a user's memories; ``_CHANGE_USER`` locks the row, and without one there is no memory."""
+    """Return the owner of changes of a user's memories; ``_CHANGE_USER`` locks the row that every user with memories has."""
     return _place(namespace, row=lambda _: "")
 
 
@@ -64,7 +64,7 @@ def _place(namespace: Namespace, *, row: Callable[[str], str]) -> Place:
 @final
 @frozen
 class PostgresMemoryRepository(MemoryRepository):
-    """Stores memories in *database*, beside the conversations from which they come.
+    """Stores memories in *database*, together with the conversations from which they come.
 
     Attributes:
         with_many: users who were found to have many memories, so that the search of few is not tried for them again.

@@ -90,8 +90,8 @@ DRAFTS: Final = {
 }
 """The columns of drafts with their types: arrays of one length."""
 
-# The vectors of drafts are one array of numbers, and two that say where each begins and ends; no array of PostgreSQL has
-# arrays of several lengths as elements, and numbers are sent as numbers there.
+# The vectors of drafts are one array of numbers, and two that say where each vector begins and ends.  In PostgreSQL, all
+# elements of an array of arrays must have the same length.  Numbers are sent as numbers there.
 _VECTORS: Final = ("bigint[]", "bigint[]", "real[]")
 DRAFT_PARAMETERS: Final = len(DRAFTS) + len(_VECTORS)
 """The number of parameters of ``insert_drafts``, which ``drafts_of`` returns."""

@@ -139,8 +139,8 @@ FIND_WITHOUT_VECTORS: Final = _FIND.format(
     similarity="NULL::double precision",
     is_short="FALSE",
 )
-# The nearest of all vectors of the user, without a filter, and those of them that pass the filters.  The result is too short
-# if farther vectors may pass the filters, too: then FIND_EXACT has to compare each.
+# The nearest of all vectors of the user, without a filter, and the ones among them that pass the filters.  The result is too
+# short if farther vectors may pass the filters, too: then FIND_EXACT has to compare each.
 _OF_NEAREST: Final = f"""
 nearest AS MATERIALIZED (
     SELECT memory_key, distance FROM ({{nearest}}) AS nearest

@@ -144,7 +144,7 @@ def ended(row: MemoryRow, end: End) -> MemoryRow:
 
 
 def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotten:
-    """Return what was forgotten; the row has the conversation in the column of the app, and the evidence in that of the content."""
+    """Return what was forgotten; a row has the conversation in the column ``app_type``, and the evidence in ``content``."""
     names: set[MemoryName] = set()
     gone: set[Source] = set()
     for row in tombstones:

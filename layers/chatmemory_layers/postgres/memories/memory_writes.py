@@ -172,7 +172,7 @@ async def restore(
 async def rewrite(
     connection: Connection, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
 ) -> Outcome[Memory | None, MemoryChangedError]:
-    """Replace the content of a memory by that of *draft*, and increase its version by one."""
+    """Replace the content of a memory with the content of *draft*, and increase its version by one."""
     found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
     if not found:
         return Success(None)
@@ -253,7 +253,7 @@ async def record_use(
 async def attach(
     connection: Connection, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
 ) -> Outcome[int, Never]:
-    """Store a vector of *space* for each memory, in the place of any other vector."""
+    """Store a vector of *space* for each memory, replacing any other vector."""
     if not attachments:
         return Success(0)
     space_key = (await space_keys(connection, [space]))[space]

@@ -1,9 +1,9 @@
 """``STORES``: stores batches of memories that wait together by one statement, which checks every fact that it relies on.
 
 Each batch is decided from facts that are read without a lock, once for all batches that wait.  Each write of a user's
-memories sets ``memory_user.changed_us``; the statement takes the locks that are free, and stores for a user only if the value
-is the same as when the facts were read.  ``memory_store.store`` does the rest: it ends memories that a newer one replaces,
-stores new spaces and the past of imported memories, and writes batches of several users.
+memories sets ``memory_user.changed_us``.  The statement takes the locks that are free.  It stores for a user only if this
+value is the same as when the facts were read.  ``memory_store.store`` does the rest: it ends memories that a newer one
+replaces, stores new spaces and the past of imported memories, and writes batches of several users.
 """
 
 import json
@@ -64,7 +64,7 @@ SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL
 FROM memory_space WHERE model = ANY ($9::text[])
 """
 
-_USERS: Final = 6  # parameters of users; those of drafts and of events follow
+_USERS: Final = 6  # parameters of users; then the parameters of drafts and of events follow
 _EVENTS: Final = _USERS + DRAFT_PARAMETERS + 1
 # A user ($1 to $6) is as the facts say, or is created; a user who was created or changed meanwhile is left out.
 STORE_MEMORIES: Final = planned_once(f"""
@@ -211,7 +211,7 @@ class StoreGroups:
     async def alone(
         self, connection: Connection, asked: Drafts, /
     ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-        """Store memories by ``memory_store.store``, in a transaction of their own."""
+        """Store memories by ``memory_store.store``, in a separate transaction."""
         return await memory_store.store(connection, asked)
 
 

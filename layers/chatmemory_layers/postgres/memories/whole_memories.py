@@ -86,7 +86,7 @@ async def _whole(connection: Connection, rows: Sequence[Row], user: str) -> Sequ
 async def keep_pasts(
     connection: Connection, new: Mapping[MemoryName, MemoryRow], drafts: Sequence[MemoryDraft]
 ) -> None:
-    """Store the past that those of *drafts* that are *new* bring from another store."""
+    """Store the past that *drafts* bring from another store, for each draft that is *new*."""
     for draft in drafts:
         if (past := draft.past) is None or name_of(draft) not in new:
             continue

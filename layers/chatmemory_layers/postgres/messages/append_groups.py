@@ -212,7 +212,7 @@ class AppendGroups:
     async def alone(
         self, connection: Connection, asked: Append, /
     ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-        """Store one batch by ``message_writes.append``, in a transaction of its own."""
+        """Store one batch by ``message_writes.append``, in a separate transaction."""
         return await message_writes.append(connection, asked)
 
 

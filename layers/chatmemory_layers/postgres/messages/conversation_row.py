@@ -86,12 +86,12 @@ class MessageRow:
 
     @classmethod
     def of(cls, draft: MessageDraft, *, seq: int, place: int | None = None) -> Self:
-        """Write *draft*; its place is its number, unless it takes that of others.
+        """Return the row of *draft*; a summary takes the place of the messages that it covers.
 
         Args:
             draft: the message.
             seq: its number.
-            place: where a summary stands in the model's view; None: at *seq*.
+            place: the position of a summary in the model's view; None: *seq*.
         """
         return cls(
             seq=seq,
@@ -163,7 +163,7 @@ async def store_messages(
 ) -> None:
     """Write *messages*, the state *after* them, and the *change* that has made it.
 
-    History work is queued, or taken out of the queue, whoever holds it.
+    History work is queued or removed from the queue, even while a worker has its lease.
     """
     conversation = after.conversation
     who, who_user = acting(change)

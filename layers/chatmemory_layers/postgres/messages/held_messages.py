@@ -80,6 +80,6 @@ async def point_of(connection: Connection, held: Held) -> ForkPoint:
 
 
 async def state_of_branch(connection: Connection, branch_id: str) -> ConversationState:
-    """Return the state of a branch, whoever the principal is."""
+    """Return the state of a branch, for every principal."""
     async with for_the_service(connection):
         return await load_conversation(connection, branch_id)

@@ -10,7 +10,7 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.messages.conversation_row import DELETE_WORK, load_conversation
 from chatmemory_layers.sql.columns import to_us
 
-# A read over all conversations, without locks; each candidate is then claimed by a statement of its own.
+# A read over all conversations, without locks; then one statement claims each candidate.
 SELECT_CANDIDATES: Final = """
 SELECT conversation_id FROM history_work
 WHERE (due_at_us <= $1 OR due_at_us > $3)
@@ -38,7 +38,7 @@ _CANDIDATES_AT_ONCE: Final = 16  # so many that workers which read at the same t
 
 
 async def candidates(connection: Connection, now: datetime, latest: datetime) -> tuple[str, ...]:
-    """Return conversations whose work may be claimed, the one that has waited longest first; *latest*: see ``latest_end``."""
+    """Return conversations whose work may be claimed, longest waiting first; *latest*: see ``latest_end``."""
     rows = await connection.fetch(SELECT_CANDIDATES, to_us(now), _CANDIDATES_AT_ONCE, to_us(latest))
     return tuple(row["conversation_id"] for row in rows)
 
@@ -46,7 +46,7 @@ async def candidates(connection: Connection, now: datetime, latest: datetime) ->
 async def claim_work(
     connection: Connection, conversation_id: str, *, now: datetime, lease_id: str, lease_until: datetime
 ) -> Outcome[HistoryWork | None, Never]:
-    """Lease the work of one conversation; return None if it has no work that is free and due."""
+    """Lease the work of one conversation; return None if none of its work is free and due."""
     instants = to_us(now), lease_id, to_us(lease_until), to_us(latest_end(now, lease_until))
     claimed = await connection.fetch(CLAIM_WORK, conversation_id, *instants)
     return Success(HistoryWork(conversation_id, claimed[0]["attempts"], lease_id) if claimed else None)

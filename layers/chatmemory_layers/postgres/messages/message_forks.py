@@ -1,7 +1,7 @@
 """Forks a conversation: copies its messages up to a point into a new one, which is an ordinary conversation from then on.
 
-The conversation that is copied is not locked, so no two transactions wait for each other: its messages do not change except
-where content is deleted, and then the copy is made again.
+The copied conversation is not locked, so no two transactions wait for each other.  Its messages do not change except where
+content is deleted; then the copy is made again.
 """
 
 from typing import Final
@@ -52,7 +52,7 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
             return Failure(decision)
         held = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
         await connection.execute(BEGIN_COPY)
-        # First, because here row-level security refuses an id that somebody else has taken.
+        # First, because here row-level security refuses an id that another principal has taken.
         await store_messages(connection, existing, decision, decision.made_by_fork(fork))
         if await is_copied(connection, parent, held):
             break
@@ -64,7 +64,7 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
 
 
 async def is_copied(connection: Connection, source: ConversationState, held: Held) -> bool:
-    """Copy a part of a conversation into one that has no messages, and return whether the copy is right.
+    """Copy a part of a conversation into an empty one, and return whether the copy is right.
 
     Args:
         connection: the connection of the write.

@@ -163,7 +163,7 @@ FROM summarization_metadata JOIN conversation USING (conversation_id)
 WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtextextended($2, 0)
     AND summary_message_id = $2
 """
-# From the summary that covers the message to the one that covers that summary, and so on.  LIMIT makes the planner look
+# From the summary that covers the message to the summary that covers it in turn, and so on.  LIMIT makes the planner look
 # them up one by one instead of reading all summaries of the conversation.
 SELECT_SUMMARIZATIONS_OF: Final = """
 WITH RECURSIVE chain (id, summary_message_id, height) AS (
@@ -197,7 +197,7 @@ _END: Final = 2**63 - 1  # after every place and every instant
 
 
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
-    """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
+    """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
     before_us = _END if query.before is None else to_us(query.before)
     older, newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
     past: tuple[int | None, ...] = ()
@@ -255,7 +255,7 @@ def message_of(row: Row) -> ChatMessage:
 
 
 async def conversation(connection: Connection, conversation_id: str) -> Conversation | None:
-    """Return the counts, version and times of a conversation; None when it holds no message."""
+    """Return the counts, version and times of a conversation; None when it is empty."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     if not _is_shown(conversation_id, rows):
         return None
@@ -263,7 +263,7 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
 
 
 async def owner(connection: Connection, conversation_id: str) -> Namespace | None:
-    """Return the owner of a conversation; None when it holds no message."""
+    """Return the owner of a conversation; None when it is empty."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     return owner_of(rows[0]) if _is_shown(conversation_id, rows) else None
 

@@ -143,7 +143,7 @@ def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:
 async def summarize(
     connection: Connection, summary: Summary
 ) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-    """Store *summary* in the place of the messages that it covers, in one transaction."""
+    """Replace the messages that *summary* covers with *summary*, in one transaction."""
     key = summary.conversation_id
     state = await load_conversation(connection, key)
     ids = [*summary.covers, summary.draft.id]

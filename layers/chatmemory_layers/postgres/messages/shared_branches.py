@@ -1,7 +1,7 @@
-"""Gives a branch its own messages, in a store of an edition where it showed those of its parents.
+"""Gives a branch its own messages, in a store of an edition where a branch showed the messages of its parents.
 
-There, ``parent_id``, ``shared_seq`` and ``shared_version`` said that a branch shows the messages of its parent up to a number,
-as they were at a version, before its own.  The statements fit the tables of that edition, and never change.
+In that edition, a branch showed messages of its parent before its own: those up to ``shared_seq``, as they were at
+``shared_version``; ``parent_id`` named the parent.  The statements fit the tables of that edition, and never change.
 """
 
 from typing import Final
