@@ -66,9 +66,9 @@ def read_settings(
     """Read every setting, or fail with everything that is wrong.
 
     Args:
-        path: the TOML file; None: there is none.
-        environment: None: that of this process.
-        given: tables as in the file, of what a command was told; None stands for what it was not told.
+        path: the TOML file; None: only the other two count.
+        environment: the environment variables; None: the variables of this process.
+        given: the options of a command, as tables like in the file; None in a table: the option was not given.
     """
     environment = os.environ if environment is None else environment
     if path is None and given is None and not is_anything_set(environment):
@@ -128,7 +128,7 @@ def settings_given(settings: Settings) -> Layer[SettingsTags]:
 def setting_paths(kind: Any = Settings, path: SettingPath = ()) -> Iterator[SettingPath]:
     """Return the path of every single setting: ``("memory", "chat", "strategy", "summarizeEveryN")``.
 
-    ``NAME`` stands in it for a name that whoever sets it chooses.
+    ``NAME`` in a path means a name that the user of the setting chooses.
     """
     for key, inner in fields_of(kind).items():
         if table := named_tables_of(inner):

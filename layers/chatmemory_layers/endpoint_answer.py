@@ -47,7 +47,7 @@ _SECONDS: Final = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*", re.ASCII)
 @final
 @frozen
 class EndpointFailure:
-    """The endpoint answered with an error, or with something that is no JSON object."""
+    """The endpoint answered with an error, or with something other than a JSON object."""
 
     problem: EndpointProblem
     detail: str

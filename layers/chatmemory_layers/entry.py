@@ -1,6 +1,6 @@
 """The entry points of both commands: Ctrl-C ends them quietly, also while their modules are still being imported."""
 
-import sys  # and nothing else: what is imported here, Ctrl-C still finds unprepared
+import sys  # the only import: Ctrl-C during an import here would print a traceback
 
 INTERRUPTED = 130
 """The same as in ``exit_codes.py``, which may not be imported yet."""

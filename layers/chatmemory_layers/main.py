@@ -157,7 +157,7 @@ def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
 
 def main() -> None:
     """Be the command ``pastchats-memory``."""
-    # A recall makes no cycles worth looking for; from here on: loading its modules is most of its time.
+    # A recall makes few reference cycles.  Disabled this early, because loading modules takes most of its time.
     gc.disable()
     from chatmemory.programs.pastchats.quick_commands import run_quickly
 

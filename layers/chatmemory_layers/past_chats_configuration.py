@@ -1,7 +1,7 @@
 """The settings of past chats, for a command that is over in a moment.
 
-Mostly nothing is set, or a file sets past chats alone, and nothing needs to be loaded that reads, checks or holds other
-settings; where more is set, it is read as ``configuration.py`` reads it, mistakes included.
+Mostly no setting is set, or a file sets past chats alone.  Then the modules that read, check or hold other settings need
+not be loaded.  Otherwise ``configuration.py`` reads all settings, and reports all mistakes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def read_past_chats_settings(
     """Read the settings of past chats, or fail with everything that is wrong with any setting.
 
     Args:
-        path: the TOML file; None: there is none.
-        environment: None: that of this process.
+        path: the TOML file; None: only the environment counts.
+        environment: the environment variables; None: the variables of this process.
     """
     environment = os.environ if environment is None else environment
     if path is None and not is_anything_set(environment):

@@ -48,7 +48,7 @@ def chatmemory_stack(chatmemory_clock: TestClock) -> Stack:
 
 @pytest.fixture
 def chatmemory_runtime(chatmemory_stack: Stack) -> Iterator[ThreadRuntime[MemoryTags]]:
-    """The stack, open in a thread of its own: ``await runtime.run(...)`` in any event loop, ``run_blocking(...)`` in none.
+    """The stack, open in a worker thread: ``await runtime.run(...)`` in any event loop, ``run_blocking(...)`` in none.
 
     The clock belongs to that thread then; a test that moves it opens the stack itself:
     ``async with ManagedRuntime(chatmemory_stack) as runtime``.

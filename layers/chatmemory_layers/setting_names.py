@@ -1,4 +1,4 @@
-"""How settings are named outside, and whether anybody has named one; reading them is left to ``configuration.py``."""
+"""The names of settings in the environment, and whether any is set; ``configuration.py`` reads their values."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def prepared_arguments() -> list[str]:
 
 
 def _as_typed(argument: str) -> str:
-    """Return *argument* in the place of what Python makes of UTF-8 in a locale that knows none."""
+    """Return *argument* decoded as UTF-8, which Python does not do in a locale without UTF-8."""
     if argument.isascii():
         return argument
     try:

@@ -1,11 +1,11 @@
-"""Chinese words as weighted rows of English words: those of their glosses, which are the definitions in a dictionary.
+"""Chinese words as weighted rows of English words: the words of their glosses, the definitions in a dictionary.
 
 A run of characters is cut greedily, the longest word first; a character that begins no word is skipped.  Grammatical and
 interrogative words are known and have weight zero.  ``benchmarks/make_chinese_glosses.py`` decided the rows and their
 weights.  Simplified and traditional words are known; of Japanese, only the kanji that Chinese has too.
 
-The files are mapped at the first Chinese text.  Words are looked up by their first character: the line of
-``GLOSSES.words`` that holds them is read once and cached, so that only a small part of the file is ever read.
+The files are mapped at the first Chinese text.  Words are looked up by their first character, which has one line of
+``GLOSSES.words``.  That line is read once and cached, so only a small part of the file is ever read.
 """
 
 import re

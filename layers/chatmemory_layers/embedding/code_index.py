@@ -1,15 +1,15 @@
 """``CodeIndex``: finds which of many vectors are probably nearest, by codes of one bit per direction, in memory.
 
-Searches of memories and of past chats both use it; they differ in how a vector becomes a code, and in which module compares
-the real vectors of the nearest: ``sqlite/memories/vector_search.py``, ``sqlite/prompts/vectors/prompt_scans.py``.
+Searches of memories and of past chats both use it.  They differ in how a vector becomes a code, and in the module that
+compares the real vectors: ``sqlite/memories/vector_search.py`` or ``sqlite/prompts/vectors/prompt_scans.py``.
 This module imports numpy: programs that must start without numpy import it late.
 
 ``VectorCodes`` makes the codes of memories.  A bit says on which side of the mean of its space a vector is, in a random
 direction.  Of the 10 nearest among 30,000 lines of English by the bundled embedder, 99 % are among the first 400 by their
 codes; along the axes it would be 94 %, because its hashed dimensions are mostly zero.
 
-The directions are the same in every process and in every version, because codes are stored (``code_blocks.py``): rows of
-a Hadamard matrix, with signs and an order from ``numpy.random.RandomState``, which promises never to change.
+The directions are the same in every process and in every version, because ``code_blocks.py`` stores codes.  They are rows
+of a Hadamard matrix, with signs and an order from ``numpy.random.RandomState``, which promises never to change.
 """
 
 from __future__ import annotations

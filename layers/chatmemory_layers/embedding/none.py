@@ -1,4 +1,4 @@
-"""The embedder that makes no vectors, and says why: memories are then found by their words."""
+"""``none``: the embedder that fails every call with its reason; memories are then found by their words."""
 
 from collections.abc import Sequence
 from typing import Final, final

@@ -1,7 +1,7 @@
 """The bundled embedder for one query, ``plain_static``: the vectors of ``static.py`` in plain Python.
 
-They are the same as those of ``composite.py``, and ready before numpy would be imported: importing numpy takes some 60 ms,
-this some 5 ms for a question; for many texts, or long ones, numpy is much faster.
+They equal the vectors of ``composite.py``, and are ready sooner: importing numpy takes some 60 ms, this some 5 ms for a
+question.  For many texts, or long ones, numpy is much faster.
 """
 
 from __future__ import annotations

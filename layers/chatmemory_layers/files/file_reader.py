@@ -73,7 +73,7 @@ class FileReader:
         return size
 
     def sibling(self, relative: str, /) -> "FileReader | None":
-        """Return the reader of a neighbouring file, or None if there is no such file; both answers are recorded."""
+        """Return the reader of a neighbouring file, or None if it does not exist; both answers are recorded."""
         real = self._near(relative)
         if self._is_left_out(real):
             return None

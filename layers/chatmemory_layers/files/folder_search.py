@@ -26,7 +26,7 @@ class FolderSearch:
     """One search over several folders and files.
 
     Links are followed, also out of the folder, because histories are often kept elsewhere.  A file or folder is found
-    only once, so that circular links end; a link to one of its own parent folders is reported as an issue.
+    only once, so that circular links end; a link to one of its parent folders is reported as an issue.
     """
 
     def __init__(self, is_left_out: Callable[[str], bool]) -> None:
@@ -74,7 +74,7 @@ class FolderSearch:
         self._seen.add(place)
         try:
             with os.scandir(folder) as entries:
-                # Files before folders, links last: a file in this folder is found under its own name, not that of a link.
+                # Files before folders, links last: a file in this folder is found under its own name, not under a link's.
                 listed = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError as reason:
             yield self._issue(folder, reason)

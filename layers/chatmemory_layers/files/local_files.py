@@ -29,7 +29,7 @@ class LocalFiles:
 
     Args:
         own: files to leave out: the index itself, which changes with every run.
-        confinement: the folders outside of which nothing is read; None allows every file.
+        confinement: the folders in which reading is allowed; None allows every file.
     """
 
     def __init__(self, own: Sequence[str] = (), confinement: Confinement | None = None) -> None:
@@ -112,7 +112,7 @@ class LocalFiles:
             globs = RelativeGlobs(root.files)
             for folder in folders_of(root.folder):
                 if not is_absent(folder):
-                    # Each root has its own search: another root may mean other files of the same folder.
+                    # A separate search: another root may mean other files of the same folder.
                     search = FolderSearch(is_left_out)
                     yield from search.below(folder, may_lead=globs.may_lead, is_meant=globs.is_meant)
 

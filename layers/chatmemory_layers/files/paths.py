@@ -57,7 +57,7 @@ LONGEST_LINK: Final = 4096  # characters
 
 
 def worktree_repository(folder: str) -> str:
-    """Return the repository of which *folder* is in another working tree (``git worktree``); "" for any other folder."""
+    """Return the repository whose other working tree (``git worktree``) contains *folder*; "" for any other folder."""
     for one in (Path(folder), *Path(folder).parents) if os.path.isabs(folder) else ():
         try:
             with (one / ".git").open(encoding="utf-8", errors="surrogateescape") as link:
@@ -75,7 +75,7 @@ _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
 
 
 def folders_of(folder: str) -> list[str]:
-    """Return the folders that *folder* stands for, with ``~``, environment variables and globs expanded.
+    """Return the folders that *folder* names, with ``~``, environment variables and globs expanded.
 
     An unset or empty variable yields no folder.  Without a glob the folder need not exist.
     """

@@ -113,7 +113,7 @@ def holds(real_path: str, member: str) -> bool:
 @final
 @frozen
 class StoreReader:
-    """A ``TrackedReader`` of a conversation; it has no neighbouring files."""
+    """A ``TrackedReader`` of a conversation, without neighbouring files."""
 
     file: HistoryFile
     real_path: str
@@ -146,7 +146,7 @@ class StoreReader:
             raise UnreadableHistoryError(_why(reason)) from reason
 
     def sibling(self, _relative: str, /) -> None:
-        """Return None: a store has no files."""
+        """Return None: the conversations of a store are rows, not files."""
         return
 
     def entries(self, _relative: str = ".", /) -> Sequence[str]:

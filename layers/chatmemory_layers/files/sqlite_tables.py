@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def rows_of(path: Path, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of *table*, ordered by *order*; none if the file has no such table.
+    """Yield the rows of *table*, ordered by *order*; nothing if the file lacks the table.
 
     A blob is decoded as UTF-8 text.
 

@@ -1,6 +1,6 @@
 """``with_log``: applies the write-ahead log (``-wal``) of a SQLite file in memory, as SQLite does after a crash.
 
-SQLite itself cannot read a log whose index (``-shm``) is missing without creating the index beside it.  The format is that of
+SQLite itself cannot read a log whose index (``-shm``) is missing without creating the index beside it.  For the format see
 https://www.sqlite.org/fileformat2.html, section 4: a header and frames, each a page with a running checksum.
 """
 

@@ -118,7 +118,7 @@ class ArchiveReader:
         )
 
     def sibling(self, relative: str, /) -> "ArchiveReader | None":
-        """Return the reader of a neighbouring member, or None if there is no such member."""
+        """Return the reader of a neighbouring member, or None if it does not exist."""
         member = self._near(relative)
         try:
             with zipfile.ZipFile(self.real_path) as archive:

@@ -49,7 +49,7 @@ def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
             frame = frame or _decompressor()
             try:
                 whole = frame.decompress(rest)
-            except Exception as reason:  # each library raises errors of its own
+            except Exception as reason:  # each library raises its own errors
                 raise UnreadableHistoryError(f"it is damaged: {reason}") from reason
             rest = frame.unused_data if frame.eof else b""
             frame = None if frame.eof else frame

@@ -1,7 +1,7 @@
-"""``Database``: what the repositories in memory keep, so that those of one runtime keep it together.
+"""``Database``: the data of the repositories in memory, which all repositories of one runtime share.
 
-``Conversations`` and ``KeptMemories`` define what it holds and how that changes.  Like a file it is open until its runtime ends, and like a file it belongs to one event loop: a test that
-passes here passes on SQLite.
+``Conversations`` and ``KeptMemories`` define what it holds and how that changes.  Like a file it is open until its runtime
+ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """``InMemoryFirstAnswers``: the first answers of a store in memory, which end with the process.
 
-No process continues after it was killed between a write and its answer, so of the outcomes of writes only those of stored
-memories are kept: a caller that gives a ``write_id`` has no other answer.
+A process that is killed between a write and its answer loses the whole store, so a repeated write starts afresh.  Therefore
+only the outcomes of stored memories are kept: for a caller that gives a ``write_id`` they are the only answer.
 """
 
 from typing import final

@@ -34,7 +34,7 @@ from chatmemory_layers.in_memory.first_answers import InMemoryFirstAnswers
 
 @final
 class InMemoryMemoryRepository(MemoryRepository):
-    """Keeps memories beside the conversations of the same database, until the process ends."""
+    """Keeps memories together with the conversations of the same database, until the process ends."""
 
     def __init__(self, database: Database) -> None:
         self.database = database

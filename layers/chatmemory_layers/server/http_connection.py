@@ -1,7 +1,7 @@
 """``HttpConnection``: the connection of one client of the server, with limits for its time and memory.
 
-uvicorn has a limit for a connection that waits between two requests; the others are here:
-a head that is late or too large, an answer that the client does not read, and too many connections at once.
+uvicorn limits the time that a connection waits between two requests.  This module adds the other limits: a head that is
+late or too large, an answer that the client does not read, and too many connections at once.
 Bodies are bounded by ``chatmemory.programs.http.guards.limits``.
 """
 
@@ -110,7 +110,7 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer; refuse a head that is too large, has no path as its target, or asks to upgrade a request with a body.
+        """Begin to answer; refuse a head that is too large, a target without a path, or an upgrade request with a body.
 
         httptools reads nothing after a head that asks for an upgrade (as Java's client does for HTTP/2).
         """
@@ -191,7 +191,7 @@ class HttpConnection(HttpToolsProtocol):
         self._leave()
 
     def _leave(self) -> None:
-        """Send what is left to send, read nothing more, and close soon."""
+        """Send the buffered bytes, read nothing more, and close soon."""
         if self.transport.is_closing():
             return
         self._unset_keepalive_if_required()

@@ -44,7 +44,7 @@ def serve_stdio(
 
     Args:
         settings: of the memory and the past chats.
-        folders: folders that may be indexed, besides those of the known tools.
+        folders: folders that may be indexed, besides the folders of the known tools.
     """
     _log_to_stderr()
     _miss(folders)
@@ -62,7 +62,7 @@ def serve_http(
 
     Args:
         settings: of the memory, the past chats and the server.
-        folders: folders that may be indexed, besides those of the known tools.
+        folders: folders that may be indexed, besides the folders of the known tools.
         port: the port; None: ``DEFAULT_PORT``.
     """
     from chatmemory_layers.server.listening import open_listener

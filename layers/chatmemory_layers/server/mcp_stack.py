@@ -20,7 +20,7 @@ def mcp_stack(
 
     Args:
         settings: of the memory and the past chats.
-        folders: folders that may be indexed, besides those of the known tools.
+        folders: folders that may be indexed, besides the folders of the known tools.
         parts: the parts of the memory to replace, as for ``stacks.configured``.
     """
     memory = settings.memory

@@ -45,7 +45,7 @@ class ReopenedIndex:
         self._turn = asyncio.Lock()
 
     def ask(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Effect[A, PastChatsError]:
-        """Run *effect* on the present file of the index; while there is no file, it fails with ``missing``."""
+        """Run *effect* on the present file of the index; while the file is missing, it fails with ``missing``."""
         return Effect.from_outcome(partial(self._run, effect))
 
     async def _run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
@@ -93,7 +93,7 @@ def lifted(error: object, embedding: EmbeddingSettings) -> PastChatsError:
     match error:
         case RepositoryError():
             return GenericMemoryError(error)
-        case ConfigError():  # an error of the embedder: the store has no settings that could be wrong
+        case ConfigError():  # an error of the embedder: the settings of the store cannot be wrong
             model = embedding.model or embedding.provider
             return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
         case _:

@@ -1,7 +1,7 @@
 """``served_index``: indexes past chats for a program with an event loop, only from folders that a person allows.
 
-Each call opens the index in a thread of its own and closes it afterwards, because histories are read rarely.  Calls run one
-after the other.
+Each call opens the index in its own worker thread and closes it afterwards, because histories are read rarely.  Calls run
+one after the other.
 """
 
 import asyncio
@@ -128,10 +128,10 @@ class ServedIndex(PastChatsIndex):
 
 
 def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, DataValidationError]:
-    """Return the allowed folders with those of the known tools, even if a person has moved these by a link.
+    """Return *folders* and the folders of the known tools, even if a person has moved the latter by a link.
 
-    Some tools leave single files in the home folder.  They are searched there by name; but that does not allow a caller
-    that names paths to name the home folder.
+    Some tools leave single files in the home folder.  They are searched there by name, but a caller that names paths may
+    not name the home folder.
     """
     loaded = installed_formats()
     if isinstance(loaded, Failure):
@@ -177,6 +177,6 @@ def served_index(
     Args:
         settings: say where the index is, and which histories are read.
         embedding: the embedder that makes vectors.
-        folders: folders from which histories may be read, besides those of the known tools.
+        folders: folders from which histories may be read, besides the folders of the known tools.
     """
     return Layer.sync(PastChatsIndexService, lambda: ServedIndex(settings, embedding, folders))

@@ -1,6 +1,6 @@
 """``served_past_chats``: past chats for a program with an event loop, which they never block.
 
-They run in a thread of their own.  The index need not exist when the program starts: see ``reopened_index.py``.
+They run in a worker thread.  The index need not exist when the program starts: see ``reopened_index.py``.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence

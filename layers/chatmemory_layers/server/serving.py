@@ -1,7 +1,7 @@
 """``serve``: runs an ASGI application at a socket, until a signal ends it.
 
-At the first SIGTERM or SIGINT the server accepts no more connections, finishes the requests that it has begun, and returns,
-so that the caller can close the services; a second signal ends the process at once.
+At the first SIGTERM or SIGINT the server accepts no more connections, finishes the requests that it has begun, and returns.
+Then the caller can close the services.  A second signal ends the process at once.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ async def serve(
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="error",  # http_connection reports what is not a request
+        log_level="error",  # http_connection reports malformed requests
         access_log=False,  # it would log paths
         server_header=False,
         proxy_headers=False,
@@ -83,7 +83,7 @@ class _Server(uvicorn.Server):
 
 
 def _most_files() -> int:
-    """Raise the limit of open files of this process as far as allowed, and return it."""
+    """Raise the limit of open files of this process, at most to its hard limit, and return it."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
 """Skill runners: ``extractive`` offline, ``openai_compatible`` over HTTP, ``functions`` for the user's own functions.
 
-``chosen.py`` chooses the one that the settings name.
+``chosen.py`` returns the runner that the settings name.
 """

@@ -58,7 +58,7 @@ def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
         max_characters: the largest number of characters, 1 or more.
 
     Returns:
-        the text; empty only when there are no messages.
+        the text; empty only when *messages* is empty.
     """
     from chatmemory_layers.skills.sentence_choice import choose
 

@@ -34,9 +34,12 @@ class FunctionSkills:
             request: the messages, and the limits for the text.
 
         Returns:
-            the text; fails with ``unknown_skill``, with ``raised`` (the exception is the cause), with ``malformed`` when
-            the function returns something other than text, or with the skill's own ``SkillExecutionError``, returned or
-            raised by ``or_raise``.
+            the text.
+
+        Fails with:
+            SkillExecutionError: ``unknown_skill``, ``raised`` (the exception is the cause), or ``malformed`` when the
+                function returns something other than text.  The skill may also return its own error, or raise it by
+                ``or_raise``.
         """
 
         async def text() -> Outcome[str, SkillExecutionError]:
@@ -49,7 +52,7 @@ class FunctionSkills:
             except BaseException as exception:
                 if (defect := defect_of(exception)) is None:
                     raise
-                # The user's own code may raise anything: that is no defect of this package.
+                # The user's own code may raise anything: a defect of that code, not of this package.
                 failure = defect.error if isinstance(defect, EffectFailed) else defect
                 return Failure(_failed(skill_id, failure))
             if isinstance(answer, Failure):

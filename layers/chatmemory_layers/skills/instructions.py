@@ -1,6 +1,6 @@
-"""What a model is told to do: the instructions of each skill, in English and in Chinese.
+"""The prompts of a model: the instructions of each skill, in English and in Chinese.
 
-How they are sent, with the conversation as data, is for ``chat_completion.py``.
+``chat_completion.py`` sends them, with the conversation as data.
 """
 
 from collections.abc import Mapping

@@ -28,9 +28,9 @@ SHORT_ANSWER: Final = 3  # terms; "five years" means nothing without its questio
 def choose(sentences: Sequence[Sentence], budget: int) -> list[Sentence]:
     """Return the chosen sentences, at least one, whose lines take at most *budget* characters; one alone may take more.
 
-    Greedy, by maximal marginal relevance: the next sentence is the one with the largest
-    ``value * (1 - overlap) / length ** BREVITY``, where *value* is its worth weighted by centrality and *overlap* its
-    largest cosine to a sentence that is already chosen.  A short answer is chosen together with its question.
+    Greedy, by maximal marginal relevance: the next sentence has the largest ``value * (1 - overlap) / length ** BREVITY``.
+    Here *value* is the worth of the sentence weighted by centrality.  *overlap* is its largest cosine to a sentence that is
+    already chosen.  A short answer is chosen together with its question.
 
     Args:
         sentences: the sentences of the conversation, in order.
@@ -54,7 +54,7 @@ def choose(sentences: Sequence[Sentence], budget: int) -> list[Sentence]:
     overlap = np.zeros(len(sentences))
     chosen: set[int] = set()
     turns: set[int] = set()
-    left = budget + len(SEPARATOR)  # there is no separator after the last sentence
+    left = budget + len(SEPARATOR)  # the last sentence needs no separator
     while (is_open := is_open & (lengths <= left) & (overlap < SAME)).any():
         best = int(np.where(is_open, density * (1 - overlap), -1.0).argmax())
         is_open[best] = False

@@ -1,11 +1,11 @@
 """The worth of a sentence for a reader who was not there: facts, plans and decisions above greetings and praise.
 
 It is computed from signs in the text, in English and Chinese, each with its weight; from the speaker; and from the position
-in the conversation.  ``sentence_rank.py`` compares the words with those of other sentences.
+in the conversation.  ``sentence_rank.py`` compares the words with the words of other sentences.
 
 The numbers were set by hand and checked on five conversations of 370 to 680 messages, with 740 answers and the turns that
-contain them: of the words of an answer, 82 % are still present in summaries of 40 % of the length.  Random sentences keep
-43 %, the most central ones (LexRank) 44 %, the longest 64 %.
+contain them.  Summaries of 40 % of the length still contain 82 % of the words of an answer.  Random sentences keep 43 %, the
+most central ones (LexRank) 44 %, the longest 64 %.
 """
 
 import re
@@ -18,7 +18,7 @@ from chatmemory_layers.skills.transcript import Sentence
 PLAIN_WORTH: Final = 0.5  # the worth of a sentence without any sign
 ROLE_WORTH: Final[dict[Role, float]] = {
     "user": 1.0,
-    "assistant": 0.75,  # says much that nobody wants remembered
+    "assistant": 0.75,  # says much that is not worth remembering
     "system": 0.6,  # is sent again with every request
     "tool": 0.2,  # can be called again; an error is worth a line
     "summary": 1.0,
@@ -26,7 +26,7 @@ ROLE_WORTH: Final[dict[Role, float]] = {
 KEPT_WORTH: Final = 1.3  # kept once before; at 1.0 the oldest facts disappear, at 1.6 few new ones enter
 CODE_WORTH: Final = 0.4  # hard to read in one line, and in a file by now
 FIRST_REQUEST_WORTH: Final = 1.3  # the reason for which the user came
-ANSWER_WORTH: Final = 1.3  # somebody wanted to know it
+ANSWER_WORTH: Final = 1.3  # a participant wanted to know it
 OPEN_QUESTION_WORTH: Final = 2.0  # says what happens next; most are short
 CONFIRMED_QUESTION_WORTH: Final = 1.2  # "Shall I drop the index?" - "Yes": the question is the decision
 ANSWERED_QUESTION_WORTH: Final[dict[Role, float]] = {"user": 0.7, "assistant": 0.35}

@@ -175,7 +175,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _between(text: str) -> str:
-    """Return the text between *text* and the next sentence; list items have no punctuation of their own at the end."""
+    """Return the text between *text* and the next sentence; list items end without punctuation."""
     if _ENDED_IN_CHINESE.search(text):
         return ""
     if _ENDED.search(text):

@@ -12,7 +12,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_repository import Labels
 
 SEPARATOR: Final = (
-    "."  # no label contains it; it also follows the last label, so that ("a",) is no prefix of ("ab",)
+    "."  # no label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",)
 )
 _BEHIND_SEPARATOR: Final = "/"  # the next code point
 LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
@@ -44,7 +44,7 @@ def best_similarities(query: Vector, passages: Sequence[tuple[int, bytes]]) -> d
 
     Args:
         query: shape ``(dim,)``, of length 1.
-        passages: the key of an item, and a vector as the column stores it; those of another length are ignored.
+        passages: the key of an item, and a vector as the column stores it; vectors of another length are ignored.
     """
     import numpy as np
 

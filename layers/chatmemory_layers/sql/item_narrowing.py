@@ -1,7 +1,7 @@
 """``narrowing``: the part of conditions on values that a database can check, before Python checks the remaining items.
 
-A database may leave too many items, because ``ItemSearch.admits`` decides, but never too few: nothing is asked where the
-JSON of a database and that of Python could differ.
+A database may leave too many items, because ``ItemSearch.admits`` decides, but never too few.  So it checks nothing where
+its JSON and Python's JSON could differ.
 """
 
 import math
@@ -62,7 +62,7 @@ def _paths(field: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bounds(operand: Any) -> tuple[float, float] | tuple[str, str] | None:
-    """Return two bounds for all values that equal *operand* in Python; None: there are no such bounds."""
+    """Return two bounds for all values that equal *operand* in Python; None when bounds cannot be given."""
     if isinstance(operand, str):
         is_text = "\0" not in operand and not any("\ud800" <= character <= "\udfff" for character in operand)
         return (operand, operand) if is_text else None

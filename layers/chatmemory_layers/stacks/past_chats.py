@@ -83,7 +83,7 @@ def indexing(
     Args:
         settings: where the index is, and which histories are read.
         embedding: the embedder that makes vectors.
-        parts: as for ``finding``; ``files`` are by default those of this machine.
+        parts: as for ``finding``; ``files`` defaults to the files of this machine.
     """
     return _indexing(_kept(prompt_repository, settings, embedding, parts), embedding, parts)
 
@@ -148,7 +148,7 @@ def _kept(
 def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[PastChatsService, StackError]:
     ranker = _ranker(parts)
     found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
-    if "logging" not in sys.modules:  # then nobody reads a log, and a recall need not import it
+    if "logging" not in sys.modules:  # then the log is not read, and a recall need not import logging
         return found
     from chatmemory.observe.past_chats import observed_past_chats
 

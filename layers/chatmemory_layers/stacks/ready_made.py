@@ -180,8 +180,8 @@ def from_configuration(
     """Return the stack that a file and the environment describe; both are read when the layer is built.
 
     Args:
-        path: the file; None: the file that the environment names, or no file.
-        environment: used instead of the environment of the process; None: that of the process.
+        path: the file; None: the file that the environment names, if any.
+        environment: used instead of the environment of the process; None: the environment of the process.
         parts: as for ``embedded``; they replace the configured ones.
 
     Raises:
