@@ -42,7 +42,7 @@ PROCESS: Final = _Process()
 
 
 def is_inherited(path: Path) -> bool:
-    """Tell whether a parent of this process had *path* open when it forked."""
+    """Return whether a parent of this process had *path* open when it forked."""
     if not PROCESS.generation:
         return False
     try:

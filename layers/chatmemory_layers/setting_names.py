@@ -20,10 +20,10 @@ DEBUG: Final = "CHATMEMORY_DEBUG"
 
 
 def is_set(name: str) -> bool:
-    """Tell whether a variable of this name is, or would be, a setting."""
+    """Return whether a variable of this name is, or would be, a setting."""
     return (name.startswith(f"{PREFIX}_") and name not in {CONFIG, DEBUG, TEST_DSN}) or name in PLAIN
 
 
 def is_anything_set(environment: Mapping[str, str]) -> bool:
-    """Tell whether the environment says anything about settings."""
+    """Return whether the environment says anything about settings."""
     return any(map(is_set, environment))
