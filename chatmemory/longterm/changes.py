@@ -49,7 +49,7 @@ class Standing(Protocol):
 
     @property
     def dedup_key(self) -> bytes | None:
-        """The key that all its duplicates share; None: it has no duplicate."""
+        """The key that all its duplicates share; None: it is never a duplicate."""
         ...
 
     @property
@@ -174,7 +174,7 @@ def decide_store(
         taken: the stored memories that have the name of a draft, whether they are true now or not.
         standing: the stored memories that are true now and have the id that a draft replaces; or, in the namespace of a
             draft, its dedup key, its ``value_key``, or its attribute.  More memories do no harm.
-        forgotten: the forgotten names among those of the drafts, and the messages of forgotten memories in the
+        forgotten: the names of the drafts that were forgotten, and the messages of forgotten memories in the
             conversations of the drafts.  More of them do no harm.
 
     Returns:
@@ -321,7 +321,7 @@ def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> b
 
 
 def _rule_of(draft: MemoryDraft) -> str | None:
-    """Return the name of the attribute of *draft* for the log, without what it is said of, which the log must not hold."""
+    """Return the name of the attribute of *draft*, without its subject, because the log must not hold the subject."""
     return KEY if draft.value_key is not None else draft.attribute and draft.attribute.partition(":")[0]
 
 

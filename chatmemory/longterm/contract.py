@@ -53,14 +53,13 @@ class LongTermMemory(Protocol):
         """Store *memories*, all or none.
 
         A statement of the user about an attribute supersedes the user's earlier statement about the same attribute in
-        exactly this namespace: after "I live in Shanghai now", "I live in Hangzhou" is no longer true.  The outcome names
-        the superseded memories in ``retired``, and ``restore`` undoes this.  A memory that is pinned, was written by
-        ``put_value``, or comes from a tool, an assistant or a file is neither superseded in this way nor supersedes
-        another one.  An attribute that can have several values, such as ``pet``, supersedes nothing either.
+        exactly this namespace.  For example, "I live in Shanghai now" makes "I live in Hangzhou" no longer true.  The
+        outcome names the superseded memories in ``retired``, and ``restore`` undoes this.  Some memories neither supersede
+        another one in this way nor are superseded: pinned ones, those written by ``put_value``, and those from a tool, an
+        assistant or a file.  An attribute that can have several values, such as ``pet``, supersedes nothing either.
 
         A memory that was forgotten is skipped, so that no import or replay brings it back.  It is recognized by its id, or
-        by the messages that it comes from, when all of them are those of forgotten memories.  With ``dedup="none"`` it is
-        stored.
+        by its messages, when forgotten memories came from all of them.  With ``dedup="none"`` it is stored.
 
         Args:
             namespace: the namespace to write to.
@@ -103,7 +102,7 @@ class LongTermMemory(Protocol):
                 week stores nothing and reports the outcomes of the first time.  None: no id.
 
         Returns:
-            two outcomes: that of the user's message, then that of the answer.
+            the outcome of the user's message, then the outcome of the answer.
 
         Fails with:
             GenericMemoryError: *write_id* belongs to another call; ``reason.problem`` is ``key_reused``.
@@ -122,8 +121,8 @@ class LongTermMemory(Protocol):
             remembering.
 
         Fails with:
-            DataValidationError: an argument is invalid.  A skill that fails is no failure: the rules are used instead,
-                and ``note`` says why.
+            DataValidationError: an argument is invalid.  When a skill fails, the rules are used instead, and ``note``
+                says why.
         """
         ...
 
@@ -191,7 +190,7 @@ class LongTermMemory(Protocol):
             category: recall only memories of this category; None: any category.
             tags: recall only memories that have all of these tags.
             as_of: recall what was true at this time, given with a time zone; None: what is true now.
-            explain: also return the memories that were closest to being hits, each with the reason why it is no hit.
+            explain: also return the memories that were closest to being hits, each with the reason why it is not a hit.
 
         Returns:
             the hits with their scores, and whether they were found by vectors or by words, and why.
@@ -222,9 +221,9 @@ class LongTermMemory(Protocol):
             use_id: an id of the context.  A memory whose last use has the same id is not counted again, so it is safe to
                 repeat a call whose answer was lost.  None: a new id is made.
             session_id: the conversation that the context belongs to; None: no conversation.
-            query: the user's message that the context was built for.  If ``memory.promotion.afterSessions`` is set, the
-                short-term memories that share words with it are counted as well: among the newest 400, those that the
-                user stated in other sessions, at most ``memory.retrieval.limit``.  None: none of them.
+            query: the user's message that the context was built for.  If ``memory.promotion.afterSessions`` is set,
+                short-term memories that share words with it are counted as well.  They are at most
+                ``memory.retrieval.limit`` of the newest 400, stated by the user in other sessions.  None: none of them.
 
         Returns:
             how many memories were counted, and the ids of those that became long-term.
@@ -270,7 +269,7 @@ class LongTermMemory(Protocol):
             as_of: read the value at this time, given with a time zone; None: the present value.
 
         Returns:
-            the memory; None when the key has no value at that time.
+            the memory; None when the key was unset at that time.
 
         Fails with:
             DataValidationError: an argument is invalid.
@@ -286,7 +285,7 @@ class LongTermMemory(Protocol):
             key: 1 to 512 characters.
 
         Returns:
-            True when a value was deleted; False when the key has no value.
+            True when a value was deleted; False when the key is unset.
 
         Fails with:
             DataValidationError: an argument is invalid.
@@ -630,7 +629,7 @@ class LongTermMemory(Protocol):
     def re_embed(
         self, namespace: Namespace, *, limit: int = 1000, after: str | None = None
     ) -> Effect[ReEmbedReport, RecallError]:
-        """Embed the long-term memories that have no vector of the present embedder.
+        """Embed the long-term memories that lack a vector of the present embedder.
 
         Call this method again with the ``next`` of the report until ``next`` is None.  It can be stopped at any time; the
         memories that were already embedded keep their vectors.
@@ -641,7 +640,7 @@ class LongTermMemory(Protocol):
             after: the ``next`` of the last report; None: begin with the newest memory.
 
         Returns:
-            how many memories were embedded, how many still have no vector, and the cursor to continue from.
+            how many memories were embedded, how many still lack a vector, and the cursor to continue from.
 
         Fails with:
             GenericMemoryError: the embedder or the store failed.

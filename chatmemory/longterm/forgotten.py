@@ -19,9 +19,9 @@ Source: TypeAlias = tuple[str, str | None, str]
 class Forgotten:
     """The names of forgotten memories, and the messages that they came from.
 
-    A draft that has one of these names, or comes from one of these messages, is not stored, unless it also comes from
-    another message: a statement that is repeated in a new message is stored.  A draft that replaces a memory by its id or
-    key, or that is to be stored *again*, is always stored, because somebody asks for it.
+    A draft that has one of these names, or comes from one of these messages, is not stored.  It is stored if it also
+    comes from another message: a statement that is repeated in a new message counts again.  A draft that replaces a
+    memory by its id or key, or that is to be stored *again*, is always stored, because the caller asks for it.
     """
 
     names: AbstractSet[MemoryName] = field(factory=frozenset[MemoryName])

@@ -210,7 +210,7 @@ class KeptMemories:
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Outcome[Memory | None, MemoryChangedError]:
-        """Replace the content of a memory by that of *draft*, and increase its version by one."""
+        """Replace the content of a memory with the content of *draft*, and increase its version by one."""
         row = self.seen(draft.namespace, draft.id)
         if row is None:
             return Success(None)
@@ -321,7 +321,7 @@ class KeptMemories:
     def unembedded(
         self, namespace: Namespace, space: EmbeddingSpace, *, limit: int, after: Place | None = None
     ) -> tuple[tuple[Memory, ...], int]:
-        """Return long-term memories that are true now and have no vector of *space*."""
+        """Return long-term memories that are true now and lack a vector of *space*."""
         lacking = [
             row
             for row in self.rows.values()
@@ -331,7 +331,7 @@ class KeptMemories:
         return _handed_out(newest(behind, limit=limit)), len(lacking)
 
     def attach(self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]) -> int:
-        """Store a vector of *space* for each memory, in the place of any other vector."""
+        """Store a vector of *space* for each memory, replacing any other vector."""
         found = [(self.seen(namespace, attached.memory_id), attached) for attached in attachments]
         embedded = [
             row.embedded(space, attached.vector)

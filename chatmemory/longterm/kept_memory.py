@@ -35,7 +35,7 @@ class KeptMemory:
         value: its value as JSON text, which no caller can change, and which keeps ``1``, ``1.0`` and ``true`` apart.
         terms: the words by which it is found, see ``MemoryDraft``.
         dedup_key: see ``MemoryDraft``.
-        vector: its vector in the space that ``memory.embedding`` names; None: it has no vector.
+        vector: its vector in the space that ``memory.embedding`` names; None: it was not embedded.
         last_use_id: the id of its last use; None: it was never used.
         used_in: the sessions in which it was used.
         earlier: its content before each correction, oldest first.
@@ -73,7 +73,7 @@ class KeptMemory:
         return self.memory.created_at <= as_of and (until is None or as_of < until)
 
     def is_over(self, as_of: datetime | None = None) -> bool:
-        """Tell whether it is true no longer, or was true no longer at *as_of*."""
+        """Return whether it is true no longer, or was true no longer at *as_of*."""
         until = self.memory.superseded_at
         return until is not None and (as_of is None or until <= as_of)
 
@@ -185,8 +185,8 @@ class KeptMemory:
 
         Args:
             draft: the new content.
-            dedup_key: the new dedup key; None: it has no duplicates.
-            keep_vector: True: keep the vector.  False: take that of *draft*, or none.
+            dedup_key: the new dedup key; None: it is never a duplicate.
+            keep_vector: True: keep the vector.  False: take the vector of *draft*, if any.
 
         Returns:
             the changed memory.

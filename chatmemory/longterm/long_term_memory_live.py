@@ -293,7 +293,7 @@ class LongTermMemoryLive(LongTermMemory):
             used_of = partial(
                 short_term_uses, query, newest, session_id=session_id, limit=self.retrieval.limit
             )
-            hits = await do(beside_the_loop(used_of))  # nobody knows how much text there is to read
+            hits = await do(beside_the_loop(used_of))  # the texts may have any length
             used |= dict.fromkeys(memory.id for memory in hits)
         if not used:
             return UseReport(0)

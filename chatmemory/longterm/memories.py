@@ -1,7 +1,7 @@
 """Values of long-term memory: memories, provenance, the results of writes, receipts.
 
-The rules for input are in ``memory_rules.py``, the operations on memories in ``contract.py``, the result of a recall in
-``recall/recall.py``, and the proposals of an extractor in ``extraction/proposals.py``.
+``memory_rules.py`` has the rules for input, ``contract.py`` the operations on memories.  ``recall/recall.py`` has the
+result of a recall, ``extraction/proposals.py`` the proposals of an extractor.
 """
 
 from datetime import datetime
@@ -73,10 +73,10 @@ def is_stated(role: str | None, source: str | None, path: str | None) -> bool:
     Args:
         role: the role of its speaker.
         source: how it was found.
-        path: the file of its provenance; None: no file.
+        path: the file of its provenance; None: it does not come from a file.
 
     Returns:
-        True when the role is ``user``, the source is ``user_stated``, and there is no file.
+        True when the role is ``user``, the source is ``user_stated``, and *path* is None.
     """
     return role == "user" and source == "user_stated" and path is None
 

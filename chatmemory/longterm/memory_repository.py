@@ -56,21 +56,21 @@ class MemoryRepository(Protocol):
            forgotten memory.  It is not skipped when it replaces a memory or has a further message; see ``Forgotten``.
         4. A draft with a *past* is stored as it was in the store that it comes from; its attribute supersedes nothing.
            When a newer value of its ``value_key`` is true now, it is stored as superseded by the first of the newer ones.
-        5. Any other draft is stored, and the memories that it replaces (*replaces*, and the value of its ``value_key``
-           in exactly its namespace) stop being true at the ``created_at`` of the draft, but not before they became true.
-           A *replaces* is missing when the namespace does not see that memory or when it is no longer true.
+        5. Any other draft is stored, and the memories that it replaces stop being true: *replaces*, and the value of its
+           ``value_key`` in exactly its namespace.  They stop at the ``created_at`` of the draft, but not before they
+           became true.  A *replaces* is missing when the namespace does not see that memory or when it is no longer true.
         6. A draft that the user stated (``is_stated``) and that has a single-valued *attribute* supersedes the user's
            statements about the same attribute in exactly its namespace that are not newer.  They stop being true at the
            ``created_at`` of the draft, unless they are pinned.  Drafts of one batch with the same ``created_at`` do not
-           supersede each other.  When a newer statement about the attribute is true now, the draft is stored as
-           superseded by the first of the newer ones, at the ``created_at`` of that one; a pinned draft stays true.
+           supersede each other.  When newer statements about the attribute are true now, the draft is stored as
+           superseded by the first of them, at its ``created_at``; a pinned draft stays true.
 
         Returns:
             an answer for each draft, in order; it names the replaced memories in the order of ``MemoryListing``.
 
         Fails with:
             MemoryConflictError: there are conflicts; the error names all of them, in order.
-            MemoryNotFoundError: there is no conflict, and a replaced memory is missing; the error names the first one.
+            MemoryNotFoundError: a replaced memory is missing, and nothing conflicts; the error names the first one.
         """
         ...
 
@@ -191,11 +191,11 @@ class MemoryRepository(Protocol):
         the newest ``TEXT_READ`` memories that the coverage counts are searched, and others that were created in the same
         microsecond as the last of these.
 
-        Beside: for each of the best ``search.beside`` memories of each way of searching that come from a session, the
-        memory before it and the one after it, by ``(created_at, id)``, among the long-term memories of this session that
-        the namespace sees and that are (or were) true.  They have their similarities too, and a neighbour that does not
-        pass the filters is left out.  The best are the most similar ones, the ones that share more and rarer words, and
-        the newest that contain the text.
+        Beside: the neighbours of the best ``search.beside`` memories of each way of searching that come from a session.
+        The neighbours are the memory before it and the one after it, by ``(created_at, id)``.  They are long-term
+        memories of this session that the namespace sees and that are (or were) true.  They have their similarities too,
+        and a neighbour that does not pass the filters is left out.  The best memories are the most similar ones, the ones
+        that share more and rarer words, and the newest that contain the text.
         """
         ...
 
@@ -214,7 +214,7 @@ class MemoryRepository(Protocol):
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
-        """Replace the content of a memory by that of *draft*, and increase its version by one.
+        """Replace the content of a memory with the content of *draft*, and increase its version by one.
 
         Namespace, session, role, times, type, pin and uses stay the same; the old content is kept for ``history``.
 
@@ -317,7 +317,7 @@ class MemoryRepository(Protocol):
         limit: int,
         after: tuple[datetime, str] | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
-        """Return long-term memories that are true now and have no vector of *space*.
+        """Return long-term memories that are true now and lack a vector of *space*.
 
         Args:
             namespace: the reader.
@@ -334,7 +334,7 @@ class MemoryRepository(Protocol):
     def attach(
         self, namespace: Namespace, space: EmbeddingSpace, attachments: tuple[Attachment, ...]
     ) -> Effect[int, RepositoryError]:
-        """Store a vector of *space* for each memory, in the place of any other vector.
+        """Store a vector of *space* for each memory, replacing any other vector.
 
         Args:
             namespace: the reader.

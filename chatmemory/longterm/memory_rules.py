@@ -277,5 +277,5 @@ def _embedding_problems(path: str, embedding: object) -> list[Problem]:
 
 
 def folded(text: str) -> str:
-    """Return *text* with ``A`` to ``Z`` in lower case and nothing else changed, like ``lower`` in the stores."""
+    """Return *text* with ``A`` to ``Z`` in lower case; all else stays unchanged, like ``lower`` in the stores."""
     return text.encode().lower().decode()  # for bytes, lower changes only ASCII letters

@@ -25,7 +25,7 @@ PROBE: Final = "dimension"  # any word: only an answer shows the dimension of an
 @final
 @frozen
 class ReEmbedding:
-    """One run over the memories of *namespace* that have no vector of *embedder*."""
+    """One run over the memories of *namespace* that lack a vector of *embedder*."""
 
     repository: MemoryRepository
     embedder: Embedder
@@ -41,7 +41,7 @@ class ReEmbedding:
             after: ``(created_at, id)`` of the last memory of the run before; None: begin with the newest.
 
         Returns:
-            how many memories were embedded, how many still have no vector, and the cursor to continue from.
+            how many memories were embedded, how many still lack a vector, and the cursor to continue from.
 
         Fails with:
             GenericMemoryError: the embedder or the store failed; the batches before it are stored.

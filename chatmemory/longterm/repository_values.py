@@ -54,11 +54,11 @@ class MemoryDraft(MemoryFacts):
         terms: the words by which it is found, separated by single spaces: letters, digits and bigrams of characters,
             already folded and stemmed; a backend indexes and compares them unchanged.
         dedup_key: 32 bytes.  A memory of the same user and app that is true now and has the same key is a duplicate.
-            None: the memory has no duplicates.
-        space: the space of *vector*; None when there is no vector.
-        vector: the vector of the memory; None when there is no space.
+            None: the memory is never a duplicate.
+        space: the space of *vector*; None without a vector.
+        vector: the vector of the memory; None without a space.
         replaces: the id of the memory that this one replaces; None: it replaces none.
-        again: whether to store it even when it was forgotten, because somebody asks for it.
+        again: whether to store it even when it was forgotten, because the caller asks for it.
         past: its past in another store, which is stored with it.  Its attribute then supersedes nothing, and it is no
             longer true if it was not true there.  None: the memory is new.
     """
@@ -98,8 +98,8 @@ class WholeMemory:
 
     Attributes:
         earlier: its content before each correction, oldest first.
-        dedup_key: see ``MemoryDraft``; None: the memory has no duplicates, or is no longer true.
-        vector: its vector in the space that ``memory.embedding`` names; None: it has no vector.
+        dedup_key: see ``MemoryDraft``; None: the memory is never a duplicate, or is no longer true.
+        vector: its vector in the space that ``memory.embedding`` names; None: it was not embedded.
     """
 
     memory: Memory
@@ -161,7 +161,7 @@ class MemorySearch:
     Attributes:
         text: the query as the caller wrote it.
         terms: the words of the query, in the form of ``MemoryDraft.terms``, without duplicates.
-        space: the space of *vector*; None when there is no vector.
+        space: the space of *vector*; None without a vector.
         vector: the vector of the query; None: vectors are not compared.
         category: only memories of this category; None: of any category.
         tags: only memories that have all of these tags.
@@ -204,10 +204,10 @@ class Candidates:
     """The result of a search: every candidate once, in any order, with its neighbours in its session.
 
     Attributes:
-        matched_text: True when no memory shares a word with the query, so that the candidates are memories that contain
-            its text; only the newest ``TEXT_READ`` memories that ``coverage`` counts are searched.
+        matched_text: True when no memory shares a word with the query.  The candidates are then memories that contain its
+            text; only the newest ``TEXT_READ`` memories that ``coverage`` counts are searched.
         coverage: how many long-term memories the namespace sees that are (or were) true, in any category and with any
-            tags, and how many of them have a vector of the space; 0 without a space.
+            tags.  It also counts how many of them have a vector of the space; 0 without a space.
     """
 
     found: tuple[Candidate, ...]

@@ -96,7 +96,7 @@ class Undoing:
         *,
         instead_of: str | None,
     ) -> Memory:
-        """Restore a memory in the place of its successor; a successor that was forgotten is ignored."""
+        """Restore a memory, which replaces its successor again; a successor that was forgotten is ignored."""
         if instead_of is not None:
             successor = await do(self.repository.get(namespace, instead_of).alt(GenericMemoryError))
             instead_of = None if successor is None else instead_of
@@ -126,7 +126,7 @@ class Undoing:
 
 
 def number_problems(number: object) -> list[Problem]:
-    """Return the problem of the number of an event, if any; it has no maximum, as some stores count microseconds."""
+    """Return the problem of the number of an event, if any; every maximum is allowed, as some stores count microseconds."""
     if number is None or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
         return []
     return [Problem("$.number", "must be a whole number above 0: give that of an event of the history")]

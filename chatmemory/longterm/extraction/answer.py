@@ -3,7 +3,7 @@
     {"memories": [{"key": "编程语言偏好", "value": "Python", "category": "preference", "confidence": 0.9,
                    "content": "我喜欢用 Python 写代码", "evidence": "我喜欢用 Python"}]}
 
-A model has written the answer, perhaps after a text with instructions for it.  So its shape is checked, all lengths are
+A model has written the answer, possibly instructed by the text that it read.  So its shape is checked, all lengths are
 limited, and evidence counts only when the text contains it.  ``skill.py`` calls the skill, and handles a missing answer.
 """
 

@@ -1,4 +1,4 @@
-"""The extractors as layers: by rules, by a skill, or the one that ``memory.extraction.extractor`` names.
+"""The extractors as layers: by rules, by a skill, or as ``memory.extraction.extractor`` says.
 
 ``rules.py`` finds memories by rules, ``skill.py`` asks a skill.  To use your own extractor, replace these layers by one
 that provides ``MemoryExtractorTag``.

@@ -74,7 +74,7 @@ class Grammar:
         clause_break: the text between two clauses of one sentence.
         subject: the beginning of a clause whose subject also applies to later clauses without a subject.
         subjects: the subjects that are tried for such clauses, in order, until a rule matches.
-        supposition: the beginning of a clause after which the sentence makes no statement any more.
+        supposition: the beginning of a clause; from there on, the sentence states nothing any more.
         question: a clause that is a question, even without a question mark.
         hedge: a clause whose speaker is not sure.
         passing: a clause that is true only for a short time.

@@ -93,7 +93,7 @@ class Clause:
         joint: the text that joins it to a clause whose subject it shares, followed by the clause; None when it has a
             subject itself, or no clause before it has one.
         sentence: the start of its sentence, of at most ``LONGEST_SENTENCE`` characters.
-        leans: whether it continues the clause before it in the sentence: it has no subject and draws no conclusion.
+        leans: whether it continues the clause before it in the sentence: it lacks a subject and draws no conclusion.
     """
 
     text: str
@@ -223,7 +223,7 @@ def language_of(text: str) -> Language:
 
 
 def own_words(text: str) -> str:
-    """Return *text* with line breaks in the place of all characters that are not the speaker's own words.
+    """Return *text* with line breaks instead of all characters that are not the speaker's own words.
 
     The length stays the same.
     """

@@ -35,7 +35,7 @@ class RecallRanker(Protocol):
             candidates: the candidates, in any order.
             now: the time from which ages are counted, UTC.
             limit: the largest number of hits.
-            unembedded: why the search has no vector, for a person to read; None: it has one.
+            unembedded: why the search lacks a vector, for a person to read; None: it has one.
 
         Returns:
             the hits, each with a score from 0 to 1 and its signals, and how they were found.

@@ -71,13 +71,12 @@ class WeightedRanking(RecallRanker):
     that a score never exceeds 1.  It adds 11 points to R@5 on LoCoMo, each turn a memory.
 
     A memory is a hit when it shares words with the query, ``LEAST_SHARE`` of their weight, or when its similarity
-    reaches *threshold*; a similarity below counts as 0.  One without a vector counts as similar as the others are on
-    average: with 0, a store in which every second memory has a vector would answer 48 % of LoCoMo's questions among the
-    first five instead of 56 %.  Where no memory shares a word, one that contains the text of the query counts like the
-    best of them.
+    reaches *threshold*; a similarity below counts as 0.  A memory without a vector gets the mean similarity of the others.
+    With 0, a store in which every second memory has a vector would answer 48 % of LoCoMo's questions among the first five
+    instead of 56 %.  Where no memory shares a word, one that contains the text of the query counts like the best of them.
 
-    A search returns the nearest memories, even when nothing that is kept has to do with the query.  A model takes what it
-    is shown for relevant, so a hit for which too little speaks is marked as weak.
+    A search returns the nearest memories, even when all of them are unrelated to the query.  A model takes everything
+    that it is shown as relevant, so a hit with little evidence is marked as weak.
     """
 
     settings: RetrievalSettings
@@ -187,7 +186,7 @@ class WeightedRanking(RecallRanker):
     def _decay(self, memory: Memory, now: datetime) -> float:
         """Return the weight of *memory* at its age: 1, unless it was inferred or comes from a system.
 
-        A statement of the user stays true until a newer statement supersedes it, so age does not reduce its weight: decay
+        A statement of the user stays true until a newer statement supersedes it, so age does not reduce its weight.  Decay
         of all memories cost 15 points of R@5 on conversations of a year (spec 001, R2).
         """
         if memory.pinned or memory.source == "user_stated":

@@ -122,7 +122,7 @@ def explained(ranked: Recall, candidates: Candidates, *, limit: int) -> Recall:
 def short_term_uses(
     query: str, newest: Sequence[Memory], *, session_id: str, limit: int
 ) -> tuple[Memory, ...]:
-    """Return those of *newest* that the user stated in other sessions and that share words with *query*, best first.
+    """Return the *newest* memories that the user stated in other sessions and that share words with *query*, best first.
 
     A recall never returns a short-term memory (spec 000), but one that matches in many sessions becomes long-term (spec
     001, D4).  So a match counts as a use, as if the memory were long-term and had been shown.

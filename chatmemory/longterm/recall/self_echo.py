@@ -1,8 +1,8 @@
-"""The self-echo guard: it finds texts that only repeat a memory which was put before a model.
+"""The self-echo guard: it finds texts that only repeat a memory which a model was shown.
 
 Without it, a recalled memory is extracted again from the answer that uses it, and is recalled twice the next time.
 ``recalled_block.py`` has already removed the fenced blocks of memories; this guard finds what the model repeats in its own
-sentences.  In doubt, a text is no echo: the dedup key finds an exact copy later, but nothing finds a lost fact.
+sentences.  In doubt, a text is not an echo: the dedup key finds an exact copy later, but nothing finds a lost fact.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final
 
 from chatmemory.text.stop_words import HAN
 
-LEAST_WORDS: Final = 2  # a name alone is said by everybody
+LEAST_WORDS: Final = 2  # a name alone is too common
 
 _WORD: Final = re.compile(rf"[{HAN}]|[^\W{HAN}]+(?:['’]\w+)?")
 _WITHOUT_MEANING: Final = frozenset(

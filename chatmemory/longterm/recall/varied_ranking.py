@@ -31,13 +31,13 @@ POOL: Final = 50
 class VariedRanking(RecallRanker):
     """Orders the hits of another ranking by ``score * (1 - variety * likeness)``.
 
-    *likeness* is that to the most similar hit before it: the number of words that both have, divided by the number of
-    words that either has.  The first hit is always the first hit of the other ranking.
+    *likeness* compares a hit with the most similar hit before it: the number of words that both have, divided by the
+    number of words that either has.  The first hit is always the first hit of the other ranking.
 
     Attributes:
         ranking: the ranking that decides what is a hit.
-        variety: 0 to 1; with 0 the order is that of *ranking*, with 1 a hit that repeats an earlier one word for word
-            scores 0.
+        variety: 0 to 1; with 0 the order is the order of *ranking*, with 1 a hit that repeats an earlier one word for
+            word scores 0.
     """
 
     ranking: RecallRanker

@@ -42,7 +42,7 @@ class Drafted:
 
     Attributes:
         unembedded: the number of drafts without a vector.
-        reason: why drafts have no vector; None when each has one.
+        reason: why drafts lack a vector; None when each has one.
     """
 
     drafts: tuple[MemoryDraft, ...]
@@ -77,11 +77,11 @@ class MemoryDrafts:
             namespace: the namespace of the drafts.
             memories: the memories, in order.
             dedup: which memories count as duplicates.
-            embed: whether the embedder makes the vectors of memories that have none.
+            embed: whether the embedder makes the missing vectors of memories.
             path: the path of a memory in the input, with ``{}`` for its index, for problems of its vector.
 
         Returns:
-            a draft for each memory, in order, and why drafts have no vector.
+            a draft for each memory, in order, and why drafts lack a vector.
 
         Fails with:
             DataValidationError: a given vector is not valid.
@@ -169,7 +169,7 @@ def text_to_embed(memory: NewMemory | Memory) -> str:
     """Return the text of *memory* that is embedded: its key, if it has one, and its content.
 
     With the key, the bundled embedder ranks the right memory first for 21 of 28 English questions that use other words,
-    instead of 18; for Chinese questions the key makes no difference.
+    instead of 18; for Chinese questions the result is the same.
     """
     return memory.content if memory.key is None else f"{memory.key}: {memory.content}"
 
@@ -221,7 +221,7 @@ def _type_by_default(memory: NewMemory) -> MemoryType:
 def memory_terms(
     content: str, *, key: str | None = None, value: Json = None, tags: Sequence[str] = ()
 ) -> str:
-    """Return the terms of a memory: those of its content, then further ones from its key, tags and value.
+    """Return the terms of a memory: the terms of its content, then further ones from its key, tags and value.
 
     Args:
         content: the content.

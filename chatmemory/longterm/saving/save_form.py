@@ -66,7 +66,7 @@ def fill_form(memory: LongTermMemory, content: str, *, role: Speaker) -> Effect[
         role: who wrote the message.
 
     Returns:
-        the form; with the defaults and a ``hint`` with the reason when there is no good proposal or the extraction
+        the form; with the defaults and a ``hint`` with the reason when the proposals are too weak or the extraction
         failed.
     """
 

@@ -71,7 +71,7 @@ class Saving:
     def store(
         self, drafts: tuple[MemoryDraft, ...]
     ) -> Effect[tuple[SaveOutcome, ...], MemoryConflictError | GenericMemoryError]:
-        """Store *drafts*, none of which replaces a memory by its id."""
+        """Store *drafts*; each of them has ``replaces`` None."""
         return self.repository.store(drafts).alt(_with_nothing_replaced)
 
     def once(

@@ -1,8 +1,8 @@
 """Claims: what a clause says of the user, in a form in which two clauses can be compared word by word.
 
-``I don't like coffee anymore`` denies ``I love coffee``, ``I eat pork now`` ends ``I don't eat pork``, and ``I have three
-kids now`` replaces ``I have two kids``, all without a rule for coffee, pork or kids.  The words of each language are in
-``words/*.toml``.
+``I don't like coffee anymore`` denies ``I love coffee``.  ``I eat pork now`` ends ``I don't eat pork``.  ``I have three
+kids now`` replaces ``I have two kids``.  None of these needs a rule for coffee, pork or kids.  The words of each language
+are in ``words/*.toml``.
 """
 
 import re
@@ -79,7 +79,7 @@ class Claim:
 
 @lru_cache(maxsize=1024)
 def claims_of(text: str) -> tuple[Claim, ...]:
-    """Return the claims of a text in order; none for clauses that are no plain statement of the user."""
+    """Return the claims of a text in order; only clauses that are plain statements of the user have claims."""
     return tuple(
         claim
         for clause, is_plain in plain_statements(text, grammar_of)
@@ -89,7 +89,10 @@ def claims_of(text: str) -> tuple[Claim, ...]:
 
 
 def _is_of_another(before: str, clause: Clause) -> bool:
-    """Return whether a clause without "I" follows one about somebody else: ``My son saw a doctor, not allergic any more``."""
+    """Return whether a clause without "I" follows one about another person.
+
+    An example: ``My son saw a doctor, not allergic any more``.
+    """
     language = clause.grammar.language
     attributes = attribute_grammar_of(language)
     if attributes is None or named_words(language, "subject").search(clause.text):

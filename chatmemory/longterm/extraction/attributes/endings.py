@@ -1,7 +1,7 @@
-"""``endings``: what a text says is over, of what is known: pure functions.
+"""``endings``: finds the known attributes that a text says are over.  All functions are pure.
 
-The words of a language are in its table (``ended`` and ``ends`` of ``AttributeGrammar``).  That the clause is no wish, no
-question and about nobody else, and which of the known attributes it means, is decided here.
+The words of a language are in its table (``ended`` and ``ends`` of ``AttributeGrammar``).  This module decides which of the
+known attributes a clause means, and leaves out wishes, questions and clauses about other people.
 """
 
 import re
@@ -23,7 +23,7 @@ from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
 
-LONGEST_BARE: Final = 6  # characters of a clause that leaves out what it is about: 不玩了
+LONGEST_BARE: Final = 6  # characters of a clause that leaves out its subject: 不玩了
 LONGEST_ENDING: Final = 200  # characters; what is longer says more than that something is over
 
 _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})
@@ -113,12 +113,12 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
 
 
 def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
-    """Tell whether each of *clauses* is about somebody else; who only gets what was mine is not whom it is about."""
+    """Return whether each of *clauses* is about another person; a person who only receives a thing of mine is left out."""
     return all(grammar.other.search(_TAKER.sub(" ", clause)) for clause in clauses)
 
 
 def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) -> bool:
-    """Tell whether *clause* says who ended it, or what: me, nobody (``Sold the Panda``), or what *memory* speaks of."""
+    """Return whether *clause* is about me, names no subject (``Sold the Panda``), or names what *memory* speaks of."""
     family = over.partition(":")[0]
     cue = grammar.ended.search(clause)
     before = clause[: cue.start()] if cue else ""
@@ -132,7 +132,7 @@ def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) 
 
 
 def _is_done_by_another(clause: str, memory: Memory) -> bool:
-    """Tell whether *clause* says what somebody did whom *memory* does not name, and not to me: ``Kim quit Zara``."""
+    """Return whether *clause* tells what a person did whom *memory* does not name, and not to me: ``Kim quit Zara``."""
     doer = _DOER.match(clause)
     if doer is None:
         return False

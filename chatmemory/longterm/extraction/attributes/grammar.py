@@ -1,8 +1,8 @@
 """What a language brings to find statements about attributes; ``attribute_grammar_of`` reads and compiles it.
 
-The tables are ``words/english_attributes.toml`` and ``words/chinese_attributes.toml``.  The group ``value`` of a pattern is
-what holds now, its group ``of`` whose or of what it is: ``our <of> is written in <value>``, its group ``was`` what no longer
-holds: ``my boss <was>, it's <value>``.  A pattern may match anywhere in a passage; the rest of its clause says whether it
+The tables are ``words/english_attributes.toml`` and ``words/chinese_attributes.toml``.  A pattern has up to three groups.
+``value`` is true now.  ``of`` is the subject of the attribute: ``our <of> is written in <value>``.  ``was`` is no longer
+true: ``my boss <was>, it's <value>``.  A pattern may match anywhere in a passage; the rest of its clause says whether it
 counts.
 """
 
@@ -26,15 +26,15 @@ class AttributeRule:
     """A way to state what an attribute is now.
 
     Attributes:
-        family: the name of the attribute, without whose it is.
+        family: the name of the attribute, without its subject.
         key: the key of the memory.
         patterns: the first that fits counts.
-        of: whose or of what it is; ``""``: what the group ``of`` says, or the user's own.
-        others: the clause may be about somebody else too.
+        of: the subject of the attribute; ``""``: the group ``of`` names it, or it is the user.
+        others: the clause may be about another person too.
         wished: the clause may be a wish, or tell an assistant what to do.
-        named: there may be several, each with a name of its own.
+        named: there may be several, and each has a name.
         implied: the words imply it, and are about something else.
-        owned: the passage has to say whose it is: there are many numbers and addresses.
+        owned: the passage has to name the owner: there are many numbers and addresses.
     """
 
     family: str
@@ -51,19 +51,19 @@ class AttributeRule:
 @final
 @frozen(kw_only=True)
 class AttributeGrammar:
-    """How a language tells what is so now, and what is over.
+    """The expressions by which a language states that an attribute is true now, or is over.
 
     Attributes:
         stated: rules; where two of them want the same words, the first one has them.
-        other: a clause about somebody else.
+        other: a clause about another person.
         own: who speaks; a clause may leave him out and be about who was spoken of before.
         leaves_out: whether the subject is left out often.
         added: a clause that adds to what is so, and replaces nothing.
         owner: the user, or something that only he gives: his new number, where to ship it.
         shown: a clause about what something shows or says.
-        cut: what stands between two clauses.
+        cut: the text between two clauses.
         tail: where a value ends.
-        further: a sentence that goes on about what was stated before it.
+        further: a sentence that continues the statement before it.
         ended: a clause that says that something is over.
         ends: by the attribute that is over, what names it in such a clause.
     """

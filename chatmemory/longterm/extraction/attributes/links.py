@@ -123,7 +123,7 @@ def _with_name_of_claim(proposal: ProposedMemory, text: str) -> ProposedMemory:
 
 
 def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
-    """Return *memories*; those that the user stated and that bring no attribute have the one that their content states."""
+    """Return *memories*, with the attribute that the content states where the user stated it and no attribute is given."""
     known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
     of_table = _of_table(known)
 
@@ -143,9 +143,9 @@ def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memor
 def as_rules_read(
     text: str, found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
 ) -> list[NewMemory | Skipped]:
-    """Return what was *found* in *text*, with attributes read in it when none has any, as a model finds it.
+    """Return what a model *found* in *text*; if no memory has an attribute, read the attributes from their words.
 
-    A model's words may leave out that the text was a story or somebody else's words, so *text* has to be plain.
+    A model's words may leave out that the text was a story or quoted another person, so *text* has to be plain.
     """
     if not is_plain(text) or any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
         return [*found]
@@ -193,7 +193,7 @@ def _replaced(text: str, language: Language, known: Mapping[str, Memory]) -> str
 
 
 def _is_kind(of: str) -> bool:
-    """Tell whether a pet is known by its kind alone: there may be more of it, so that none takes the place of another."""
+    """Return whether a pet is known by its kind alone: there may be more of it, so that none takes the place of another."""
     return any(kind.search(of) for kind in _KINDS)
 
 
@@ -211,7 +211,7 @@ def _of_a_kind(
 
 
 def _is_told_of(statement: AttributeStatement, name: str, memory: Memory) -> bool:
-    """Tell whether *memory*, whose attribute names nothing, speaks of what *statement* is of, a project or a child."""
+    """Return whether *memory*, whose attribute names nothing, speaks of what *statement* is of, a project or a child."""
     words = telling_words(statement.of)
     said = set(telling_words(memory.content))
     return name in _OF_SOMEBODY and bool(words) and said.issuperset(words)

@@ -1,7 +1,7 @@
-"""``SEVERAL_VALUED``: which attributes of a user have several values at once; every other has one.
+"""``SEVERAL_VALUED``: which attributes of a user have several values at once; all others have one value.
 
-The name of an attribute may say whose or of what it is: ``age:son``, ``favourite:book``, ``database:relay``.  How statements
-about attributes are found is said in ``statements.py``.
+The name of an attribute may contain its subject: ``age:son``, ``favourite:book``, ``database:relay``.  ``statements.py``
+finds statements about attributes.
 """
 
 import re
@@ -26,7 +26,7 @@ SEVERAL_VALUED: Final = frozenset(
 
 
 def is_single_valued(attribute: str) -> bool:
-    """Tell whether a newer statement about *attribute* ends the older ones.
+    """Return whether a newer statement about *attribute* ends the older ones.
 
     >>> is_single_valued("residence"), is_single_valued("pet"), is_single_valued("pet:otto")
     (True, False, True)
@@ -135,9 +135,9 @@ _ASKED_BY: Final = {
 
 
 def asked_by(attribute: str) -> str:
-    """Return the words by which people ask for *attribute*, in English and Chinese; none for one that is not known here.
+    """Return the words by which people ask for *attribute*, in English and Chinese; none for an unknown attribute.
 
-    A statement seldom has them: nobody says "I live in the city of Leeds".
+    A statement seldom has them: people do not say "I live in the city of Leeds".
     """
     family, _, of = attribute.partition(":")
     return f"{_ASKED_BY[family]} {of}" if family in _ASKED_BY else ""

@@ -10,8 +10,8 @@ from chatmemory.longterm.extraction.statements import FOLD
 from chatmemory.longterm.memories import Memory
 from chatmemory.text.stop_words import HAN
 
-LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are everybody's
-LEAST_LATIN: Final = 3  # of one among Chinese characters, where hardly any word is everybody's
+LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are too common
+LEAST_LATIN: Final = 3  # of one among Chinese characters, where few words are too common
 
 _PLACES: Final = re.compile(
     r"\b(production|prod|staging|test(s|ing)?|unit tests?|dev(elopment)?)\b|生产|线上|测试|压测|开发|预发"
@@ -46,7 +46,7 @@ _COMMON_PAIRS: Final = frozenset(
 
 
 def is_one(one: str, other: str) -> bool:
-    """Tell whether two phrases name the same thing: ``order system`` and ``orders``, 订单系统 and 订单."""
+    """Return whether two phrases name the same thing: ``order system`` and ``orders``, 订单系统 and 订单."""
     if {found[0] for found in _PLACES.finditer(one)} != {found[0] for found in _PLACES.finditer(other)}:
         return False
     first, second = telling_words(one), telling_words(other)
@@ -59,7 +59,7 @@ def telling_words(phrase: str) -> list[str]:
 
 
 def is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
-    """Tell whether *text* names the value of *memory*: one of its proper names, or two characters of it.
+    """Return whether *text* names the value of *memory*: one of its proper names, or two characters of it.
 
     Args:
         memory: what is known.

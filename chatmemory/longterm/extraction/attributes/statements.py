@@ -1,8 +1,7 @@
 """Which attributes of the user a text states: ``attribute_statements``, in English and Chinese, without any model.
 
-The engine only: what a passage is stands in ``extraction/statements.py``, the tables in ``words/``, which attributes have
-several values in ``names.py``.  What is known already, and what a statement ends of it, is the business of
-``links.py``.
+This is only the engine.  ``extraction/statements.py`` defines a passage, ``words/`` has the tables, and ``names.py`` says
+which attributes have several values.  ``links.py`` compares a statement with what is known, and decides what it ends.
 """
 
 import re
@@ -34,14 +33,14 @@ class AttributeStatement:
     """What a passage says of an attribute.
 
     Attributes:
-        family: the name of the attribute, without whose it is.
-        of: whose or of what it is; ``""``: the user's own; ``UNKNOWN``: the words do not tell.
+        family: the name of the attribute, without its subject.
+        of: the subject of the attribute; ``""``: the user; ``UNKNOWN``: the words do not name it.
         key: the key of the memory.
-        value: what holds now.
-        at: where the value stands in the text.
-        passage: where it is said.
-        implied: whether it is only implied: who tells of a girlfriend has one.
-        added: whether it is said beside what is so already: "I also work at the zoo".
+        value: what is true now.
+        at: the position of the value in the text.
+        passage: the passage that says it.
+        implied: whether it is only implied: a person who speaks of a girlfriend has one.
+        added: whether it adds to what is true already: "I also work at the zoo".
     """
 
     family: str
@@ -55,7 +54,7 @@ class AttributeStatement:
 
     @property
     def attribute(self) -> str:
-        """The name of the attribute, as far as the words tell."""
+        """The name of the attribute, with its subject if the words name it."""
         return name_of_attribute(self.family, "" if self.of == UNKNOWN else self.of)
 
 
@@ -131,7 +130,7 @@ def _told_further(
 
 
 def _stated(passage: Passage, grammar: AttributeGrammar) -> Iterator[AttributeStatement]:
-    """Yield what the clauses of *passage* state, each at most one thing, in the words of its own clauses."""
+    """Yield what the clauses of *passage* state, each at most one thing, in the words of that clause."""
     found: dict[int, AttributeStatement] = {}
     families: set[str] = set()
     for rule in sorted(grammar.stated, key=lambda rule: rule.implied):
@@ -181,14 +180,14 @@ def _trimmed(value: str, grammar: AttributeGrammar) -> str:
 
 
 def clause_around(text: str, start: int, end: int, grammar: AttributeGrammar) -> str:
-    """Return *text* from *start* to *end*, and what stands before and behind it in its clause."""
+    """Return *text* from *start* to *end*, with the text before and after it in its clause."""
     before = max((cut.end() for cut in grammar.cut.finditer(text, 0, start)), default=0)
     cut = grammar.cut.search(text, end)
     return text[before : cut.start() if cut else len(text)]
 
 
 def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar: AttributeGrammar) -> bool:
-    """Tell whether the clause of *found* says what is so now, of the user himself."""
+    """Return whether the clause of *found* says what is so now, of the user himself."""
     text, language = passage.text, passage.grammar.language
     clause = clause_around(text, found.start(), found.end(), grammar)
     if left := found.groupdict().get("was"):
@@ -211,13 +210,13 @@ def _counts(passage: Passage, found: re.Match[str], rule: AttributeRule, grammar
         return False
     if rule.others:
         return True
-    # Whoever is spoken of behind the value is not who it is of.
+    # A person whom the text names after the value is not its subject.
     before = clause_around(text[:at], found.start(), at, grammar)
     return not (grammar.other.search(before) or is_of_another(text[:at], grammar))
 
 
 def is_of_another(before: str, grammar: AttributeGrammar) -> bool:
-    """Tell whether the last who is spoken of before the value is somebody else."""
+    """Return whether *before*, the text before the value, last names another person."""
     others = [one.end() for one in grammar.other.finditer(before)]
     own = [one.end() for one in grammar.own.finditer(before)]
     return bool(others) and (not own or own[-1] < others[-1])
