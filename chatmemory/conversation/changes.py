@@ -1,8 +1,7 @@
 """The effects of an append, a summary, a removal and a clear on a conversation: decisions that every store executes.
 
-A store passes the facts that it has read under the lock of the conversation, and receives a decision: what to write, the
-new counts, and the answer; or the error that refuses the change.  The functions read nothing, write nothing and do not
-wait.
+A store passes the facts that it has read under the lock of the conversation, and receives a decision.  The decision is what
+to write, the new counts and the answer, or the error that refuses the change.  The functions are pure and do not wait.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +33,7 @@ class ConversationState:
     """The state of a conversation without its messages, which a store keeps between changes.
 
     Attributes:
-        conversation: the part that readers see; they see nothing while it holds no message.
+        conversation: the part that readers see; they see nothing while it is empty.
         next_seq: the number of the next message; no number is used twice, not even after a clear.
         rewritten_at_version: the version that the latest summary, removal or clear created.
         deleted_count: the number of messages that a summary has deleted; their ids stay known.
@@ -79,7 +78,7 @@ class ConversationState:
         return self.made_by("added")._replace(said_at=new[-1].timestamp)
 
     def made_by_fork(self, fork: Fork) -> Change:
-        """Return the change that has created this state as that of a new branch."""
+        """Return the change that has created this state as the state of a new branch."""
         return self.made_by("forked")._replace(by=fork.conversation_id)
 
     def made_by_summary(self, summary: Summary) -> Change:
@@ -249,7 +248,9 @@ class SummaryDecision:
 def decide_summary(
     state: ConversationState, covered: Sequence[InView], summary: Summary, *, is_id_taken: bool
 ) -> SummaryDecision | VersionConflictError | RepositoryError:
-    """Put *summary* in the place of the last message that it covers, unless the history was rewritten since it was planned.
+    """Replace the messages that *summary* covers with it, unless the history was rewritten since it was planned.
+
+    The summary takes the place of the last message that it covers.
 
     Args:
         state: the conversation before the change.

@@ -86,7 +86,7 @@ class ChatMemory(Protocol):
 
         Fails with:
             DataValidationError: *as_of* is a version that does not exist yet; the error names the present version.
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
         """
         ...
 
@@ -118,7 +118,7 @@ class ChatMemory(Protocol):
 
         Fails with:
             DataValidationError: *as_of* is a version that does not exist yet; the error names the present version.
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
         """
         ...
 
@@ -144,8 +144,8 @@ class ChatMemory(Protocol):
         """Create a branch: a conversation that begins with a copy of the messages of another one up to a point.
 
         After that, changes of one conversation do not show in the other.  The branch belongs to the principal who creates
-        it, and whoever may read the branch may read all of it, the copied messages included.  Its message numbers and
-        versions continue from the point, so *as_of* can also name a version before it.
+        it.  A principal that may read the branch may read all of it, the copied messages included.  Its message numbers
+        and versions continue from the point, so *as_of* can also name a version before it.
 
         Args:
             conversation_id: the conversation that the branch is created from; 1 to 512 characters.
@@ -157,7 +157,7 @@ class ChatMemory(Protocol):
             the conversation has changed.
 
         Fails with:
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
             AccessDeniedError: the principal may not write to the branch.
             VersionConflictError: another conversation has or had the id *new_id*.
             DataValidationError: the message or version *at* does not exist, or none of its messages is still stored.
@@ -171,7 +171,7 @@ class ChatMemory(Protocol):
         deleted.  When the summary has deleted the messages that it covers, the summary itself is deleted.
 
         Fails with:
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
             AccessDeniedError: the principal may read the conversation, but may not delete its messages.
         """
         ...
@@ -225,7 +225,7 @@ class ChatMemory(Protocol):
             how many messages were deleted, and the branches that still hold some of them.
 
         Fails with:
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
             AccessDeniedError: the principal may read the conversation, but may not delete its messages.
         """
         ...
@@ -261,7 +261,7 @@ class ChatMemory(Protocol):
         """Return the counts, version and times of the conversation, without reading its messages.
 
         Fails with:
-            ConversationNotFoundError: the conversation holds no message at all.
+            ConversationNotFoundError: the conversation is empty or does not exist.
         """
         ...
 

@@ -86,7 +86,7 @@ class Conversations:
             now: the time of a write, UTC, for a conversation that does not exist.
 
         Returns:
-            the history; that of a new conversation when nothing was ever written to it.
+            the history; a new one when nothing was ever written to the conversation.
         """
         return self.histories.get(conversation_id) or History.new(conversation_id, now)
 
@@ -125,7 +125,7 @@ class Conversations:
         return Success(Forked(decision.conversation, is_new=True))
 
     def page(self, query: PageQuery) -> MessagePage | None:
-        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message."""
+        """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
         return self.seen(query.conversation_id).page(query)
 
     def clear(
@@ -228,12 +228,12 @@ class Conversations:
         return self.append(evolve(batch, expected_version=None))
 
     def conversation(self, conversation_id: str) -> Conversation | None:
-        """Return the counts, version and times of a conversation; None when it holds no message."""
+        """Return the counts, version and times of a conversation; None when it is empty."""
         found = self.seen(conversation_id).conversation
         return None if found is None else self._shown(found)
 
     def owner(self, conversation_id: str) -> Namespace | None:
-        """Return the owner of a conversation; None when it holds no message."""
+        """Return the owner of a conversation; None when it is empty."""
         history = self.seen(conversation_id)
         return history.state.owner if history.entries else None
 
@@ -263,7 +263,7 @@ class Conversations:
         return tuple(map(self._shown, behind[: listing.limit]))
 
     def summarize(self, summary: Summary) -> Outcome[Conversation, VersionConflictError | RepositoryError]:
-        """Store *summary* in the place of the messages that it covers, in one transaction."""
+        """Replace the messages that *summary* covers with *summary*, in one transaction."""
         history = self.history(summary.conversation_id).summarize(summary)
         if not isinstance(history, History):
             return Failure(history)

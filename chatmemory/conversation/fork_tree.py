@@ -36,7 +36,7 @@ async def fork_tree(do: Do[ReadError], memory: ChatMemory, conversation_id: str,
     """Return the tree that a conversation belongs to; a conversation without parent and branches is a tree by itself.
 
     The 2,000 conversations that changed last are searched.  A parent that was cleared, or that the principal may not
-    read, is missing from the tree, and each of its branches is the root of its own tree.
+    read, is missing from the tree; each of its branches is then the root of a separate tree.
 
     Args:
         do: runs a step; the caller does not pass it.
@@ -47,7 +47,7 @@ async def fork_tree(do: Do[ReadError], memory: ChatMemory, conversation_id: str,
         the tree.
 
     Fails with:
-        ConversationNotFoundError: the conversation holds no message at all.
+        ConversationNotFoundError: the conversation is empty or does not exist.
         GenericMemoryError: the store failed.
     """
     root = await do(memory.get_conversation(conversation_id))

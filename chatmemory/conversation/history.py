@@ -166,7 +166,7 @@ class History:
 
     @property
     def conversation(self) -> Conversation | None:
-        """The conversation as callers see it; None when it has no messages."""
+        """The conversation as callers see it; None when it is empty."""
         return self.state.conversation if self.entries else None
 
     def append(
@@ -256,7 +256,7 @@ class History:
         return self._changed(state, now, entries=entries, summaries=summaries), removed[-1].handed_out()
 
     def clear(self, now: datetime) -> tuple[History, ClearReport] | None:
-        """Delete everything except the version and the numbering; None when there are no messages."""
+        """Delete everything except the version and the numbering; None when the history is empty."""
         if not self.entries:
             return None
         summaries = sum(entry.message.role == "summary" for entry in self.entries.values())
@@ -388,7 +388,7 @@ class History:
             lease_until: the end of the new lease, UTC.
 
         Returns:
-            the new history and the leased work; None when there is no work to claim.
+            the new history and the leased work; None when no work can be claimed.
         """
         if self.work is None or not self.work.is_free(now, latest_end(now, lease_until)):
             return None
@@ -420,7 +420,7 @@ class History:
         return evolve(self, state=evolve(self.state, has_work=False), work=None)
 
     def page(self, query: PageQuery) -> MessagePage | None:
-        """Return the page that *query* asks for; None when the conversation holds no message."""
+        """Return the page that *query* asks for; None when the conversation is empty."""
         if not self.entries:
             return None
         in_view, version = query.view == "model", self._version(query.as_of)
@@ -473,7 +473,7 @@ class History:
         return tuple(chain)
 
     def known(self, message_ids: Iterable[str]) -> Mapping[str, Words | None]:
-        """Return the stored fields of those of the ids that are known; None: a summary has deleted the message."""
+        """Return the stored fields of each known id in *message_ids*; None: a summary has deleted the message."""
         return {
             id_: entry.words if (entry := self.entries.get(id_)) else None
             for id_ in message_ids

@@ -67,8 +67,8 @@ class ViewSize(Protocol):
 class WorkThreshold:
     """The size from which on a conversation has work for its history strategy: all three counts must be reached.
 
-    The counts are those of ``Conversation``.  Every conversation reaches 0, so every change reaches
-    ``WorkThreshold()``.  A strategy that never has work gives None instead of a threshold.
+    ``Conversation`` defines the counts.  Every conversation reaches 0, so every change reaches ``WorkThreshold()``.  A
+    strategy that never has work gives None instead of a threshold.
 
     Attributes:
         open_count: user, assistant and tool messages that no summary covers.
@@ -191,7 +191,7 @@ class PageQuery:
     """Which part of a conversation to read.
 
     A cursor is a sequence number in the ``full`` view, and a place in the ``model`` view.  The place of a message is its
-    sequence number; the place of a summary is that of the last message that it covers.
+    sequence number; the place of a summary is the place of the last message that it covers.
 
     Attributes:
         limit: the largest number of messages; None: all.
@@ -235,7 +235,7 @@ class ConversationListing:
 @final
 @frozen
 class Summary:
-    """A summary to be stored in the place of the messages that it covers.
+    """A summary to be stored instead of the messages that it covers.
 
     Attributes:
         draft: the summary message; its metadata contains ``summaryMetadataId``, its timestamp is *ends_at*.
@@ -305,7 +305,7 @@ class MessageRepository(Protocol):
 
     A method reads or changes only what ``principal()`` (``chatmemory.access.principal``) may read or change.  A
     conversation that the principal may not read is treated as one that does not exist.  Summaries and queued work belong
-    to the service, so their methods have no such limit.
+    to the service, so their methods work for every principal.
 
     The order of a conversation is a sequence that is assigned under its lock, never a timestamp.
 
@@ -330,10 +330,10 @@ class MessageRepository(Protocol):
         ...
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
-        """Return the messages that *query* asks for, oldest first; None when the conversation holds no message.
+        """Return the messages that *query* asks for, oldest first; None when the conversation is empty.
 
-        A page ``as_of`` a version has that version, and contains what this method returned at that version, as far as the
-        content is still stored; ``is_whole`` says whether all of it is.
+        A page ``as_of`` a version has that version, and contains what this method returned at that version.  Content that
+        was deleted since is missing; ``is_whole`` says whether all of it is still stored.
         """
         ...
 
@@ -341,16 +341,16 @@ class MessageRepository(Protocol):
         """Store a branch: an ordinary conversation that begins with a copy of the messages of its parent up to a point.
 
         Later changes of one of the two (append, summarize, remove, clear) do not show in the other.  The branch belongs
-        to the principal.  It has the messages and summaries that the parent had at the version of the point, as far as
-        they are still stored; its message numbers and versions continue from there.  The same fork again returns the
-        branch, also after the parent has changed.
+        to the principal.  It has the messages and summaries that the parent had at the version of the point, except
+        deleted ones; its message numbers and versions continue from there.  The same fork again returns the branch, also
+        after the parent has changed.
 
         Fails with:
             ConversationNotFoundError: the principal sees no such parent.
             AccessDeniedError: the principal may not write to the branch.
             VersionConflictError: a conversation has or had the id of the branch, and was not created by the same fork.
-            DataValidationError: the parent has no such message or version, or none of the messages that it held then is
-                still stored.
+            DataValidationError: the message or version of the point does not exist in the parent, or all messages that
+                the parent held then were deleted.
         """
         ...
 
@@ -390,7 +390,7 @@ class MessageRepository(Protocol):
             threshold: queued history work is removed unless the conversation still reaches this; None: it is removed.
 
         Returns:
-            the deleted message; None when the conversation holds no message.
+            the deleted message; None when the conversation is empty.
 
         Fails with:
             AccessDeniedError: the principal may read the conversation, but may not delete its messages.
@@ -429,11 +429,11 @@ class MessageRepository(Protocol):
         ...
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
-        """Return the counts, version and times of a conversation; None when it holds no message."""
+        """Return the counts, version and times of a conversation; None when it is empty."""
         ...
 
     def owner(self, conversation_id: str) -> Effect[Namespace | None, RepositoryError]:
-        """Return the owner of a conversation; None when it holds no message."""
+        """Return the owner of a conversation; None when it is empty."""
         ...
 
     def conversations(
@@ -443,14 +443,14 @@ class MessageRepository(Protocol):
         ...
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
-        """Store *summary* in the place of the messages that it covers, in one transaction.
+        """Replace the messages that *summary* covers with *summary*, in one transaction.
 
-        The transaction writes the message, its metadata and its coverage, deletes the covered messages if
-        ``summary.delete_covered`` is True, and removes queued work unless the threshold of the summary is still reached.
+        The transaction writes the message, its metadata and its coverage.  It deletes the covered messages if
+        ``summary.delete_covered`` is True.  It removes queued work unless the threshold of the summary is still reached.
 
         Fails with:
             VersionConflictError: the history was rewritten (summarized, shortened or cleared) after
-                ``summary.planned_at_version``.  Messages that were only added since then are no conflict.
+                ``summary.planned_at_version``.  Messages that were only added since then do not conflict.
         """
         ...
 

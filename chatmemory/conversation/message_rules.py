@@ -14,7 +14,7 @@ from chatmemory.input.rules import (
 )
 from chatmemory.text.long_work import is_long
 
-_ROLES: Final = get_args(Role)  # a tuple: a role of a wrong type may have no hash
+_ROLES: Final = get_args(Role)  # a tuple: a role of a wrong type may be unhashable
 
 
 CHECKED_AT_ONCE: Final = 500

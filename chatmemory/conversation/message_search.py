@@ -1,8 +1,8 @@
 """``search_messages``: finds the messages that contain given words, in all conversations or in one.
 
 It reads the messages through ``ChatMemory``, so it behaves the same on every backend and finds only what the principal
-may read.  It has no index: one call reads a limited number of messages, the newest first, and returns a cursor to
-continue from.
+may read.  It works without an index: one call reads a limited number of messages, the newest first, and returns a cursor
+to continue from.
 """
 
 import re
@@ -128,7 +128,7 @@ async def search_messages(do: Do[ReadError], memory: ChatMemory, search: Message
         the messages that were found, and the cursor to continue from.
 
     Fails with:
-        DataValidationError: the query has no word, or another part of *search* is invalid.
+        DataValidationError: the query lacks words, or another part of *search* is invalid.
         ConversationNotFoundError: ``search.conversation_id`` names no conversation.
         GenericMemoryError: the store failed.
     """

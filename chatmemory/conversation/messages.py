@@ -1,7 +1,7 @@
 """Values of conversations: messages, pages, conversations, summaries, and the reports of writes.
 
-The rules for input are in ``message_rules.py``; the operations on these values are in ``contract.py``.  Classes of which
-one instance is made for every message have no slots, because attrs takes a third longer to fill slots.
+The rules for input are in ``message_rules.py``; the operations on these values are in ``contract.py``.  The classes with
+one instance for every message are made without slots, because attrs takes a third longer to fill slots.
 """
 
 # ruff: noqa: PLC0414  the names that are exported again are defined in small modules, for code that needs nothing else

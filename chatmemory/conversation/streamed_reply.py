@@ -57,7 +57,7 @@ def streamed_reply(
         A stream of the same pieces.
 
     Fails with:
-        the errors of *pieces*, and those of ``ChatMemory.add_messages`` when the complete reply cannot be stored.
+        the errors of *pieces*, and the errors of ``ChatMemory.add_messages`` when the complete reply cannot be stored.
     """
 
     def begin(new_id: str) -> Stream[str, E | AddError, R]:

@@ -136,7 +136,7 @@ def restored_from(
     """Return the state of a cleared conversation with the messages that a branch still holds.
 
     Args:
-        state: the conversation, which holds no message.
+        state: the conversation, which is empty.
         point: the part that the branch holds.
         undo: the request.
         deleted_count: the ``deleted_count`` of the branch.

@@ -16,9 +16,9 @@ class HistoryStrategy(Protocol):
         """The size from which on a conversation has work for the strategy; None: it never has work.
 
         A plain attribute is enough.  The repository compares it with the size of the conversation in the transaction of
-        each change.  A strategy that decides by something else (the time of day, the content of messages) returns
-        ``WorkThreshold()``, which every conversation reaches, and returns ``HistoryReport("idle")`` from ``after_add``
-        when there is nothing to do.
+        each change.  A strategy may decide by something else, such as the time of day or the content of messages.  It
+        then returns ``WorkThreshold()``, which every conversation reaches.  Its ``after_add`` returns
+        ``HistoryReport("idle")`` when there is nothing to do.
         """
         ...
 

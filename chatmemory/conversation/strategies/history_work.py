@@ -81,7 +81,7 @@ class _Bell:
 class HistoryKeeper:
     """Claims history work, runs the strategy on it with a time limit, and settles it.
 
-    It has every right, whoever called the append or opened the runtime.
+    It acts with every right, for every caller of the append and every opener of the runtime.
     """
 
     repository: MessageRepository
@@ -102,7 +102,7 @@ class HistoryKeeper:
         if self.settings.execution == "background":
             self._bell.ring()
             return QUEUED
-        with acting_as(EVERYBODY), under(None):  # the work is no part of the request that queued it
+        with acting_as(EVERYBODY), under(None):  # the work does not belong to the request that queued it
             return await self._work_on(appended.conversation.conversation_id)
 
     async def _work_on(self, conversation_id: str) -> HistoryReport:

@@ -1,4 +1,4 @@
-"""Strategy ``summarize``: when N messages have no summary, all of them except the newest are summarized."""
+"""Strategy ``summarize``: when N messages lack a summary, all of them except the newest are summarized."""
 
 from typing import final
 
@@ -26,7 +26,7 @@ class SummarizeEveryN:
 
     @property
     def threshold(self) -> WorkThreshold:
-        """Work is due when N messages have no summary."""
+        """Work is due when N messages lack a summary."""
         return every_n_threshold(self.writer.settings)
 
     def after_add(

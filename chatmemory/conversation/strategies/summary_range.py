@@ -1,6 +1,6 @@
 """The choice of the messages that the next summary covers: the pure part of every summarizing strategy.
 
-``entries`` is always the oldest part of the model's view, oldest first, and at least one entry longer than the part that
+``entries`` is always the oldest part of the model's view, oldest first.  It is at least one entry longer than the part that
 may be covered, so that the entries on both sides of the cut are known.
 """
 
