@@ -1,8 +1,8 @@
 """``changed_messages``: changes a conversation as a whole, for frameworks that set, insert or delete at any place.
 
-What stays at the beginning is not written again: a change replaces the newest messages of the model's view, in one
-transaction, at the version at which they were read.  When somebody else has written meanwhile, the change is decided
-again from what is there then, so that no message of another writer is lost.
+The unchanged beginning is not written again.  A change replaces the newest messages of the model's view, in one
+transaction, at the version at which they were read.  When another writer was faster, the change is decided again from the
+present messages, so that no message of that writer is lost.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ async def changed_messages(
     Args:
         do: runs a step.
         conversation_id: 1 to 512 characters.
-        decide: is called again for each version that it has to be decided from; it has no effect of its own.
+        decide: is called again for each version that it has to be decided from; it must be pure.
         newest: how many of the newest messages *decide* gets.
 
     Fails with:
@@ -73,7 +73,7 @@ async def changed_messages(
         DataValidationError: what *decide* answers.
     """
     memory = do.service(ChatMemoryService)
-    emptied = 0  # the version of a conversation without messages: 0, or that of what has emptied it
+    emptied = 0  # the version of a conversation without messages: 0, or the version at which it was emptied
     for attempt in range(MOST_ATTEMPTS):
         page = await do(page_or_none(conversation_id, limit=newest))
         decided = decide(() if page is None else page.messages)
@@ -109,7 +109,7 @@ def tail_without_summary(
     """Return the messages from *begin* on, to be stored again behind a change, with their times and new ids.
 
     The ids are new because a store refuses an id that it knows when messages stay.  A summary cannot be stored again:
-    it would lose what it stands for.
+    it would lose the messages that it covers.
     """
     tail = messages[begin:]
     if any(message.role == "summary" for message in tail):

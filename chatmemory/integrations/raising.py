@@ -102,8 +102,8 @@ def blocking(runtime: Runner[R]) -> ThreadRuntime[R]:
 class Blocking(Generic[R_contra]):
     """Runs effects for blocking calls, on either kind of runtime.
 
-    A ``ManagedRuntime`` serves calls from threads other than that of its event loop: those of LangGraph, for example,
-    in which nodes that are not coroutines run.  Its loop is the one in which the adapter was made.
+    A ``ManagedRuntime`` serves calls from threads other than the thread of its event loop, such as the threads in which
+    LangGraph runs nodes that are not coroutines.  Its loop is the one in which the adapter was made.
     """
 
     def __init__(self, runtime: Runner[R_contra]) -> None:

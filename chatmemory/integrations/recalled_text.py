@@ -28,7 +28,7 @@ class RecalledText:
 
     Attributes:
         text: the text for the model; empty for no memories.
-        session_ids: the sessions that the memories come from, each once, that of the best memory first.
+        session_ids: the sessions that the memories come from, each once, the session of the best memory first.
     """
 
     text: str = ""

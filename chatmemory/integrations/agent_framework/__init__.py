@@ -4,8 +4,8 @@
     agent = Agent(client, context_providers=memory)
     await agent.run("Where do we meet?", session=agent.create_session(session_id="lunch"))
 
-``ChatMemoryHistoryProvider`` stores each ``Message`` as one message: its columns hold the role and the readable text,
-for search, summaries and the page; its metadata holds the JSON that ``Message.to_dict`` writes, from which
+``ChatMemoryHistoryProvider`` stores each ``Message`` as one message.  Its columns hold the role and the readable text, for
+search, summaries and the page.  Its metadata holds the JSON that ``Message.to_dict`` writes, from which
 ``Message.from_dict`` restores an equal message.  Messages that the history strategy has summarized come back as one
 message.
 

@@ -34,14 +34,12 @@ class ChatMemoryHistoryProvider(HistoryProvider):
     """Stores the messages of each session in the conversation with its id, after *prefix*.
 
     *runtime* provides ``ChatMemoryService``: a ``ThreadRuntime`` works with any event loop and thread and opens at
-    the first call; a ``ManagedRuntime`` works with its own event loop, faster.  The provider does not close it.  The
-    flags are those of ``HistoryProvider``, *skip_excluded* is that of the framework's own providers.  Two providers
-    of one agent, such as one for an audit, need a different *prefix* each; otherwise each would find the messages of
-    the other.
+    the first call; a ``ManagedRuntime`` works with its own event loop, faster.  The provider does not close it.
+    ``HistoryProvider`` defines the flags, and the framework's own providers define *skip_excluded*.  Two providers of one
+    agent, such as one for an audit, need a different *prefix* each; otherwise each would find the messages of the other.
 
-    The given messages are appended, all or none.  Of a transcript that begins with stored messages, as clients send
-    that store it themselves, only the new messages are added; the new answers of the model are always added, whatever
-    their text.
+    The given messages are appended, all or none.  Some clients store the transcript and send all of it: then only the new
+    messages after the stored ones are added.  New answers of the model are always added, whatever their text.
 
     Input that chatmemory refuses raises ``IntegrationInvalidRequestException``, any other failure
     ``IntegrationException``, each with chatmemory's own message; ``__cause__.error`` is the failure as a value.
@@ -174,8 +172,8 @@ def _is_question(identity: Identity) -> bool:
 def _repeated(stored: Sequence[Identity], given: Sequence[Identity]) -> int:
     """Return how many of *given*, from the first on, are a repeated transcript.
 
-    The rule is that of the framework's own providers: a short history is searched as a whole at any position, the end
-    of a long one at the beginning; a single question does not prove a repetition.
+    The framework's own providers have the same rule.  A short history is searched as a whole at any position, the end of
+    a long one at the beginning.  A single question does not prove a repetition.
     """
     many = len(stored)
     for start in range(len(given) - many + 1 if many else 0):

@@ -76,7 +76,7 @@ def message_of(message: ChatMessage) -> Message:
 
 
 def identity_of(message: ChatMessage | NewMessage) -> Identity:
-    """Return the value by which two messages count as the same: the id, or the role and the text if there is no id."""
+    """Return the value by which two messages count as the same: the id, or the role and the text without one."""
     payload = _payload(message)
     if payload.get("message_id") is not None:
         return ("", str(payload["message_id"]))
@@ -95,7 +95,7 @@ def _role(message: Message) -> Role:
 
 
 def _readable(message: Message) -> str:
-    """Return the readable text of a message; the kinds of its contents when there is no text."""
+    """Return the readable text of a message; the kinds of its contents if it is empty."""
     texts = filter(None, map(_text_of, message.contents))
     return "\n".join(texts) or " ".join(f"[{content.type}]" for content in message.contents)
 

@@ -93,7 +93,7 @@ class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_its_end(self._run(_asked(self._files, command)))
 
     async def clear_all_memory(self) -> str:
-        """Remove everything; a model has no command for it."""
+        """Remove everything; a model cannot call this."""
         return await to_its_end(self._run(self._files.clear()))
 
     async def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:
@@ -146,7 +146,7 @@ class BlockingChatMemoryTool(BetaAbstractMemoryTool):
         return self._run(_asked(self._files, command))
 
     def clear_all_memory(self) -> str:
-        """Remove everything; a model has no command for it."""
+        """Remove everything; a model cannot call this."""
         return self._run(self._files.clear())
 
     def _run(self, effect: Effect[str, FileError, ItemRepositoryTag]) -> str:

@@ -3,8 +3,8 @@
     store = ChatMemorySessionStore(ThreadRuntime(stacks.embedded("agent.db")))
     options = ClaudeAgentOptions(session_store=store, resume=session_id)
 
-The entries of a transcript are items next to conversations and memories in the same store: they come back unchanged,
-because the SDK reads fields of its own in them, and ``recall`` does not search them.
+The entries of a transcript are items next to conversations and memories in the same store.  They come back unchanged,
+because they contain fields that only the SDK knows.  ``recall`` does not search them.
 """
 
 from chatmemory.extra import needs_extra

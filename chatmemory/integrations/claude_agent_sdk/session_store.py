@@ -63,7 +63,7 @@ class ChatMemorySessionStore(SessionStore):
             await self._changed(partial(appended, key, entries))
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
-        """Return the entries of a transcript in order; None when there is no transcript."""
+        """Return the entries of a transcript in order; None when it does not exist."""
         return entries_of(await self._found(Transcript.of(key).entries))
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
@@ -84,7 +84,7 @@ class ChatMemorySessionStore(SessionStore):
         ]
 
     async def delete(self, key: SessionKey) -> None:
-        """Delete a transcript, and with a session those of its subagents, in one transaction."""
+        """Delete a transcript, and with a session the transcripts of its subagents, in one transaction."""
         await self._changed(partial(deleted, key))
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:

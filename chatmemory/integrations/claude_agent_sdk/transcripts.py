@@ -32,7 +32,7 @@ MILLISECOND: Final = timedelta(milliseconds=1)
 @final
 @frozen
 class Transcript:
-    """The names of the items of a transcript: that of a session, or of one of its subagents.
+    """The names of the items of a transcript, of a session or of one of its subagents.
 
     Attributes:
         subpath: the subagent; None: the transcript of the session itself.
@@ -108,7 +108,7 @@ class Head:
 
 
 def appended(key: SessionKey, entries: Sequence[SessionStoreEntry]) -> ItemChange[None]:
-    """Append those of *entries* that are not in the transcript yet, compared by uuid.
+    """Append the *entries* that are not in the transcript yet, compared by uuid.
 
     Args:
         key: the transcript.
@@ -142,7 +142,7 @@ def appended(key: SessionKey, entries: Sequence[SessionStoreEntry]) -> ItemChang
 
 
 def deleted(key: SessionKey) -> ItemChange[None]:
-    """Remove a transcript, and with a session those of its subagents."""
+    """Remove a transcript, and with a session the transcripts of its subagents."""
     transcript = Transcript.of(key)
     searched = [transcript.entries]
     if transcript.subpath is None:

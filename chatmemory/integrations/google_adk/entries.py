@@ -85,7 +85,7 @@ def said_in(
     """Return the texts of *entries*, each id once; an entry without an id gets the same id each time.
 
     Raises:
-        InputValidationError: an entry has no text, or is not JSON.
+        InputValidationError: an entry lacks text, or is not JSON.
     """
     said: dict[str, Said] = {}
     for entry in entries:
@@ -126,7 +126,7 @@ def corrected(stored: Memory | None, said: Said) -> MemoryChanges | None:
     known = None if stored is None else event_of(stored)
     if known is None:
         return None
-    event = {**known, **said.event}  # a repeated session gives no metadata, and removes none
+    event = {**known, **said.event}  # a repeated session comes without metadata, and must not remove any
     if event == known:
         return None
     return MemoryChanges(content=said.memory.content, value=_value(event))
@@ -210,7 +210,7 @@ def _content(memory: Memory) -> types.Content:
 
 
 def _instant(timestamp: str | None) -> datetime | None:
-    """Return the time of an entry; None, meaning now, when it has no time or no time zone."""
+    """Return the time of an entry; None, meaning now, without a time or a time zone."""
     try:
         instant = datetime.fromisoformat(timestamp or "")
         return None if instant.utcoffset() is None else instant.astimezone(UTC)

@@ -1,9 +1,9 @@
 """The memory service: events are stored as long-term memories, and items record which events are known.
 
-Memories are used instead of items alone, because a search of items reads all of them, which takes twenty times as
-long as a recall among 10,000 events, and finds ten even when they have little to do with the question;
-``preload_memory`` would show a model all ten.  Items record only which events are known, by a hash: an event that is
-forgotten, here or by another client of the store, does not come back when its session is added again.
+Items alone would not do, because a search of items reads all of them.  Among 10,000 events it takes twenty times as long
+as a recall, and always finds ten, even unrelated ones; ``preload_memory`` would show a model all ten.  Items record only
+which events are known, by a hash.  So an event that is forgotten, here or by another client of the store, does not come
+back when its session is added again.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
     words (a call of a tool, a thought, a picture) are neither searched nor stored.  Input that chatmemory refuses
     raises ``InputValidationError``, a ``ValueError``; any other failure raises ``RuntimeError``, each with
     chatmemory's own message; ``__cause__.error`` is the failure as a value.  A cancelled write either completes or
-    has no effect.
+    changes nothing.
     """
 
     def __init__(self, runtime: Runner[Needs]) -> None:

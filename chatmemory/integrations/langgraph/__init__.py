@@ -3,10 +3,9 @@
     runtime = ThreadRuntime(stacks.embedded("memory.db"))
     graph = builder.compile(store=ChatMemoryStore(runtime), checkpointer=ChatMemorySaver(runtime))
 
-The items of the store are next to conversations and memories in the same store, in tables of their own
-(``ItemRepository``).  They are not memories: LangGraph rewrites an item in place, while a memory is superseded and
-keeps its past; its namespaces are paths, not a user and an app; and a batch may change many of them in one
-transaction.
+The items of the store are next to conversations and memories in the same store, in separate tables (``ItemRepository``).
+They are not memories.  LangGraph rewrites an item in place, while a memory is superseded and keeps its past.  The
+namespaces of items are paths, not a user and an app.  A batch may change many items in one transaction.
 
 Items are found by meaning and by words, with the embedder of the store, unless ``index`` names another one.  A filter
 is a comparison of JSON, never SQL of its author.  An item whose lifetime has ended is gone at once; ``sweep_ttl``

@@ -53,7 +53,7 @@ class Batch:
 @final
 @frozen
 class Vectors:
-    """The vectors of the texts and queries of a batch, as far as they are known.
+    """The known vectors of the texts and queries of a batch.
 
     Attributes:
         has_words: whether a query also matches words.
@@ -81,7 +81,7 @@ def _known(rows: Iterable[tuple[str, Vector | None]]) -> Mapping[str, Vector]:
 
 @Effect.gen
 async def answered(do: Do[RepositoryError, Needs], batch: Batch, given: Vectors | None) -> list[Result]:
-    """Run the reads, then the writes; with the vectors *given*, or else those of the store's embedder."""
+    """Run the reads, then the writes; *given* replaces the vectors of the store's embedder."""
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     vectors = given or _NOTHING
     if given is None and (batch.texts or batch.queries):

@@ -1,11 +1,10 @@
 """The names of the items that store the checkpoints of LangGraph.
 
-    langgraphCheckpoints / thread / THREAD / NAMESPACE / head                        the newest checkpoint
-                                                       / checkpoint / ID             the checkpoint, and the tasks
-                                                       that wrote / checkpoint / ID / task      the writes of each
-                                                       task / channel / CHANNEL           its values, by their
-                                                       versions
-    langgraphCheckpoints / run / RUN                                                 the checkpoints of a run
+    langgraphCheckpoints / thread / THREAD / NAMESPACE / head                    the newest checkpoint
+                                                       / checkpoint / ID         the checkpoint, and the tasks that wrote
+                                                       / checkpoint / ID / task  the writes of each task
+                                                       / channel / CHANNEL       its values, by their versions
+    langgraphCheckpoints / run / RUN                                             the checkpoints of a run
 
 A channel whose version stays the same from one checkpoint to the next is stored once.
 """
@@ -33,7 +32,7 @@ _DEPTH: Final = 6  # of the namespace of a checkpoint
 @final
 @frozen
 class Line:
-    """The checkpoints of one namespace of a thread: those of the graph itself (``""``), or of a subgraph."""
+    """The checkpoints of one namespace of a thread: of the graph itself (``""``), or of a subgraph."""
 
     thread_id: str
     checkpoint_ns: str

@@ -87,7 +87,7 @@ class Write:
 @final
 @frozen
 class Change:
-    """Run *steps* in a transaction of its own; they receive the present time."""
+    """Run *steps* in a separate transaction; they receive the present time."""
 
     steps: Callable[[datetime], ItemChange[Any]]
 

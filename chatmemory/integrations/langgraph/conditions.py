@@ -1,7 +1,7 @@
 """Converts listings and filters of LangGraph to namespaces and conditions of chatmemory.
 
 A listing selects namespaces among those below its ``literal_prefix``.  A filter names fields, or paths of fields
-(``a.b``), and what each has to be: a value, or operators (``{"$gte": 18, "$lt": 65}``) of which all have to hold.
+(``a.b``), and what each has to be: a value, or operators (``{"$gte": 18, "$lt": 65}``) that all have to hold.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class _Asked(Generic[Q, A]):
 class Gathering(Generic[Q, A]):
     """Runs groups of requests with *run*, which returns an answer for each request, in order.
 
-    When *run* raises, all requests of the group fail, unless *is_of_one* returns True, meaning that one request may
-    be at fault: then each request runs alone, because *run* has had no effect.
+    When *run* raises, all requests of the group fail.  If *is_of_one* returns True, one request may be at fault, and *run*
+    has changed nothing: then each request runs alone instead.
     """
 
     def __init__(
@@ -56,8 +56,8 @@ class Gathering(Generic[Q, A]):
     async def ask(self, request: Q, *, writes: bool = False) -> A:
         """Run *request* and return its answer.
 
-        A cancellation removes the request when its group has not started, and stops the waiting afterwards; with
-        *writes*, it is raised only when the group has ended, so that it is known what is stored.
+        A cancellation removes the request when its group has not started, and stops the waiting afterwards.  With
+        *writes*, the cancellation is raised only after the end of the group, so that it is known what is stored.
         """
         if self._last_size == 1 and not (self._is_busy or writes):
             return await self._ask_alone(request)

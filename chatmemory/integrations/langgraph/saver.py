@@ -180,7 +180,7 @@ class ChatMemorySaver(BaseCheckpointSaver[str]):
         """Yield checkpoints, newest first; they are read in pages.
 
         Args:
-            config: the thread, and in it perhaps the namespace or the checkpoint; None: all threads.
+            config: the thread, optionally with the namespace or the checkpoint; None: all threads.
             filter: values that their metadata must have.
             before: only checkpoints before this one; None: from the newest one.
             limit: the largest number of checkpoints; None: no limit.

@@ -36,7 +36,7 @@ class Get:
 @final
 @frozen(slots=False)
 class Put:
-    """Stores an item, or removes it when it has no value; *texts* are the texts by whose meaning it is found."""
+    """Stores an item, or removes it when its value is None; *texts* are the texts by whose meaning it is found."""
 
     item: ItemPut
     texts: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Search:
 @final
 @frozen(slots=False)
 class Listing:
-    """Lists namespaces, all of which begin with *prefix*."""
+    """Lists namespaces that begin with *prefix*."""
 
     op: ListNamespacesOp
     prefix: Labels

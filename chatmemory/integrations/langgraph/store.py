@@ -141,5 +141,5 @@ _Gathering = Gathering[Sequence[Step], list[Result]]
 
 
 def _is_of_one(failure: Exception) -> bool:
-    """Return whether *failure* came from the user's function, perhaps because of one text, and not from the store."""
+    """Return whether *failure* came from the user's function, possibly because of one text, and not from the store."""
     return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)

@@ -1,4 +1,4 @@
-"""``TtlSweeper``: removes expired items at intervals, in a thread of its own."""
+"""``TtlSweeper``: removes expired items at intervals, in a worker thread."""
 
 from __future__ import annotations
 

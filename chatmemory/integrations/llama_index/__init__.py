@@ -8,8 +8,8 @@
     memory = ChatMemoryBuffer.from_defaults(chat_store=store, chat_store_key="mei")
 
 ``ChatMemoryBlock`` recalls in every session what the user said in another one.  ``ChatMemoryChatStore`` keeps the
-messages of a chat: each is one message of a conversation, whose columns hold the role and the readable text, for
-search, summaries and the page, and whose metadata holds the JSON of the ``ChatMessage``, which comes back equal.
+messages of a chat: each is one message of a conversation.  Its columns hold the role and the readable text, for search,
+summaries and the page.  Its metadata holds the JSON of the ``ChatMessage``, which comes back equal.
 """
 
 from chatmemory.extra import needs_extra

@@ -37,8 +37,8 @@ LISTED_AT_ONCE: Final = 1000
 class ChatMemoryChatStore(BaseChatStore):
     """Keeps the messages of each key in the conversation with that id, after *prefix*.
 
-    *runtime* provides ``ChatMemoryService``: a ``ThreadRuntime`` works with every method, in any event loop and
-    without one; a ``ManagedRuntime`` works with awaited methods in its own loop, faster, and with the others in other
+    *runtime* provides ``ChatMemoryService``.  A ``ThreadRuntime`` works with every method, in any event loop and without
+    one.  A ``ManagedRuntime`` works with awaited methods in its own loop, faster, and with the other methods in other
     threads.  The store does not close it.
 
     Messages come back equal, with their blocks, tool calls and ``additional_kwargs``; a model of Pydantic among these
@@ -46,7 +46,7 @@ class ChatMemoryChatStore(BaseChatStore):
     message that a history strategy has summarized is represented by its summary.
 
     Each write is one transaction, whole even when it is cancelled.  A change that depends on what is stored is decided
-    again when another writer was faster, so no message of anybody is lost.  A key without messages is not listed.
+    again when another writer was faster, so no message is lost.  A key without messages is not listed.
 
     Input that chatmemory refuses raises ``ValueError``, any other failure ``RuntimeError``, each with chatmemory's own
     message; ``__cause__.error`` is the failure as a value.
@@ -141,7 +141,7 @@ class ChatMemoryChatStore(BaseChatStore):
         drafts = [draft_of(message) for message in messages]
         given = [
             message_of(draft) for draft in drafts
-        ]  # as they will come back, to be compared with what is there
+        ]  # as they will come back, to be compared with the stored messages
 
         def decide(known: Sequence[stored.ChatMessage]) -> Replacement[None]:
             same = same_beginning(list(map(message_of, known)), given)

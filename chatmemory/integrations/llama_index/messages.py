@@ -155,7 +155,7 @@ def _difference(given: object, back: object, place: str = "") -> str | None:
 
 
 def _readable(message: ChatMessage) -> str:
-    """Return the readable text of a message; the kinds of its blocks when there is no text."""
+    """Return the readable text of a message; the kinds of its blocks if it is empty."""
     texts = [*map(_text_of, message.blocks), *_older_calls(message)]
     return "\n".join(filter(None, texts)) or " ".join(f"[{_kind(block)}]" for block in message.blocks)
 

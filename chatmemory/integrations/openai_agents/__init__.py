@@ -3,8 +3,8 @@
     session = ChatMemorySession("ann", ThreadRuntime(stacks.embedded("agent.db")))
     await Runner.run(agent, "Hello", session=session)
 
-An item of the SDK is one message: its columns hold the role and the readable text, for search, summaries and the
-page; its metadata holds the item itself, which comes back equal.  Items that the history strategy has summarized are
+An item of the SDK is one message.  Its columns hold the role and the readable text, for search, summaries and the page.
+Its metadata holds the item itself, which comes back equal.  Items that the history strategy has summarized are
 returned as one item instead.  Messages with another origin, such as the API, are returned as items too.
 """
 

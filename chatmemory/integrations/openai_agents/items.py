@@ -47,7 +47,7 @@ def message_of(item: object, as_given: dict[str, Any]) -> NewMessage:
 
 
 def _readable(fields: Mapping[str, object]) -> str:
-    """Return the text of an item that a person, a search or a summary can read; its kind when there is no text."""
+    """Return the text of an item that a person, a search or a summary can read; its kind if the text is empty."""
     match fields:
         case {"name": str(name), "arguments": str(arguments)}:
             return f"{name}({arguments})"

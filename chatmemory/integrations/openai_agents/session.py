@@ -42,7 +42,7 @@ class ChatMemorySession:
 
     *runtime* provides ``ChatMemoryService``: a ``ThreadRuntime`` works with any event loop and thread and opens at
     the first call; a ``ManagedRuntime`` works with its own event loop, faster.  The session does not close it, and
-    many sessions may share it.  *session_settings* are those of the SDK, as an object or a dict.
+    many sessions may share it.  The SDK defines *session_settings*: an object or a dict.
 
     Input that chatmemory refuses raises ``UserError``, any other failure ``AgentsException``, each with chatmemory's
     own message; ``__cause__.error`` is the failure as a value.
@@ -256,7 +256,7 @@ def _is_refused(outcome: Outcome[object, SessionError]) -> bool:
 
 
 def _unless_unknown(outcome: Outcome[A, SessionError]) -> A | None:
-    """Return the value; None when the conversation has no message."""
+    """Return the value; None when the conversation is empty or does not exist."""
     if not isinstance(outcome, Success) and isinstance(outcome.failure(), ConversationNotFoundError):
         return None
     return RAISING.value(outcome)

@@ -5,8 +5,8 @@
     result = await agent.run("Where do we meet?", message_history=await history.load())
     await history.append(result.new_messages())
 
-``ChatMemoryHistory`` stores each ``ModelRequest`` and ``ModelResponse`` as one message: its columns hold the role and
-the readable text, for search, summaries and the page; its metadata holds the JSON of pydantic-ai, byte by byte. It is
+``ChatMemoryHistory`` stores each ``ModelRequest`` and ``ModelResponse`` as one message.  Its columns hold the role and
+the readable text, for search, summaries and the page.  Its metadata holds the JSON of pydantic-ai, byte by byte.  It is
 the history that a model should see, with summaries instead of long stretches.
 
 ``ChatMemoryConversations`` is a ``ConversationStore`` of the framework: a tree of branches that is never shortened,

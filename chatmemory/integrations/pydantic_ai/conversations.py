@@ -8,9 +8,9 @@
 It stores everything that the framework passes, with usage, branches and paused tool calls, and summarizes nothing;
 for the history that a model should see, use ``ChatMemoryHistory``.
 
-A record is an item, and so is each entry, which holds the JSON of its message byte by byte. An entry counts its uses,
-by the entries after it and by the records that name it: with its last use it is deleted, so that ``delete`` erases
-all messages that no other conversation shares, in the same transaction.
+A record is an item, and so is each entry, which holds the JSON of its message byte by byte.  An entry counts its uses: by
+the entries after it, and by the records that name it.  It is deleted with its last use.  So ``delete`` erases all messages
+that no other conversation shares, in the same transaction.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserErr
 
 
 def json_text(message: ModelMessage) -> str:
-    """Return *message*, in a list of its own, as pydantic-ai writes it."""
+    """Return *message* as JSON, in a list of one message, as pydantic-ai writes it."""
     try:
         return ModelMessagesTypeAdapter.dump_json([message]).decode()
     except PydanticSerializationError as unwritable:

@@ -57,7 +57,7 @@ class ChatMemoryHistory:
     methods whose names end in ``sync``; a ``ManagedRuntime`` works with its own event loop, faster.  The history does
     not close it.
 
-    The system prompt of an agent is part of its first request.  It is also stored as a message of its own, which no
+    The system prompt of an agent is part of its first request.  It is also stored as a separate message, which no
     summary covers: when the request is summarized, the prompt is still at the beginning.
 
     Input that chatmemory refuses raises ``UserError``, any other failure ``AgentRunError``, each with chatmemory's
@@ -140,7 +140,7 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
 
 
 def _prompt_drafts(message: ModelMessage, id_: str) -> Iterator[NewMessage]:
-    """Yield the system prompt of the request *id_* as a message of its own, if the request has other parts, too."""
+    """Yield the system prompt of the request *id_* as a separate message, if the request has other parts, too."""
     parts = [part for part in message.parts if isinstance(part, SystemPromptPart)]
     if isinstance(message, ModelResponse) or not parts or len(parts) == len(message.parts):
         return
@@ -175,7 +175,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _said_at(message: ModelMessage) -> datetime | None:
-    """Return the time of the message; None, meaning now, when it has no time or no time zone."""
+    """Return the time of the message; None, meaning now, without a time or a time zone."""
     times = [message.timestamp, *(getattr(part, "timestamp", None) for part in message.parts)]
     said_at = next((time for time in times if isinstance(time, datetime)), None)
     return said_at if said_at is not None and said_at.utcoffset() is not None else None
@@ -194,7 +194,7 @@ def _role(message: ModelMessage) -> Role:
 
 
 def _readable(message: ModelMessage) -> str:
-    """Return the text of a message that a person, a search or a summary can read; the kinds of its parts when there is no text."""
+    """Return the text of a message that a person, a search or a summary can read; the kinds of its parts if it is empty."""
     # The thoughts of a model are between it and its provider.
     texts = [_text_of(part) for part in message.parts]
     return "\n".join(filter(None, texts)) or " ".join(f"[{part.part_kind}]" for part in message.parts)

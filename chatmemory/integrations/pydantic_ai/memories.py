@@ -36,7 +36,7 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
     _shown: dict[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:  # noqa: ARG002  required by the framework
-        """Return a copy for one run, because each run remembers what it was shown."""
+        """Return a copy for one run, because each run remembers the memories that it has shown."""
         return replace(self)
 
     async def before_model_request(
