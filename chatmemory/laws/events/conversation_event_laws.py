@@ -15,7 +15,7 @@ ROUNDS = 8
 
 
 class ConversationEventLaws(MessageRepositoryUnderTest):
-    """Each change of a conversation leaves one event, and nothing else leaves one."""
+    """Each change of a conversation leaves one event; all else leaves none."""
 
     @law
     async def test_n1_event(self) -> None:
@@ -71,7 +71,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_n3_changes(self) -> None:
-        """N3 changes: a follower of the log reads each event once, and those of a conversation in order, during other writes."""
+        """N3 changes: a follower of the log reads each event once, and a conversation's events in order, during other writes."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository, page=3)
             writers = [partial(_write, witness, f"{number}") for number in range(WRITERS)]

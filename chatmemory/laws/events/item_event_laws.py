@@ -10,7 +10,7 @@ from chatmemory.laws.kit.samples import START
 
 
 class ItemEventLaws(ItemRepositoryUnderTest):
-    """Each change of an item leaves one event, and nothing else leaves one."""
+    """Each change of an item leaves one event; all else leaves none."""
 
     @law
     async def test_n1_event(self) -> None:

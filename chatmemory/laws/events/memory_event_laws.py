@@ -18,7 +18,7 @@ LATER = START + timedelta(days=1)
 
 
 class MemoryEventLaws(MemoryRepositoryUnderTest):
-    """Each change of a memory leaves one event, and nothing else leaves one."""
+    """Each change of a memory leaves one event; all else leaves none."""
 
     @law
     async def test_n1_event(self) -> None:

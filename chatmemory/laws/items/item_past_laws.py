@@ -39,7 +39,7 @@ class ItemPastLaws(ItemRepositoryUnderTest):
 
     @law
     async def test_l27_past_is_bounded(self) -> None:
-        """L27 past: a few newest earlier values are kept; one instant has one value, and an item with a lifetime has no past."""
+        """L27 past: a few newest earlier values are kept; one instant has one value; an item with a lifetime keeps no past."""
         async with self.open() as witness:
             name = witness.name("a")
             for minute in range(MOST_EARLIER + 3):

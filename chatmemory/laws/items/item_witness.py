@@ -50,7 +50,7 @@ class ItemObservation:
 @final
 @frozen
 class ItemWitness(Asker):
-    """Asks one repository about items of its own: the space is the first label of their namespaces."""
+    """Asks one repository about its own items: the space is the first label of their namespaces."""
 
     ERRORS: ClassVar[tuple[type, ...]] = (NotUndoableError, RepositoryError)
     repository: ItemRepository

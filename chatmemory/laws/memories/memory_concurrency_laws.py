@@ -92,7 +92,7 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l7_race_for_a_key(self) -> None:
-        """L7 race: of several writers of one key, the memory of the last is true now, and that of each other was true before."""
+        """L7 race: of several writers of one key, the last one's memory is true now; the other memories were true before."""
         async with self.open() as witness:
             user = witness.user()
             drafts = [

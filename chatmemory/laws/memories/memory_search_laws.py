@@ -66,7 +66,7 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_l8_beside(self) -> None:
-        """L8 candidates: what stands before and after a candidate in its session is found with it, and nothing else is."""
+        """L8 candidates: the memories directly before and after a candidate in its session are found with it, and no others."""
         async with self.open() as witness:
             user, count = witness.user(), len(TERMS)
             sessions = [witness.named(name) for name in ("会议", "会")]

@@ -54,7 +54,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
 
     @law
     async def test_t4_one_value(self) -> None:
-        """T4 one value: a value that is restored ends the present value of its key; a label of the same name is no value."""
+        """T4 one value: a value that is restored ends the present value of its key; a label of the same name is not a value."""
         async with self.open() as witness:
             user, now = witness.user(), START + 9 * HOUR
             old, new, label = [

@@ -15,7 +15,7 @@ PROMOTE_AFTER = 3  # sessions
 
 
 class MemoryUseLaws(MemoryRepositoryUnderTest):
-    """Each use is counted once, and nothing else is counted."""
+    """Each use is counted once; all else is not counted."""
 
     @law
     async def test_l17_access(self) -> None:

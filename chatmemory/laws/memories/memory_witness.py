@@ -72,7 +72,7 @@ class MemoryWitness(Asker):
         return Namespace(self.named(name), app)
 
     async def store(self, *drafts: MemoryDraft) -> tuple[SaveOutcome, ...]:
-        """Store drafts that have no reason to be refused."""
+        """Store drafts that must be accepted."""
         return await self.get(self.repository.store(drafts))
 
     async def memory(self, namespace: Namespace, memory_id: str) -> Memory | None:

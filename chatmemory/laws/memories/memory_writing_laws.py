@@ -224,7 +224,7 @@ def _every_kind(witness: MemoryWitness) -> list[MemoryDraft]:
 
 
 def _inhabitants(witness: MemoryWitness, namespace: Namespace, index: int) -> list[MemoryDraft]:
-    """Return memories for a namespace; memories without an app have an owner of their own."""
+    """Return memories for a namespace; memories without an app have a separate owner."""
     return [
         remembered(
             witness.named(f"{index} {name}"),

@@ -68,7 +68,7 @@ class WritingRules(MemorySideBySide):
         is_now: bool,
         again: bool,
     ) -> None:
-        """Store new memories; the last of them perhaps replaces others, or a memory that does not exist.
+        """Store new memories; the last of them may replace others, or a memory that does not exist.
 
         With *again*, forgotten memories are stored too.
         """
@@ -88,7 +88,7 @@ class WritingRules(MemorySideBySide):
         beside=st.lists(memories, max_size=1),
     )
     def store_again(self, which: int, change: dict[str, Any], beside: list[MemoryDraft]) -> None:
-        """Repeat an earlier draft, stored, refused or forgotten, perhaps with another content, or with a new memory."""
+        """Repeat an earlier draft, stored, refused or forgotten; its content may differ, or a new memory may come with it."""
         self._later()
         sent = self._sent(which)
         self._store([*(self._named(new, sent.namespace, 0) for new in beside), evolve(sent, **change)])
@@ -120,7 +120,7 @@ class WritingRules(MemorySideBySide):
     def rewrite(
         self, which: int, reader: tuple[int, str] | None, said: MemoryDraft, lag: int, keep_vector: bool
     ) -> None:
-        """Correct a memory, perhaps one that is not seen, or that has changed since it was read."""
+        """Correct a memory, which may be unseen, or may have changed since it was read."""
         draft = evolve(said, id=self._sent(which).id, namespace=self._reading(reader, which))
         before = self.model.get(draft.namespace, draft.id)
         version = lag + (before.version if before else 1)
@@ -150,7 +150,7 @@ class WritingRules(MemorySideBySide):
         memory_type: MemoryType | None,
         pinned: bool | None,
     ) -> None:
-        """Promote, demote, pin or unpin a memory, perhaps one that is not seen."""
+        """Promote, demote, pin or unpin a memory, which may be unseen."""
         namespace, memory_id = self._reading(reader, which), self._sent(which).id
         predicted = self.model.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
         answered = self._ask(
@@ -178,7 +178,7 @@ class WritingRules(MemorySideBySide):
         promote_after: int | None,
         is_repeated: bool,
     ) -> None:
-        """Use some memories, perhaps one of them twice, or in a use that was counted before."""
+        """Use some memories; one of them may occur twice, and the use may have been counted before."""
         namespace = self._reading(reader, next(iter(which), 0))
         memory_ids = tuple(self._sent(index).id for index in which)
         use: dict[str, Any] = {
@@ -206,7 +206,7 @@ class WritingRules(MemorySideBySide):
 
     @rule(which=which, reader=st.none() | readers, other=st.none() | which)
     def restore(self, which: int, reader: tuple[int, str] | None, other: int | None) -> None:
-        """Make a memory true again, perhaps instead of another one."""
+        """Make a memory true again; it may replace another one."""
         namespace, now = self._reading(reader, which), self._later()
         memory_id = self._sent(which).id
         instead_of = None if other is None else self._sent(other).id
@@ -221,7 +221,7 @@ class WritingRules(MemorySideBySide):
 
     @rule(which=which, reader=st.none() | readers)
     def forget(self, which: int, reader: tuple[int, str] | None) -> None:
-        """Forget a memory, perhaps one that is not seen."""
+        """Forget a memory, which may be unseen."""
         self._forget(Forgetting(self._reading(reader, which), memory_id=self._sent(which).id))
 
     @rule(which=which, reader=st.none() | readers, origin=st.sampled_from(ORIGINS))
@@ -260,7 +260,7 @@ class WritingRules(MemorySideBySide):
         lag=st.sampled_from((0, 0, 1)),
     )
     def attach(self, reader: tuple[int, str] | None, attached: list[tuple[int, Vector]], lag: int) -> None:
-        """Attach vectors to memories, perhaps for an outdated content."""
+        """Attach vectors to memories; a vector may belong to an outdated content."""
         namespace = self._reading(reader, attached[0][0] if attached else 0)
         vectors = {self._sent(index).id: vector for index, vector in attached}
         versions = {

@@ -17,7 +17,7 @@ class CountingLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l25_counts(self) -> None:
-        """L25 counts: size, version and times of a conversation are those of its changes, after every change."""
+        """L25 counts: size, version and times of a conversation equal the result of its changes, after every change."""
         async with self.open() as witness:
             talk, repository = witness.named("会"), witness.repository
             version, began, now = 0, START, START

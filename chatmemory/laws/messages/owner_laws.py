@@ -27,7 +27,7 @@ def somebody(user: str, *granted: Granted, app: str = "") -> Principal:
 
 
 class OwnerLaws(MessageRepositoryUnderTest):
-    """A principal sees and changes only what it has the rights for."""
+    """A principal sees and changes only what its rights allow."""
 
     @law
     async def test_l26_owner(self) -> None:
@@ -57,7 +57,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l26_owner_is_nobody(self) -> None:
-        """L26 owner: without a principal, what has no owner is allowed and a new conversation has none; it needs a grant."""
+        """L26 owner: without a principal, conversations are unowned, and only these are allowed; other principals need a grant."""
         async with self.open() as witness:
             talk, hers = witness.named("a"), witness.named("b")
             await _begin(witness, talk)

@@ -97,7 +97,7 @@ class RepositoryMachine(SideBySide[Witness]):
         self.ids: list[str] = []
         self.sent: dict[str, list[MessageDraft]] = {}
         self.read: dict[tuple[str, int], Observation] = {}
-        self._acting = acting_as(EVERYBODY)  # who reads and compares; a rule may act as somebody else
+        self._acting = acting_as(EVERYBODY)  # who reads and compares; a rule may act as another principal
         self._acting.__enter__()
 
     def teardown(self) -> None:
@@ -124,7 +124,7 @@ class RepositoryMachine(SideBySide[Witness]):
         lag: int | None,
         who: Principal,
     ) -> None:
-        """Add new messages, perhaps with an expected version that may be wrong."""
+        """Add new messages; an expected version may be given, and may be wrong."""
         conversation_id = self._id(which)
         number = self.minutes
         new = [evolve(draft, id=f"{number}.{index}{draft.id}") for index, draft in enumerate(drafts)]
@@ -141,7 +141,7 @@ class RepositoryMachine(SideBySide[Witness]):
     def append_again(
         self, which: int, start: int, size: int, change: dict[str, Any], lag: int | None
     ) -> None:
-        """Repeat earlier messages, stored, refused or deleted, and perhaps change the last of them."""
+        """Repeat earlier messages, stored, refused or deleted; the last of them may differ."""
         conversation_id = self._id(which)
         again = self.sent[conversation_id][start : start + size]
         if again:
@@ -180,7 +180,7 @@ class RepositoryMachine(SideBySide[Witness]):
     @precondition(lambda self: self.minutes % 3 == 0)  # or sequences would clear more than they add
     @rule(which=which, who=whoever, with_branches=st.sampled_from((False, False, True)))
     def clear(self, which: int, who: Principal, with_branches: bool) -> None:
-        """Clear a conversation, which may be empty, and perhaps its branches."""
+        """Clear a conversation, which may be empty; its branches may be cleared, too."""
         conversation_id, now = self._id(which), self._later()
         with acting_as(who):
             predicted = self.model.clear(conversation_id, now=now, with_branches=with_branches)
@@ -234,7 +234,7 @@ class RepositoryMachine(SideBySide[Witness]):
         lag: int,
         threshold: WorkThreshold | None,
     ) -> None:
-        """Summarize a part of the view, perhaps planned before it was last rewritten."""
+        """Summarize a part of the view; the plan may be older than the last rewriting."""
         conversation_id = self._id(which)
         covered = self._predicted(conversation_id).model[start : start + size]
         if not covered:
@@ -275,7 +275,7 @@ class RepositoryMachine(SideBySide[Witness]):
         as_of: int | None,
         who: Principal,
     ) -> None:
-        """Read a part, perhaps of an earlier version, or as of an earlier instant."""
+        """Read a part, of the present, an earlier version, or an earlier instant."""
         older_than = None if newer_than is not None else older_than
         at = None if as_of is None else as_of if as_of >= 0 else self._now() + timedelta(minutes=as_of)
         query = PageQuery(self._id(which), view, limit, before, older_than, newer_than, at)
@@ -344,7 +344,7 @@ class RepositoryMachine(SideBySide[Witness]):
         shared: int | None,
         who: Principal,
     ) -> None:
-        """List conversations, perhaps after a position, and perhaps only those whose ids begin with one of the ids."""
+        """List conversations; a position and a prefix, one of the ids, may limit the list."""
         place = None if after is None else (START + timedelta(minutes=after[0]), self._id(after[1]))
         prefix = self.space if shared is None else self._id(shared)
         listing = ConversationListing(limit, place, order, prefix)

@@ -18,7 +18,7 @@ from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observa
 
 
 class UndoLaws(MessageRepositoryUnderTest):
-    """The newest change can be undone as far as its content is kept; a clear names the branches that still keep it."""
+    """The newest change can be undone while its content is kept; a clear names the branches that still keep it."""
 
     @law
     async def test_l29_undo_of_what_was_added(self) -> None:
@@ -88,7 +88,7 @@ class UndoLaws(MessageRepositoryUnderTest):
 
     @law
     async def test_l29_undo_of_a_clear(self) -> None:
-        """L29 undo: cleared messages come back as far as a branch holds them, and are then shared with that branch."""
+        """L29 undo: cleared messages that a branch holds come back, and are then shared with that branch."""
         async with self.open() as witness:
             talk, early, late = (witness.named(name) for name in ("会", "early", "late"))
             for name in "123":

@@ -27,7 +27,7 @@ class Observation:
     model: tuple[ChatMessage, ...]
 
     def expect_counts(self, conversation_id: str, *, law: str = "") -> None:
-        """Break the law unless the counts of the conversation equal those of the read messages, made by ``samples.said``."""
+        """Break the law unless the counts of the conversation equal the counts of the read messages (``samples.said``)."""
         described = self.conversation
         counted = described and (
             described.message_count,

@@ -1,7 +1,7 @@
 """``LongTermMemoryLaws``: the laws of a long-term memory over any repository, as one class of tests.
 
-``repository_laws.py`` has the laws of the repository; this module has the laws of the service over it: L8, L9, L15,
-L16, L17, L18, L23, and those of undo: U1, U2.
+``repository_laws.py`` has the laws of the repository.  This module has the laws of the service over it: L8, L9, L15,
+L16, L17, L18, L23, and the laws of undo: U1, U2.
 """
 
 from collections.abc import AsyncGenerator

@@ -74,7 +74,7 @@ class LongTermWitness(Asker):
     async def remember(
         self, memories: Sequence[NewMemory], *, namespace: Namespace | None = None
     ) -> RememberReport:
-        """Store memories that have no reason to be refused."""
+        """Store memories that must be accepted."""
         return await self.get(self.memory.remember(namespace or self.user(), memories, dedup="none"))
 
     async def recall(self, query: str, *, limit: int = MOST, namespace: Namespace | None = None) -> Recall:
