@@ -147,7 +147,7 @@ def no_manager(found: object, *, layer: str) -> TypeError:
 
 
 def no_member(owner: str, name: str, known: Iterable[str]) -> str:
-    """Return the sentence that *owner* has no member *name*, with the most similar of its members."""
+    """Return the sentence that *owner* lacks the member *name*, with the most similar of its members."""
     names = sorted(known)
     return f"{owner} has no {name!r}{did_you_mean(name, names)} (it has {', '.join(names) or 'nothing'})"
 

@@ -45,8 +45,8 @@ class Context(Generic[R_contra]):
         """Return the service of *tag*, or the default of a reference.
 
         Raises:
-            MissingServiceError: there is neither.
-            TypeError: *tag* is not a tag; perhaps it is the class of a service.
+            MissingServiceError: both are missing.
+            TypeError: *tag* is not a tag; it may be the class of a service.
         """
         try:
             return cast("S", self.services[tag.key])
@@ -67,7 +67,7 @@ class Context(Generic[R_contra]):
         return Context({**self.services, key: service})
 
     def merge(self, other: Context[R2]) -> Context[R_contra | R2]:
-        """Return a context with the services of both; where both have one, that of *other* is used."""
+        """Return a context with the services of both; where both have one, the service of *other* is used."""
         if not other.services:
             return cast("Context[R_contra | R2]", self)
         if not self.services:

@@ -4,7 +4,7 @@
 nothing: the methods that watch are added to the classes of the kernel when it is switched on.
 
 The newest effect is watched until it runs, until another effect is made, or until a layer or a stream is made.  When it is
-deleted before, nobody awaited it.
+deleted before, it was never awaited.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _newest: Final[dict[int, Line | None]] = {}
 
 
 def _is_returned_to_the_kernel() -> bool:
-    """Return whether a function is running that the kernel has called for its effect, as that of ``bind``."""
+    """Return whether a function is running that the kernel has called for its effect, such as the function of ``bind``."""
     frame, is_called = currentframe(), False
     while frame is not None:
         is_kernel, is_coroutine = (

@@ -35,7 +35,7 @@ def defect_of(exception: BaseException) -> Exception | None:
         return None
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # there is no event loop, or trio runs, which cancels with its own exception class
+    except RuntimeError:  # no event loop, or trio, which cancels with its own exception class
         task = None
     if task is not None and task.cancelling():
         return None

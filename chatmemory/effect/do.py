@@ -97,7 +97,7 @@ async def run_do(
     named: dict[str, Any],
     context: Context[Any],
 ) -> Outcome[A, Any]:
-    """Run *function* with a ``Do`` of its own, and return its outcome.
+    """Run *function* with its own ``Do``, and return its outcome.
 
     Args:
         function: the coroutine function.

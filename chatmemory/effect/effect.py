@@ -122,7 +122,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
             raise TypeError(NO_CALL)
 
         def __bool__(self) -> Never:
-            """Raise ``TypeError``: an effect has no truth value before it is awaited."""
+            """Raise ``TypeError``: the truth value of an effect is unknown before it is awaited."""
             raise TypeError(NO_TRUTH)
 
     # --- constructors ---

@@ -59,7 +59,7 @@ class Container(Generic[Itself_co, A_co, E_co, R_co]):  # type: ignore[no-redef]
 
 
 class Difference(Protocol[Whole_co, Rest_co]):
-    """A ``Whole``, one type parameter of which is ``Rest``: the members that remain."""
+    """A ``Whole`` with ``Rest`` as one of its type parameters: the members that remain."""
 
     # The name needs underscores at both ends: with another name, the mypy plugin of returns crashes when an effect is
     # passed to `flow`.

@@ -135,7 +135,7 @@ class Key(Generic[S]):
 
     @classmethod
     def fallback(cls) -> S:
-        """Raise an error, because a service that is not a ``Reference`` has no default."""
+        """Raise an error, because only a ``Reference`` has a default."""
         raise MissingServiceError(cls.key)
 
 

@@ -1,7 +1,7 @@
 """How an effect can end: ``Outcome`` for callers, ``Exit`` for code that cleans up.
 
 ``Outcome`` is a closed union of two classes, so ``match`` with ``assert_never`` is exhaustive in mypy and in pyright.
-Both classes are subclasses of those of ``returns`` but have no truth value, because a ``Failure`` would count as true.
+Both classes are subclasses of classes of ``returns``, but refuse a truth value, because a ``Failure`` would count as true.
 ``Exit`` also covers defects and interruption.  Running effects is left to ``effect.py``.
 """
 
@@ -128,7 +128,7 @@ class EffectFailed(UnwrapFailedError):  # noqa: N818  reads as what happened
 
 
 def as_outcome(outcome: result.Result[Any, Any]) -> Outcome[Any, Any]:
-    """Return *outcome* as a ``Success`` or ``Failure`` of this module; those of ``returns`` are converted.
+    """Return *outcome* as a ``Success`` or ``Failure`` of this module; outcomes of ``returns`` are converted.
 
     Raises:
         TypeError: it is not an outcome.

@@ -92,7 +92,7 @@ class Place:
 
     Attributes:
         fed: the steps that feed it, by the keys of their services.
-        fakes: the fakes that replace leaves here, those of the outermost replacement first.
+        fakes: the fakes that replace leaves here, the outermost replacement first.
         within: the replacements around it, and the leaf that it wraps.
         is_all_changed: a replacement of a reference is around it: any leaf may use that without naming it.
         is_for_fake: it is in a fake.
@@ -239,7 +239,7 @@ class _Planner:
                 assert_never(shape)
 
     def _leaf_or_fake(self, leaf: Leaf, place: Place) -> Step:
-        """Return the step that gives the service of *leaf*: its own, or that of the outermost fake."""
+        """Return the step that gives the service of *leaf*: its own, or the step of the outermost fake."""
         key = leaf.tag.key
         self._met.append(key)
         for depth, fakes in enumerate(place.fakes):

@@ -2,7 +2,7 @@
 
 A cancel scope belongs to the task that entered it.  A resource that holds one (a task group, a connection pool) would
 fail if one task entered it and another left it, as a test fixture does.  So a runtime opens and closes its layers in a
-task of their own.  The task belongs to no task group, because a task group has the same restriction.
+separate task.  This task is outside every task group, because a task group has the same restriction.
 """
 
 from __future__ import annotations

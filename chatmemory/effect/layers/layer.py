@@ -92,7 +92,7 @@ class Leaf:
 
 @final
 class Merge:
-    """Two layers side by side; where both give the same service, that of the right one is used."""
+    """Two layers side by side; where both give the same service, the service of the right one is used."""
 
     __slots__ = ("left", "right")
 
@@ -160,7 +160,7 @@ def sides(shape: Shape) -> Iterator[Shape]:
 
 
 class LayerOf(Protocol[Out_co, Err_co, In_co]):
-    """The type of a layer that replaces another one: it gives no service besides ``Out``, but may give fewer."""
+    """The type of a layer that replaces another one: all its services belong to ``Out``; it may give fewer."""
 
     @property
     def shape(self) -> Shape:
@@ -333,7 +333,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             members: functions and values by name.
 
         Raises:
-            TypeError: the Protocol of *tag* has no such member, or it is a method and no function is given.
+            TypeError: the Protocol of *tag* lacks the member, or it is a method and no function is given.
         """
         require_tag(tag)
         require_members(tag, members)
@@ -350,7 +350,7 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
     # --- composition ---
 
     def __or__(self, other: Layer[Out2, E2, In2]) -> Layer[Out_contra | Out2, Err_co | E2, In_co | In2]:
-        """Return a layer that gives the services of both; where both give a service, that of *other* is used.
+        """Return a layer that gives the services of both; where both give a service, the service of *other* is used.
 
         This applies to the services that the result gives, not to those that the layers on the left side receive: use
         ``replace`` for these.  If a layer of the left side would keep the old service, building raises
@@ -465,7 +465,7 @@ def _leaf(tag: AnyTag, open_: Opens, needs: Sequence[AnyTag] | None) -> Layer[An
 
 @final
 class _Leaving(AbstractAsyncContextManager[None]):
-    """Leaves a context manager as usual: that another layer cannot be closed is no failure within this one."""
+    """Leaves a context manager as usual: when another layer cannot be closed, this one does not fail."""
 
     __slots__ = ("_manager",)
 

@@ -26,7 +26,7 @@ class AmbiguousServiceError(RuntimeError):
 
 
 class ShadowedServiceError(RuntimeError):
-    """A layer has no effect, because the stack that it is combined with has its own layer for the same service."""
+    """A layer is unused, because the stack that it is combined with has its own layer for the same service."""
 
     @classmethod
     def merged(cls, key: str, *, consumer: str) -> ShadowedServiceError:

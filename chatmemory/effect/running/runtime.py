@@ -67,9 +67,9 @@ class ManagedRuntime(Generic[R_contra]):
     Entering builds the layer; leaving cancels the effects that are running and then releases the layer.  A plain ``with``
     needs no event loop; then neither the layer nor the effects may wait for anything.
 
-    Entering raises what the build raises: ``MissingServiceError`` and ``LayerCycleError`` before anything is acquired,
-    ``EffectFailed`` for a typed failure of a layer (or that failure itself if it is an exception), or a defect.  A
-    runtime that was left can be entered again, and builds again; entering one that is open raises an error.
+    Entering raises what the build raises.  ``MissingServiceError`` and ``LayerCycleError`` come before anything is acquired.
+    A typed failure of a layer raises ``EffectFailed``, or the failure itself if it is an exception.  A defect is raised as it
+    is.  A runtime that was left can be entered again, and builds again; entering one that is open raises an error.
     """
 
     __slots__ = (
@@ -151,9 +151,9 @@ class ManagedRuntime(Generic[R_contra]):
     def child(self, layer: Layer[R2, Any, R_contra]) -> ManagedRuntime[R_contra | R2]:
         """Return a runtime for one request: ``async with runtime.child(request_layer) as request: ...``.
 
-        It runs effects with the services of this runtime and those of *layer*.  Layers that this runtime has built are
-        shared.  What *layer* adds is built for the child alone, and released when the child is left or when this runtime is
-        closed, before its own layers are released.
+        It runs effects with the services of this runtime and the services of *layer*.  Layers that this runtime has built
+        are shared.  What *layer* adds is built for the child alone.  It is released when the child is left, or when this
+        runtime is closed, before its own layers are released.
 
         Raises:
             EffectInterrupted: this runtime is not open.

@@ -1,4 +1,4 @@
-"""``ThreadRuntime``: a layer in a thread of its own, whose services callers use from any event loop, or from none.
+"""``ThreadRuntime``: a layer in a worker thread, whose services callers use from any event loop, or from none.
 
 The thread runs one event loop and one ``ManagedRuntime`` in it.  Code that blocks there blocks no other thread, and
 objects that belong to that loop are used in no other loop.
@@ -181,7 +181,7 @@ class _Call(Generic[A]):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         from concurrent.futures import Future
 
-        # It is never cancelled: whoever waits for it waits for the end of the effect.
+        # It is never cancelled: its waiters wait for the end of the effect.
         self.ended: Future[A] = Future()
         self.task: asyncio.Task[A] | None = None  # set and cancelled in the thread
         self._loop = loop

@@ -69,7 +69,7 @@ class SystemClock:
 
 
 class Worker(Protocol):
-    """Does work for one event loop in a thread of its own."""
+    """Does work for one event loop in a worker thread."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -174,7 +174,7 @@ class TestClock:
         """Move the clock to *instant*.  An earlier time sets it back without ending any wait, as when a clock is corrected.
 
         Raises:
-            ValueError: *instant* has no time zone.
+            ValueError: *instant* lacks a time zone.
         """
         if instant.tzinfo is None:
             msg = "instant must know its time zone"

@@ -1,6 +1,6 @@
 """``Schedule``: an immutable plan of the pauses between attempts.
 
-It neither sleeps nor runs anything; ``Effect.retry`` does.  The names are those of Effect:
+It neither sleeps nor runs anything; ``Effect.retry`` does.  The names come from Effect:
 https://effect.website/docs/scheduling/built-in-schedules/
 """
 
@@ -40,7 +40,7 @@ class Schedule(Generic[In_contra]):
     [0.5, 1.0, 2.0, None]
 
     Attributes:
-        start: starts a run; the schedule itself never changes.  The random source is that of the jitter.
+        start: starts a run; the schedule itself never changes.  The random source is used for the jitter.
     """
 
     start: Callable[[Random], Step[In_contra]]
@@ -127,7 +127,7 @@ class RandomTag(Reference[Random]):
 
     @classmethod
     def default(cls) -> Random:
-        """Return the system's random source, which has no state that two forked processes could share."""
+        """Return the system's random source, which is stateless: two forked processes cannot share a state."""
         return SystemRandom()
 
 
