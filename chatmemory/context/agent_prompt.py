@@ -61,7 +61,7 @@ def agent_prompt(
     memories: Sequence[Memory] = (),
     history: Sequence[ChatMessage] = (),
 ) -> Effect[AgentPrompt]:
-    """Write a prompt whose system part is *instructions* and nothing else.
+    """Write a prompt whose system part is exactly *instructions*.
 
     Args:
         instructions: the fixed instructions.

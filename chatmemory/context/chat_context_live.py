@@ -114,7 +114,7 @@ class ChatContextLive(ChatContextBuilder):
         settings: ContextSettings,
         preview: ContextPreview | None,
     ) -> Effect[PreviewedMessages, DataValidationError | GenericMemoryError]:
-        """Read the newest messages except *user_message* itself; an unknown conversation has no messages yet."""
+        """Read the newest messages except *user_message* itself; an unknown conversation is still empty."""
         most = settings.window_messages
         spare = 0 if message_id is None else 1
 

@@ -3,7 +3,7 @@
 The layers, from the first message to the last:
 
     [0] base prompt, [1] scenario and skills, [2] profile, then system messages of the conversation: one system message
-    [3][4] memories, fenced: at the end of that message, or in a user message of their own (``memory.context.memoryRole``)
+    [3][4] memories, fenced: at the end of that message, or in a separate user message (``memory.context.memoryRole``)
     [5] the newest messages of the conversation
     [6] the user's message
 
@@ -11,8 +11,8 @@ The layers, from the first message to the last:
 that is too large is skipped.  The conversation gets the rest, and loses its oldest messages first.  So the number of
 messages and their roles depend on the sizes of the materials, never on their text.
 
-A summary keeps its place in [5] as a user's message, fenced like a memory: it was written from messages, and has no
-more authority than they have.
+A summary keeps its place in [5] as a user's message, fenced like a memory: it was written from messages, and has only
+their authority.
 """
 
 from collections.abc import Iterator, Sequence

@@ -120,7 +120,7 @@ def previewed_messages(
 
 
 def preview_problems(preview: object) -> list[Problem]:
-    """Return the problems of *preview*; None means that there is no preview, which is valid."""
+    """Return the problems of *preview*; None, for a context without a preview, is valid."""
     if preview is None:
         return []
     if not isinstance(preview, ContextPreview):

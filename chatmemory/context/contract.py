@@ -25,14 +25,14 @@ class ChatContextBuilder(Protocol):
     ) -> Effect[ChatContext, RecallError]:
         """Build the messages for a model within the token budget, and count one use of each memory in them.
 
-        The context has these parts, in this order: [0] to [2] the *instructions* and the system messages of the
-        conversation; [3] and [4] the long-term memories that match *user_message*, fenced as data; [5] the newest
-        messages of the conversation, with assistant replies and summaries; [6] *user_message*.
+        The context has these parts, in this order.  [0] to [2] are the *instructions* and the system messages of the
+        conversation.  [3] and [4] are the long-term memories that match *user_message*, fenced as data.  [5] holds the
+        newest messages of the conversation, with assistant replies and summaries.  [6] is *user_message*.
 
         Args:
             namespace: whose memories are recalled.
-            conversation_id: the conversation whose messages are included; an unknown one has no messages yet.  The
-                uses of memories are counted for the session of this id.
+            conversation_id: the conversation whose messages are included; an unknown one is still empty.  The uses of
+                memories are counted for the session of this id.
             user_message: what the user says now; the last message of the context.
             instructions: what the application says; nothing by default.
             message_id: the id of *user_message* when it is already stored, so that it appears only once; None: it is

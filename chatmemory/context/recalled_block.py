@@ -82,7 +82,7 @@ def _line(told: dict[str, Json]) -> str:
 
 
 def recalled_block(lines: Sequence[str], *, fence: str, notice: str) -> str:
-    """Return *lines* between the marks of a fence; an empty text if there are no lines.
+    """Return *lines* between the marks of a fence; an empty text without lines.
 
     Args:
         lines: the lines of the block, each of them JSON.

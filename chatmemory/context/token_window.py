@@ -59,7 +59,7 @@ def token_window(
 
 
 def exchanges(messages: Sequence[ContextMessage]) -> list[Exchange]:
-    """Group tool results with the assistant's message right before them; a result without one is a group of its own."""
+    """Group tool results with the assistant's message right before them; a result without one is a separate group."""
     found: list[list[ContextMessage]] = []
     for message in messages:
         if message.role == "tool" and found and found[-1][0].role == "assistant":
