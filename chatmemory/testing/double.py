@@ -64,7 +64,7 @@ class Part:
             the part.
 
         Raises:
-            AttributeError: the contract has no member with a given name.
+            AttributeError: the contract lacks a member with a given name.
             TypeError: *tag* is not a tag, or what is given for a method is not a script.
         """
         contract = Contract.of(tag)
@@ -82,7 +82,7 @@ class Part:
 
 @final
 class Double:
-    """Replaces a service; *real* runs the steps that pass, and provides every member that has no script."""
+    """Replaces a service; *real* runs the steps that pass, and provides every member without a script."""
 
     def __init__(self, part: Part, real: object, clock: Clock | None = None) -> None:
         self._part = part

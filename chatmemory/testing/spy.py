@@ -45,10 +45,10 @@ class Spy(Generic[Id, S]):
             tag: the tag of the contract.
             calls: the list to record in, which other parts may share; None: a new list.
             scripts: scripts by the names of methods, as for ``Stub``; the real part answers the calls after the end of a
-                script.  A value under the name of an attribute of the contract replaces that of the real part.
+                script.  A value under the name of an attribute of the contract replaces the attribute of the real part.
 
         Raises:
-            AttributeError: the contract has no member of such a name.
+            AttributeError: the contract lacks a member of such a name.
             TypeError: *tag* is not a tag, or the value for a method is not a script.
         """
         self._part = Part.of(tag, scripts, calls, then=passes)

@@ -92,7 +92,7 @@ def as_step(given: object) -> Step:
     if isinstance(given, Effect):
         effect = cast("Effect[object, object]", given)
         return Step(lambda _: effect)
-    if isinstance(given, Result):  # the outcomes of this package and those of returns
+    if isinstance(given, Result):  # the outcomes of this package, and the outcomes of returns
         outcome = cast("Result[object, object]", given)
         return Step(lambda _: Effect.from_result(outcome))
     _refuse_exception_class(given)

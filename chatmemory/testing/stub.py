@@ -54,7 +54,7 @@ class Stub(Generic[Id, S]):
             scripts: scripts by the names of methods, and values by the names of attributes of the contract.
 
         Raises:
-            AttributeError: the contract has no member of such a name.
+            AttributeError: the contract lacks a member of such a name.
             TypeError: *tag* is not a tag, or the value for a method is not a script.
         """
         part = Part.of(tag, scripts, calls)
@@ -75,7 +75,7 @@ class Stub(Generic[Id, S]):
 
 @final
 class _Nobody:
-    """The service behind a stub, which has no methods."""
+    """The service behind a stub; each of its attributes raises ``UnimplementedError``."""
 
     def __init__(self, name: str) -> None:
         self._name = name

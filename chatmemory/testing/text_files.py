@@ -33,7 +33,7 @@ class _File:
 
 @final
 class TextFiles(HistoryFiles):
-    """Files by path, with folders separated by ``/``; there are no archives and no links.
+    """Files by path, with folders separated by ``/``; archives and links are not supported.
 
     >>> disk = TextFiles({"/home/mei/.claude/projects/tea/1.jsonl": '{"type": "user"}'}, home="/home/mei")
     >>> disk.write("/home/mei/notes.md", "# 笔记")
@@ -68,7 +68,7 @@ class TextFiles(HistoryFiles):
         """Remove the file *path*.
 
         Raises:
-            KeyError: there is no such file.
+            KeyError: the file does not exist.
         """
         del self._files[path]
 
@@ -147,7 +147,7 @@ class TextFiles(HistoryFiles):
         return FoundFiles(tuple(files), issues, tuple(dict.fromkeys(roots)))
 
     def _seen(self, path: str) -> tuple[int, int]:
-        """Return the size and the time of the last change; those of a folder are the number and time of its files."""
+        """Return the size and the time of the last change; for a folder, the number and the newest time of its files."""
         if path in self._files:
             return self._files[path].seen
         below = [self._files[file].modified_ns for file in self._below(path)]
