@@ -39,11 +39,11 @@ class Embedder(Protocol):
         ...
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return why the embedder cannot work, as far as it knows without a request; None: it can work (spec 001, D1)."""
+        """Return why the embedder cannot work, if it knows this without a request; None: it can work (spec 001, D1)."""
         ...
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        """Return a matrix with one row for each text, in the order of *texts*; without texts it has no rows.
+        """Return a matrix with one row for each text, in the order of *texts*; without texts the matrix is empty.
 
         Fails with:
             EmbeddingError: the embedder is not configured, refused the texts, was too slow, or returned unusable vectors.

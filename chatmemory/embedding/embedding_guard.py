@@ -1,6 +1,6 @@
 """``GuardedEmbedder``: checks the rows of any embedder, and fails at once while that embedder cannot work.
 
-It wraps every embedder, including those of users (spec 001, D1 and R5).  Its callers decide what to do with a memory
+It wraps every embedder, also the embedders of users (spec 001, D1 and R5).  Its callers decide what to do with a memory
 without a vector.
 """
 
@@ -37,8 +37,8 @@ class GuardedEmbedder:
 
     After a failure the embedder is not called for *pause_seconds*.  Then one caller tries it again, while all others
     continue to fail at once until it has succeeded.  The returned rows decide whether a call has succeeded, not a status
-    or a class of exception.  Two failures start no pause: an error of the configuration, because it is found without a
-    request; and a refusal by an embedder that has worked before, because the refusal is about these texts.
+    or a class of exception.  Two failures start no pause.  An error of the configuration is found without a request.  A
+    refusal by an embedder that has worked before is about these texts.
 
     Attributes:
         pause_seconds: the pause; the embedder may ask for a shorter one; 0: no pause.

@@ -1,6 +1,6 @@
 """``QueryEmbedder``: makes the vector of one query, for commands that have to be fast.
 
-Its vectors equal those of the ``Embedder`` of the same model, but it may work without numpy, whose import takes longer
+Its vectors equal the vectors of the ``Embedder`` of the same model.  It may work without numpy, whose import takes longer
 than most searches.
 """
 

@@ -1,6 +1,6 @@
 """Vectors of length 1, made from the result of an embedder or the vectors of a caller; only these are stored and compared.
 
-``embed_texts`` calls an embedder and reports why a text has no vector; the other functions check and scale rows.
+``embed_texts`` calls an embedder and reports why a text lacks a vector; the other functions check and scale rows.
 
 The first call imports numpy, so a program that never embeds never loads it.
 """
@@ -46,7 +46,7 @@ class Embedded:
 
     Attributes:
         placed: the vector of each text, in order; None for a text without a vector.
-        reason: why a text has no vector; None when each text has one.
+        reason: why a text lacks a vector; None when each text has one.
     """
 
     placed: tuple[Placed | None, ...]
@@ -54,7 +54,7 @@ class Embedded:
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
-    """Embed *texts*; never fail, but report why a text has no vector.
+    """Embed *texts*; never fail, but report why a text lacks a vector.
 
     Args:
         embedder: an embedder with the guard of ``embedding_guard.py``, which does not call an embedder again that has
@@ -127,7 +127,7 @@ def unit_rows(rows: NDArray[np.floating]) -> Matrix:
     """Return finite *rows*, shape ``(count, dim)``, scaled to length 1; a zero row stays zero."""
     import numpy as np
 
-    # Scaled first: the squares of large numbers would overflow, and those of small numbers would be zero.
+    # Scaled first: the squares of large numbers would overflow, and the squares of small numbers would be zero.
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
     scaled = rows / np.where(largest == 0, 1, largest)
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
@@ -164,7 +164,7 @@ def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:
         return Problem(path, f"not a row of numbers: {error}")
     if row.ndim != 1 or not 1 <= row.size <= MAX_DIMENSIONS:
         return Problem(path, f"expected one row of 1 to {MAX_DIMENSIONS} numbers, not shape {row.shape}")
-    # The squares of large float32 numbers would overflow, and those of small numbers would be zero.
+    # The squares of large float32 numbers would overflow, and the squares of small numbers would be zero.
     exact = row.astype(np.float64)
     length = np.sqrt(exact @ exact)
     if not 0 < length < np.inf:

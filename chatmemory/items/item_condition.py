@@ -24,7 +24,7 @@ _SIGNS: dict[Relation, tuple[int, ...]] = {
 @final
 @frozen
 class Condition:
-    """A comparison of one field of an item with an operand.  A missing field is no error; it counts as null.
+    """A comparison of one field of an item with an operand.  A missing field counts as null.
 
     >>> at_least_18 = Condition("age", "at least", 18)
     >>> at_least_18.holds({"age": 20}), at_least_18.holds({"age": "20"}), at_least_18.holds({})
@@ -78,7 +78,7 @@ def _is_same(found: Any, wanted: Any) -> bool:
 
 
 def _order(found: Any, operand: Any) -> int | None:
-    """Return -1, 0 or 1 for two numbers or two texts; None for other values, which have no order."""
+    """Return -1, 0 or 1 for two numbers or two texts; None for other values, which are unordered."""
     if isinstance(found, bool) or isinstance(operand, bool):
         return None
     if isinstance(found, int | float) and isinstance(operand, int | float):

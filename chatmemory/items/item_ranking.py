@@ -1,9 +1,9 @@
 """``ranked``: ranks items for a query, in the same way on every backend.
 
-If the query has words (the store has an embedder), words and vectors count half each, as they do for memories, and an item
-with either of them is found: a small similarity puts it last instead of leaving it out.  If the query has only a vector (of
-a model that the user has chosen, whose scale is unknown here), the score is the cosine, and every item with a vector is
-found.
+If the query has words (the store has an embedder), words and vectors count half each, as they do for memories.  An item
+with either of them is found: a small similarity puts it last instead of leaving it out.  If the query has only a vector,
+the score is the cosine, and every item with a vector is found.  The user has then chosen the model, whose scale is unknown
+here.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Rankable:
     """An item that may be found; *place* is the backend's own name for it.
 
     Attributes:
-        similarity: the cosine of its best passage; None: it has no vector of the query's model.
+        similarity: the cosine of its best passage; None: it was not embedded with the query's model.
     """
 
     place: int

@@ -1,8 +1,8 @@
 """``ItemRepository``: stores items by namespace and key, as agent frameworks keep documents.
 
-An item is not a memory: a write replaces it, a few of its earlier values are kept, and its namespace has any number of labels.  So items
-have tables of their own, beside the memories in the same store.  The adapters in ``chatmemory.integrations`` decide
-which framework an item serves and which texts of its value are embedded.
+An item is not a memory: a write replaces it, a few of its earlier values are kept, and its namespace has any number of
+labels.  So items have separate tables, next to the memories in the same store.  The adapters in
+``chatmemory.integrations`` decide which framework an item serves and which texts of its value are embedded.
 """
 
 from __future__ import annotations
@@ -182,18 +182,18 @@ class ItemRepository(Protocol):
 
         Args:
             puts: what to write; when a name occurs twice, the last one counts.  An item that already exists keeps its
-                ``created_at``.  With ``keeps_past`` its previous value is kept, unless that was put at the same instant or has
-                a lifetime, until there are ``MOST_EARLIER`` newer ones, or until the log is pruned.
+                ``created_at``.  With ``keeps_past`` its previous value is kept until there are ``MOST_EARLIER`` newer
+                ones, or until the log is pruned.  It is not kept if it was put at the same instant or has a lifetime.
             now: the time of the write, UTC.
         """
         ...
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        """Read, decide and write in one transaction, while nobody else writes items.
+        """Read, decide and write in one transaction, while all other writers of items wait.
 
         Args:
             steps: returns the steps, see ``ItemChange``.  It is called again when the transaction has to start again,
-                so it must have no other effects.
+                so it must change nothing else.
             now: the time of the write, UTC.
 
         Returns:
@@ -209,7 +209,7 @@ class ItemRepository(Protocol):
         Args:
             names: which items.
             now: the present time, UTC.
-            as_of: the version, or the instant, whose value is read, as far as it is kept; None: the present one.
+            as_of: the version, or the instant, whose value is read, if it is kept; None: the present one.
         """
         ...
 

@@ -72,7 +72,7 @@ class KeptItems:
         self.log.note(map(change_of_put, [*gone, *kept]))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> A:
-        """Read, decide and write in one transaction, while nobody else writes items."""
+        """Read, decide and write in one transaction, while all other writers of items wait."""
         change = steps()
         answer: A
         try:

@@ -1,6 +1,6 @@
-"""What a conversation adds to the score of one of its texts: for the texts beside it, the best texts, the speaker.
+"""What a conversation adds to the score of one of its texts: for its neighbours, the best texts, the speaker.
 
-The ranking of memories and that of past chats use it.  A *part* holds the places of some texts of one conversation, in the
+The rankings of memories and of past chats use it.  A *part* holds the places of some texts of one conversation, in the
 order in which they were said.  The numbers were found on labelled conversations; ``benchmarks/retrieval.py`` measures them.
 """
 
@@ -88,7 +88,7 @@ def of_speakers(query: str, speakers: Sequence[str | None]) -> list[float]:
 
 
 def _is_named(name: str, text: str) -> bool:
-    """Return whether *text* has *name* as a word, or anywhere when the script has no spaces between words."""
+    """Return whether *text* has *name* as a word, or anywhere when the script writes words without spaces."""
     if len(name) < SHORTEST_NAME or name in STOP_WORDS or name not in text:
         return False
     if not name.isascii() and re.search(CJK_RUN, name):

@@ -59,7 +59,7 @@ async def long_or_short(do: Do[Any], value: object, work: Callable[[], A]) -> A:
 
 
 def beside_the_loop(work: Callable[[], A]) -> Effect[A]:
-    """Run *work* on a worker thread, or in the caller when there is no event loop.
+    """Run *work* on a worker thread, or in the caller without an event loop.
 
     In each event loop, one work runs at a time: threads of Python take turns of 5 ms, so with ten of them the loop would
     wait for each.  A long step of *work* in C code does not give up its turn, so split large texts.

@@ -24,7 +24,7 @@ MAX_TERM_CHARACTERS: Final = (
     64  # a longer run is a key, a hash or base64; its beginning is enough to distinguish it
 )
 MAX_SHORT_CHARACTERS: Final = 16  # longer pieces rarely occur again
-MAX_SHORT_UNSPACED: Final = 4  # likewise in scripts without spaces, where a piece is a part of a sentence
+MAX_SHORT_UNSPACED: Final = 4  # the same for scripts without spaces, where a piece is a part of a sentence
 UNSTEMMED_CHARACTERS: Final = 2  # Porter does not stem shorter words; the stemmer would turn "s" into ""
 MAX_QUERY_TERMS: Final = (
     256  # of a longer text only the beginning is used; 65 Chinese characters have 128 terms
@@ -82,7 +82,7 @@ def search_terms(text: str) -> str:
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return the distinct terms of a query, at most 256, without stop words unless it has no other words.
+    """Return the distinct terms of a query, at most 256; stop words are left out unless the query has only these.
 
     >>> query_terms("What is my favourite language?")
     ('favourit', 'languag')
@@ -140,7 +140,7 @@ class Match(NamedTuple):
 
 
 def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: float = 0.0) -> list[float]:
-    """Return how well each of *texts* matches *query*: 0 is no match, 1 the best possible score.
+    """Return how well each of *texts* matches *query*: 0 means that it does not match, 1 is the best possible score.
 
     Args:
         query: distinct terms.
@@ -149,8 +149,8 @@ def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: f
 
     Returns:
         shape ``(count,)``: the BM25 scores, divided by the best of them and multiplied by the share of the weight of the
-        query's words that the text has; so a text that shares only one character with a sentence scores low even if it
-        is the best.  The word statistics are those of *texts*, not of a store: they are the same on every backend, need
+        query's words that the text has.  So a text that shares only one character with a sentence scores low even if it
+        is the best.  The word statistics come from *texts*, not from a store: they are the same on every backend, need
         no extra query, and reveal nothing about the texts of other users.
     """
     return scaled_scores(bm25(query, [text.split() for text in texts]), least_share=least_share)
