@@ -10,7 +10,7 @@ import os
 
 
 def warn_of_namesake(package_folder: str) -> None:
-    """Warn if the other distribution is installed beside the package, whose files are then a mixture.
+    """Warn if the other distribution is installed as well: then the files of the package are a mixture.
 
     Looks at the names in one folder (under 0.5 ms for 400 of them); ``importlib.metadata`` would take 20 ms to import.
     """

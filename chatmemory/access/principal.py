@@ -57,7 +57,7 @@ class Principal:
     """A user or client with rights; the conversations and memories that it creates belong to it.
 
     Attributes:
-        name: the name of the client in the audit trail, never a secret; without a name the trail has no entry.
+        name: the name of the client in the audit trail, never a secret; the trail leaves out a principal without a name.
         namespace: the owner of the conversations that it creates.
         granted: the conversations that it may use; None: all.
         roles: the roles of the messages that it may write.

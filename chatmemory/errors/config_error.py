@@ -10,7 +10,7 @@ from attrs import frozen
 @final
 @frozen
 class MissingKey:
-    """No value is configured at *path*, and the setting has no default."""
+    """No value is configured at *path*, and the setting lacks a default."""
 
     path: str
     tag: Literal["MissingKey"] = "MissingKey"

@@ -1,8 +1,8 @@
 """``AuditTrail``: who changed which conversation or memory: the events of principals with a name.
 
-Reads and refused calls leave no event; a change that the service makes by itself has no name.  The id of a forgotten
+Reads and refused calls leave no event; a change that the service makes by itself is without a name.  The id of a forgotten
 conversation or memory stays in the trail until its events are pruned.  An id that the service made says nothing about the
-text; an id that a caller or an import derived from a text can confirm that text to a reader who already knows all of it.
+text.  An id that a caller or an import derived from a text can confirm that text to a reader who already knows it all.
 """
 
 from datetime import datetime

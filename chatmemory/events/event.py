@@ -18,10 +18,10 @@ EventKind: TypeAlias = Literal["conversation", "memory", "item"]
 EventAction: TypeAlias = Literal[
     "added",  # messages, to a conversation
     "summarized",
-    "forked",  # a conversation, from the one that *by* names
+    "forked",  # a conversation, from the parent that *by* names
     "removed",  # the newest message of a conversation; an item
     "cleared",
-    "stored",  # a memory; an item, new or in the place of its earlier value
+    "stored",  # a memory; an item, new or instead of its earlier value
     "changed",  # from here on: a memory
     "superseded",  # by another memory
     "retired",  # without another in its place
@@ -53,7 +53,7 @@ current_reason: Final[Callable[[], str | None]] = _reason.get
 
 @contextmanager
 def because(reason: str) -> Generator[None]:
-    """Log the changes inside the block with this *reason*, unless a change has a reason of its own."""
+    """Log the changes inside the block with this *reason*, unless a change has its own reason."""
     token = _reason.set(reason)
     try:
         yield
@@ -66,7 +66,7 @@ class Change(NamedTuple):
     """A change of one target, as a repository gives it; the log adds the other fields of ``Event``.
 
     Attributes:
-        reason: the reason; None: that of the enclosing ``because`` block.
+        reason: the reason; None: the reason of the enclosing ``because`` block.
         is_by_itself: whether the service makes the change by itself, as with a summary or an expiry by age.
     """
 

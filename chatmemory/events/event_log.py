@@ -154,7 +154,7 @@ def changes(
 
 
 def _error_of(failed: EffectFailed) -> DataValidationError | RepositoryError:
-    return cast("DataValidationError | RepositoryError", failed.error)  # those of changes_page
+    return cast("DataValidationError | RepositoryError", failed.error)  # the errors of changes_page
 
 
 class EventLogTag(Tag[EventLog]):

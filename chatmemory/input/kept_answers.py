@@ -48,7 +48,7 @@ class KeptAnswers:
             self._add(key, 0, answer, answer)
 
     def once(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Outcome[A, E | RepositoryError]:
-        """Return the outcome of *work*, or that of the first time if it is a write of a repeated request."""
+        """Return the outcome of *work*, or the first outcome if it is a write of a repeated request."""
         from chatmemory.input.structure import write_json  # here: see there
 
         key = request_key()

@@ -25,7 +25,7 @@ ERROR: Final = "error.type"  # a name of OpenTelemetry's conventions
 class OpenTelemetryTracer:
     """Makes spans of OpenTelemetry; each is the current span of its task until it ends.
 
-    OpenTelemetry itself finds the enclosing span, including that of a web framework or of the caller.
+    OpenTelemetry itself finds the enclosing span, which may belong to a web framework or to the caller.
     """
 
     def __init__(self, tracer: "trace.Tracer") -> None:
