@@ -4,7 +4,7 @@ A store passes the facts that it has read, and gets back the rows to write and t
 whole batch.  The functions read nothing, write nothing and do not wait.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import datetime
 from typing import Final, Protocol, TypeAlias, final
 
@@ -15,7 +15,6 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.events.event import AGE, SESSION, Change, EventAction
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.extraction.attributes.names import is_single_valued
-from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, SaveOutcome, Skipped, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 
@@ -27,6 +26,68 @@ AGAIN: Final = "again"
 
 Words: TypeAlias = tuple[Namespace, str, str | None, str | None]
 """The fields in which two memories with the same id must agree: namespace, content, key and value (as JSON)."""
+
+
+MemoryName: TypeAlias = tuple[str, str]
+"""User and id, which identify a memory in a store."""
+
+Source: TypeAlias = tuple[str, str | None, str]
+"""A message that a memory came from: user, conversation and message id."""
+
+
+@final
+@frozen
+class Forgotten:
+    """The names of forgotten memories, and the messages that they came from.
+
+    A draft that has one of these names, or comes from one of these messages, is not stored.  It is stored if it also
+    comes from another message: a statement that is repeated in a new message counts again.  A draft that replaces a
+    memory by its id or key, or that is to be stored *again*, is always stored, because the caller asks for it.
+    """
+
+    names: AbstractSet[MemoryName] = field(factory=frozenset[MemoryName])
+    sources: AbstractSet[Source] = field(factory=frozenset[Source])
+
+    def concerns(self, draft: MemoryDraft) -> bool:
+        """Return whether *draft* has the name of a forgotten memory, or comes from a message of one."""
+        if not self.names:
+            return False
+        return (draft.namespace.user, draft.id) in self.names or not self.sources.isdisjoint(
+            sources_of(draft)
+        )
+
+    def keeps_out(self, draft: MemoryDraft) -> bool:
+        """Return whether *draft* is not stored, because it only brings back a forgotten memory."""
+        if (
+            draft.again
+            or draft.replaces is not None
+            or not self.concerns(draft)
+            or draft.value_key is not None
+        ):
+            return False
+        return self.sources >= sources_of(draft)
+
+
+NOTHING_FORGOTTEN: Final = Forgotten()
+
+
+def sources_of(draft: MemoryDraft) -> frozenset[Source]:
+    """Return the messages that *draft* comes from."""
+    return sources(draft.namespace.user, draft.session_id, draft.provenance.message_ids)
+
+
+def sources(user: str, session_id: str | None, message_ids: Iterable[str]) -> frozenset[Source]:
+    """Return messages of a conversation in the form in which ``Forgotten`` stores them.
+
+    Args:
+        user: the user of the memory.
+        session_id: the id of the conversation; None: unknown.
+        message_ids: the ids of the messages.
+
+    Returns:
+        one ``(user, session_id, message_id)`` for each message.
+    """
+    return frozenset((user, session_id, message_id) for message_id in message_ids)
 
 
 class Standing(Protocol):
@@ -165,7 +226,7 @@ def decide_store(
     drafts: Iterable[MemoryDraft],
     taken: Mapping[MemoryName, Words],
     standing: Iterable[Standing],
-    forgotten: Forgotten = NOTHING,
+    forgotten: Forgotten = NOTHING_FORGOTTEN,
 ) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
     """Decide what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
 

@@ -21,6 +21,9 @@ from chatmemory.events.kept_log import KeptLog
 from chatmemory.input.rules import Place
 from chatmemory.longterm.candidates import candidates
 from chatmemory.longterm.changes import (
+    Forgotten,
+    MemoryName,
+    Source,
     StoreDecision,
     change_of_expiry,
     change_of_forgetting,
@@ -29,8 +32,8 @@ from chatmemory.longterm.changes import (
     changes_of_restore,
     decide_store,
     name_of,
+    sources,
 )
-from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
 from chatmemory.longterm.memories import Memory, MemoryType, SaveOutcome, UseReport
 from chatmemory.longterm.memory_history import MemoryHistory

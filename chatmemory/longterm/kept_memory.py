@@ -17,8 +17,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
-from chatmemory.longterm.changes import StandingMemory, Words
-from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.changes import MemoryName, StandingMemory, Words
 from chatmemory.longterm.memories import Memory, MemoryType
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_rules import folded

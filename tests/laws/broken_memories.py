@@ -15,8 +15,7 @@ from chatmemory.effect import Delegating, Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
 from chatmemory.laws.kit.samples import START
-from chatmemory.longterm.changes import name_of
-from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory, kept
 from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, SaveOutcome, Stored, UseReport

@@ -15,8 +15,17 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
-from chatmemory.longterm.changes import End, StandingMemory, StoreDecision, decide_store, name_of
-from chatmemory.longterm.forgotten import Forgotten, MemoryName, Source, sources
+from chatmemory.longterm.changes import (
+    End,
+    Forgotten,
+    MemoryName,
+    Source,
+    StandingMemory,
+    StoreDecision,
+    decide_store,
+    name_of,
+    sources,
+)
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row

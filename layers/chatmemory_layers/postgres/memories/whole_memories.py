@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.changes import name_of
-from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.repository_values import MemoryDraft, WholeMemory
 from chatmemory_layers.postgres.engine.connection import Connection, Row

@@ -15,15 +15,19 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
+    NOTHING_FORGOTTEN,
     End,
+    Forgotten,
+    MemoryName,
+    Source,
     StandingMemory,
     Step,
     StoreDecision,
     Words,
     decide_store,
     name_of,
+    sources,
 )
-from chatmemory.longterm.forgotten import NOTHING, Forgotten, MemoryName, Source, sources
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
@@ -300,4 +304,4 @@ def _forgotten(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Forgo
         for memory_id, session_id, evidence in rows:
             names.add((user, memory_id))
             gone |= sources(user, session_id, json.loads(evidence) if evidence else ())
-    return Forgotten(names, gone) if names else NOTHING
+    return Forgotten(names, gone) if names else NOTHING_FORGOTTEN

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import to_json
-from chatmemory.longterm.forgotten import MemoryName
+from chatmemory.longterm.changes import MemoryName
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.repository_values import Past, WholeMemory
 from chatmemory_layers.sql.columns import to_us
