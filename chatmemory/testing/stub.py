@@ -58,14 +58,14 @@ class Stub(Generic[Id, S]):
             TypeError: *tag* is not a tag, or the value for a method is not a script.
         """
         part = Part.of(tag, scripts, calls)
-        nobody = _Nobody(part.name)
+        unscripted = _Unscripted(part.name)
 
         async def make(context: Context[Any]) -> Outcome[S, Never]:
-            return Success(cast("S", Double(part, nobody, context.get(ClockTag))))
+            return Success(cast("S", Double(part, unscripted, context.get(ClockTag))))
 
         self.calls = part.calls
         # A double has every member of the contract, but a type checker cannot see that.
-        self.service = cast("S", Double(part, nobody))
+        self.service = cast("S", Double(part, unscripted))
         self.layer = Layer.effect(tag, Effect.in_context(make), needs=())
 
     async def called(self, times: int = 1) -> None:
@@ -74,7 +74,7 @@ class Stub(Generic[Id, S]):
 
 
 @final
-class _Nobody:
+class _Unscripted:
     """The service behind a stub; each of its attributes raises ``UnimplementedError``."""
 
     def __init__(self, name: str) -> None:

@@ -104,7 +104,7 @@ async def connections(address: str) -> tuple[int, int]:
 async def becomes(is_so: Callable[[], Awaitable[bool]]) -> None:
     """Wait until *is_so*: what was cancelled may still be on its way."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not await is_so():  # noqa: ASYNC110  threads and servers ring no bell
+        while not await is_so():  # noqa: ASYNC110  threads and servers send no signal
             await asyncio.sleep(POLL_SECONDS)
 
 

@@ -44,29 +44,29 @@ log = logging.getLogger(__name__)
 
 @final
 @define
-class _Bell:
+class _WorkSignal:
     """Wakes every waiting worker; after it is closed, no worker waits any more.
 
     Attributes:
-        strokes: how often it was rung.  A worker compares this number, so that it misses no ring while it looks for work.
+        count: how often it was sent.  A worker compares this number, so that it misses no signal while it looks for work.
     """
 
-    strokes: int = 0
+    count: int = 0
     is_closed: bool = False
     _waiting: set[anyio.CancelScope] = field(factory=set[anyio.CancelScope])
 
-    def ring(self) -> None:
-        self.strokes += 1
+    def send(self) -> None:
+        self.count += 1
         for sleep in self._waiting:
             sleep.cancel()
 
     def close(self) -> None:
         self.is_closed = True
-        self.ring()
+        self.send()
 
-    async def wait(self, clock: Clock, seconds: float, *, heard: int) -> None:
-        """Wait until it rings, or for *seconds* of *clock*; return at once when it has rung more than *heard* times."""
-        if self.strokes > heard:
+    async def wait(self, clock: Clock, seconds: float, *, seen: int) -> None:
+        """Wait until it is sent, or for *seconds* of *clock*; return at once when it was sent more than *seen* times."""
+        if self.count > seen:
             return
         with anyio.CancelScope() as sleep:
             self._waiting.add(sleep)
@@ -89,7 +89,7 @@ class HistoryKeeper:
     clock: Clock
     ids: Ids
     settings: StrategySettings
-    _bell: _Bell = field(factory=_Bell, init=False)
+    _signal: _WorkSignal = field(factory=_WorkSignal, init=False)
     _restarts: Iterator[int] = field(factory=lambda: count(1), init=False)
 
     async def after_append(self, appended: Appended) -> HistoryReport:
@@ -100,7 +100,7 @@ class HistoryKeeper:
         if not appended.work_is_due:
             return IDLE
         if self.settings.execution == "background":
-            self._bell.ring()
+            self._signal.send()
             return QUEUED
         with acting_as(EVERYBODY), under(None):  # the work does not belong to the request that queued it
             return await self._work_on(appended.conversation.conversation_id)
@@ -136,14 +136,14 @@ class HistoryKeeper:
             try:
                 yield self
             finally:
-                self._bell.close()
+                self._signal.close()
                 seconds = await real_seconds(self.clock, self.settings.timeout_seconds)
                 workers.cancel_scope.deadline = anyio.current_time() + seconds
 
     async def _keep_working(self) -> None:
-        """Work until the bell is closed; a defect is logged and counted, and the work starts again after a poll."""
+        """Work until the signal is closed; a defect is logged and counted, and the work starts again after a poll."""
         while True:
-            heard = self._bell.strokes
+            seen = self._signal.count
             with acting_as(EVERYBODY):
                 ended = await Effect.promise(self._work).exit().or_raise()
             match ended:
@@ -155,28 +155,28 @@ class HistoryKeeper:
                     )
                 case _:
                     return
-            if self._bell.is_closed:
+            if self._signal.is_closed:
                 return
-            await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
+            await self._signal.wait(self.clock, POLL_SECONDS, seen=seen)
 
     async def _work(self) -> None:
-        """Do the work that is due; when there is none, wait for the bell or the next poll."""
+        """Do the work that is due; when there is none, wait for the signal or the next poll."""
         seconds = self.settings.timeout_seconds
         while True:
-            heard = self._bell.strokes
+            seen = self._signal.count
             match await self._claim(seconds, self._due_before()):
                 case Success(HistoryWork() as work):
                     await self._do(work, seconds)
                 case Failure(RepositoryError(problem="read_only")):
                     return  # only a process that may write can do the work
-                case _ if self._bell.is_closed:
+                case _ if self._signal.is_closed:
                     return
                 case _:
-                    await self._bell.wait(self.clock, POLL_SECONDS, heard=heard)
+                    await self._signal.wait(self.clock, POLL_SECONDS, seen=seen)
 
     def _due_before(self) -> datetime:
         """Return the latest time at which work may have become due that a worker claims now."""
-        is_left_to_adds = self.settings.execution == "inline" and not self._bell.is_closed
+        is_left_to_adds = self.settings.execution == "inline" and not self._signal.is_closed
         return self.clock.now() - timedelta(seconds=LEAD_SECONDS if is_left_to_adds else 0)
 
     async def _claim(

@@ -55,7 +55,7 @@ class ReopenedIndex:
             try:
                 opened = await self._present()
             except EffectFailed as failed:
-                return Failure(lifted(failed.error, self._embedding))
+                return Failure(failure_of_opening(failed.error, self._embedding))
             opened.users += 1
         try:
             return await opened.runtime.run(effect)
@@ -88,7 +88,7 @@ class ReopenedIndex:
         return opened is not self._opened and not opened.users
 
 
-def lifted(error: object, embedding: EmbeddingSettings) -> PastChatsError:
+def failure_of_opening(error: object, embedding: EmbeddingSettings) -> PastChatsError:
     """Return the failure of a service whose stack could not be built because of *error*."""
     match error:
         case RepositoryError():

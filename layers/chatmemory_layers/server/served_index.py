@@ -31,7 +31,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.local_files import confined_files
 from chatmemory_layers.files.paths import Confinement, folders_of
-from chatmemory_layers.server.reopened_index import lifted
+from chatmemory_layers.server.reopened_index import failure_of_opening
 from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, indexing, rehearsing
 
 A = TypeVar("A")
@@ -124,7 +124,7 @@ class ServedIndex(PastChatsIndex):
             async with self._turn, ThreadRuntime(stack, name=THREAD_NAME) as thread:
                 return await thread.run(PastChatsIndexService.use(ask))
         except EffectFailed as failed:  # the index could not be opened
-            return Failure(lifted(failed.error, self._embedding))
+            return Failure(failure_of_opening(failed.error, self._embedding))
 
 
 def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, DataValidationError]:

@@ -57,7 +57,7 @@ async def view(memory: ChatMemory, conversation_id: str = "c") -> list[str]:
 
 async def eventually(memory: ChatMemory, expected: list[str]) -> None:
     with anyio.fail_after(PATIENCE_SECONDS):
-        while await view(memory) != expected:  # noqa: ASYNC110  other processes ring no bell either
+        while await view(memory) != expected:  # noqa: ASYNC110  other processes send no signal
             await anyio.sleep(0.01)
 
 
@@ -251,7 +251,7 @@ async def test_work_that_comes_while_the_workers_look_for_some_is_not_left_to_th
     def look_slowly(**wanted: Any) -> Effect[HistoryWork | None, RepositoryError]:
         async def look() -> Outcome[HistoryWork | None, RepositoryError]:
             found = await claim_work(**wanted)
-            await added.wait()  # the bell of the add rings for workers that do not wait yet
+            await added.wait()  # the add sends its signal to workers that do not wait yet
             return found
 
         return Effect.from_outcome(look)
