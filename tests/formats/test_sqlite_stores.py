@@ -278,6 +278,19 @@ def test_a_locked_or_unknown_store_is_named(past: Indexed, monkeypatch: pytest.M
     assert issue.detail == "a store of opencode in a form that is not read yet: its tables are session_v2"
 
 
+def test_a_view_in_the_place_of_a_table_is_not_read(past: Indexed) -> None:
+    with closing(connect(past.folder / "sessions.db")) as tool:
+        tool.execute("CREATE TABLE sessions (id, working_dir, updated_at)")
+        tool.execute("INSERT INTO sessions VALUES ('s', '/x', '2026-01-01')")
+        endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        tool.execute(
+            f"CREATE VIEW messages AS {endless} SELECT i AS id, 's' AS session_id, 'user' AS role, 'x' AS content_json FROM n"
+        )
+        tool.commit()
+    report = past.index()
+    assert (report.read, report.not_histories, past.rows()) == ({}, 1, [])
+
+
 def test_a_conversation_that_cursor_kept_whole_and_one_without_an_order_are_read(past: Indexed) -> None:
     said = {"bubbleId": "o1", "type": 1, "text": THANKED}
     bubble = {"bubbleId": "n1", "type": 2, "text": CLOSED}

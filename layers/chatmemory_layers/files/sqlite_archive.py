@@ -29,6 +29,7 @@ from chatmemory.pastchats.formats.stores.sqlite_stores import (
     text_at,
 )
 from chatmemory_layers.files.folder_search import Found
+from chatmemory_layers.files.sqlite_tables import columns_of
 from chatmemory_layers.files.write_ahead_log import with_log
 
 MARK: Final = b"SQLite format 3\x00"
@@ -200,8 +201,7 @@ def _kinds(connection: sqlite3.Connection) -> Iterator[SqliteStore]:
     for store in STORES:
         for table in store.tables:
             if table not in columns:
-                found = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-                columns[table] = frozenset(row[0] for row in found)
+                columns[table] = columns_of(connection, table)
         if all(needed <= columns[table] for table, needed in store.tables.items()):
             yield store
 
