@@ -20,7 +20,7 @@ from statistics import median
 from uuid import uuid4
 
 from contest import Target, in_turns, judge, show
-from figures import Rows, duration, json_option, per_second, write
+from figures import Rows, duration, first, json_option, per_second, write
 from memories import World
 from postgres_memories import CopiedTables, LanggraphMemories, OurMemories, Rememberer, recallers
 from postgres_messages import (
@@ -169,14 +169,14 @@ async def race_remembering(server: Server) -> Rows:
     world = World(BATCH * 10 * (ROUNDS + 2), QUESTIONS, dim=DIM)
     copied = CopiedTables(world)
     async with AsyncExitStack() as stack:
-        first = OurMemories(world)
-        await first.open(stack, server.dsn(await server.fresh("remember_first")))
+        model = OurMemories(world)
+        await model.open(stack, server.dsn(await server.fresh("remember_first")))
         for start in range(0, len(world.texts), BATCH):
-            await first.remember(0, start, start + BATCH)
+            await model.remember(0, start, start + BATCH)
         racers: list[Rememberer] = [copied, *recallers(world, is_indexed=False)]
         for number, one in enumerate(racers):
             await one.open(stack, server.dsn(await server.fresh(f"remember_{number}")))
-        await copied.take(first.dsn, BATCH)
+        await copied.take(model.dsn, BATCH)
         places = dict.fromkeys(racers, 0)
 
         async def lap(one: Rememberer) -> float:
