@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from os.path import dirname, isfile
 
 OURS = {"chatmemory", "chatmemory_layers"}
+DISTRIBUTION = "chatmemory-effect"
 
 
 def needed(library: str, *, extra: str) -> str:
@@ -15,9 +16,22 @@ def needed(library: str, *, extra: str) -> str:
 
 
 def installing(extra: str) -> str:
-    """Return the command that installs what *extra* needs: in the folder of the source, if this is imported from there."""
+    """Return the command that installs what *extra* needs, from where chatmemory was installed or is imported."""
     is_source = isfile(f"{dirname(dirname(__file__))}/pyproject.toml")  # noqa: PTH113, PTH120  pathlib loads slowly
-    return f"pip install '{'.' if is_source else 'chatmemory-effect'}[{extra}]'"
+    return f"pip install '{'.' if is_source else _origin()}[{extra}]'"
+
+
+def _origin() -> str:
+    """Return the folder or the file that chatmemory was installed from; its name on an index if it came from there."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote
+
+    try:
+        url = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}").get("url", "")
+    except PackageNotFoundError:
+        return DISTRIBUTION
+    return unquote(url.removeprefix("file://")) if url.startswith("file://") else DISTRIBUTION
 
 
 @contextmanager

@@ -101,3 +101,9 @@ def test_the_wheel_is_what_runs_and_an_agent_indexes_recalls_works_and_indexes_a
     assert again["turns"]["new"] == 2
     recalled = shell.run(memory, "recall", "--query", "deploy while the quokka queue is full")
     assert "quokka_pending = 0" in recalled
+
+
+def test_a_missing_library_is_installed_from_where_this_was_installed(shell: Shell) -> None:
+    told = shell.run("python", "-c", "from chatmemory.extra import installing; print(installing('server'))")
+    (wheel,) = shell.environment.parent.glob("*.whl")
+    assert told.strip() == f"pip install '{wheel}[server]'"
