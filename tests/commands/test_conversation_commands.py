@@ -11,6 +11,7 @@ from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
 from chatmemory_layers import stacks
 from tests.commands.typed import Typed
 
+ROOT = Path(__file__).parents[2]
 SAID = [
     NewMessage("user", "我们去看海吗？", id="m1"),
     NewMessage("assistant", "Saturday, \x1b[31mby train\x1b[0m.", id="m2"),
@@ -68,15 +69,18 @@ def test_conversations_are_listed_shown_forked_cleared_and_brought_back(typed_an
         ("memories --store /nowhere/at/all.db", 5, "there is no /nowhere/at/all.db"),
     ],
 )
-def test_a_failure_is_one_line_with_its_own_number(typed: Typed, command: str, code: int, said: str) -> None:
+def test_a_failure_is_one_line_with_its_own_number_and_names_a_page(
+    typed: Typed, command: str, code: int, said: str
+) -> None:
     say(typed.place)
     ended = typed.run(command)
     assert (ended.code, ended.out) == (code, "")
     assert said in ended.err
     assert "Traceback" not in ended.err
     if code != 2:
-        assert ended.err.startswith("chatmemory: ")
-        assert ended.err.count("\n") == 1
+        failure, help_ = ended.err.splitlines()
+        assert failure.startswith("chatmemory: ")
+        assert (ROOT / help_.removeprefix("help: ")).is_file()
 
 
 def test_the_context_is_what_a_model_would_see_and_reading_changes_nothing(typed: Typed) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, exit_code
+from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, exit_code, explained
 from chatmemory.programs.shell.unwritten import discard_unwritten
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def run_quickly(host: Host, arguments: Sequence[str]) -> int | None:
     try:
         return _run(host, list(arguments))
     except CommandError as failed:
-        return _said(str(failed), exit_code(failed.error))
+        return _said(explained(failed.error, "pastchats-memory"), exit_code(failed.error))
     except BrokenPipeError:
         discard_unwritten()
         return UNWRITABLE

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, USAGE, exit_code
+from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, USAGE, exit_code, explained
 from chatmemory.programs.shell.unwritten import discard_unwritten
 
 
@@ -123,7 +123,7 @@ def run_group(
     try:
         code = group.main(arguments, prog_name=name, obj=host, standalone_mode=False, color=color)
     except CommandError as failed:
-        return said(str(failed), exit_code(failed.error))
+        return said(explained(failed.error, name), exit_code(failed.error))
     except click.UsageError as error:
         error.show()
         return usage_code(error)

@@ -1,4 +1,4 @@
-"""The exit code of each kind of failure, in one table for both programs."""
+"""The exit code of each kind of failure, and the page that helps, in one table for both programs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ UNWRITABLE: Final = 1  # output failed: the disk is full, or the reader has gone
 HARMLESS: Final = 1  # a hook called with wrong options: 2 would make an agent drop the user's prompt
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+
+GUIDES: Final = {6: "configuration", 7: "configuration", 8: "access"}
+GUIDE_OF_PROGRAM: Final = {"pastchats-memory": "past-chats", "chatmemory": "terminal"}
+
+
+def explained(error: ServiceError | ConfigError, program: str) -> str:
+    """Return the text of *error*, and on a second line the page of the documentation that helps users of *program*."""
+    guide = GUIDES.get(exit_code(error), GUIDE_OF_PROGRAM[program])
+    return f"{error}\nhelp: docs/guides/{guide}.md"
 
 
 def exit_code(error: ServiceError | ConfigError) -> int:
