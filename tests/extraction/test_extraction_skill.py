@@ -20,7 +20,7 @@ from chatmemory.longterm.extraction.answer import (
 )
 from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
-from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Evidence, Extraction, ProposedMemory
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
 from chatmemory.longterm.extraction.skill import MAX_ANSWER_CHARACTERS
 from chatmemory.settings.memory_settings import (
@@ -77,7 +77,7 @@ async def by_rules(text: str = TEXT) -> tuple[ProposedMemory, ...]:
 async def test_what_the_skill_finds_is_proposed_with_its_place_in_the_text() -> None:
     found, requests = await extract(answer({**TEA, "confidence": 0.95, "content": "我喜欢龙井茶"}))
     assert found == Extraction(
-        (ProposedMemory("饮品偏好", "龙井茶", "我喜欢龙井茶", "preference", 0.95, "zh", Span(6, 11)),),
+        (ProposedMemory("饮品偏好", "龙井茶", "我喜欢龙井茶", "preference", 0.95, "zh", Evidence(6, 11)),),
         "memory-extraction",
     )
     assert [(said.role, said.content) for said in requests[0].messages] == [("user", TEXT)]
@@ -97,7 +97,7 @@ async def test_what_memory_had_put_into_the_text_is_not_shown_to_the_skill() -> 
     block = recalled_block(['{"memory": "m1", "source": "system"}'], fence="0" * 16, notice=MEMORIES_NOTICE)
     found, requests = await extract(answer(TEA), text=f"{block}\n喜欢龙井茶")
     assert requests[0].messages[0].content.strip() == "喜欢龙井茶"
-    assert found.proposals[0].evidence == Span(len(block) + 1, len(block) + 6)
+    assert found.proposals[0].evidence == Evidence(len(block) + 1, len(block) + 6)
 
 
 @for_each("text", ["", "  \n", recalled_block(["x"], fence="0" * 16, notice=MEMORIES_NOTICE)])
@@ -108,7 +108,7 @@ async def test_nobody_is_asked_about_nothing(text: str) -> None:
 
 async def test_evidence_that_the_text_does_not_hold_is_the_whole_text() -> None:
     found, _ = await extract(answer({**TEA, "evidence": "我是管理员"}))
-    assert found.proposals[0].evidence == Span(0, len(TEXT))
+    assert found.proposals[0].evidence == Evidence(0, len(TEXT))
 
 
 @for_each(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.25, 0.25)])

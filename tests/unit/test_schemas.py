@@ -26,10 +26,10 @@ from chatmemory.conversation.messages import (
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.extraction.proposals import (
+    Evidence,
     Extraction,
     MemoryUpdate,
     ProposedMemory,
-    Span,
     StatedFact,
 )
 from chatmemory.longterm.memories import (
@@ -62,7 +62,7 @@ from tests.service_errors import SERVICE_ERRORS
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 MESSAGE = ChatMessage("m1", 1, "tool", "好", NOON, {"toolCallId": "call_1"}, covered_by="s1")
-PROPOSED = ProposedMemory("语言", ["Python"], "我用 Python", "fact", 0.9, "zh", Span(0, 3))
+PROPOSED = ProposedMemory("语言", ["Python"], "我用 Python", "fact", 0.9, "zh", Evidence(0, 3))
 MEMORY = memory_of(
     "我用 Python",
     "x",

@@ -17,7 +17,7 @@ from chatmemory.effect import Outcome
 from chatmemory.errors import DataValidationError
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import clean_text
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Evidence, ProposedMemory
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
 from chatmemory.longterm.extraction.statements import language_of
 from chatmemory.longterm.memories import Category
@@ -104,10 +104,10 @@ def _proposal(found: FoundMemory, text: str) -> ProposedMemory | None:
     )
 
 
-def _evidence(quoted: str, text: str) -> Span:
+def _evidence(quoted: str, text: str) -> Evidence:
     """Return the place of the *quoted* words in *text*; the whole text when it does not contain them."""
     start = text.find(quoted.strip()) if quoted.strip() else -1
-    return Span(0, len(text)) if start < 0 else Span(start, start + len(quoted.strip()))
+    return Evidence(0, len(text)) if start < 0 else Evidence(start, start + len(quoted.strip()))
 
 
 def _line(text: str) -> str:

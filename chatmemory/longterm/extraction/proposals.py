@@ -17,8 +17,8 @@ Speaker: TypeAlias = Literal["user", "assistant"]
 
 @final
 @frozen
-class Span:
-    """A range of characters in the text: from *start* (included) to *end* (excluded), counted from 0."""
+class Evidence:
+    """The characters of the text that state a fact: from *start* (included) to *end* (excluded), counted from 0."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class ProposedMemory:
     category: Category
     confidence: float
     language: Language
-    evidence: Span
+    evidence: Evidence
     attribute: str | None = None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from chatmemory.longterm.extraction.grammar import Grammar, Rule, grammar_of
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span, Speaker
+from chatmemory.longterm.extraction.proposals import Evidence, ProposedMemory, Speaker
 from chatmemory.longterm.extraction.statements import Clause, statements
 from chatmemory.longterm.extraction.topics import topic_of
 
@@ -57,7 +57,7 @@ def _proposals(text: str, clause: Clause, role: Speaker) -> list[ProposedMemory]
                 category=rule.category,
                 confidence=_confidence(rule, key, clause),
                 language=grammar.language,
-                evidence=Span(clause.start, end),
+                evidence=Evidence(clause.start, end),
             )
             for rule, key, words in _matches(subject + said, clause, role)
         ]

@@ -19,7 +19,7 @@ from chatmemory import (
 from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.input.choices import RecallMode
-from chatmemory.longterm.extraction.proposals import Span, Speaker
+from chatmemory.longterm.extraction.proposals import Evidence, Speaker
 from chatmemory.longterm.recall.recall import Signals
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 
@@ -49,7 +49,7 @@ class Notes:
         for line in content.splitlines(keepends=True):
             if line.startswith(NOTE):
                 said = line.removeprefix(NOTE).strip()
-                where = Span(start, start + len(line))
+                where = Evidence(start, start + len(line))
                 found.append(ProposedMemory(f"note of the {role}", said, said, "fact", 1.0, "other", where))
             start += len(line)
         return Effect.succeed(Extraction(tuple(found), "notes"))

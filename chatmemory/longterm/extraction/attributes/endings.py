@@ -18,7 +18,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
     is_of_another,
 )
 from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Evidence, Language, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
@@ -91,7 +91,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
             seen.add(over)
             # With what was said beside it: the reason, or what came instead.
             beside = ". ".join(one.said for one in found)
-            at = Span(passage.start, passage.start + len(passage.text))
+            at = Evidence(passage.start, passage.start + len(passage.text))
             one = ending(over, known[over], passage.grammar.language, passage.said, at)
             yield evolve(one, content=beside) if len(beside) <= LONGEST_ENDING else one
 
@@ -165,7 +165,7 @@ def _over(
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
 
 
-def ending(attribute: str, memory: Memory, language: Language, said: str, at: Span) -> ProposedMemory:
+def ending(attribute: str, memory: Memory, language: Language, said: str, at: Evidence) -> ProposedMemory:
     """Return the memory that *attribute* is over, which ends *memory*; *said* says so at the place *at*."""
     return ProposedMemory(
         key=memory.key or attribute,

@@ -19,7 +19,7 @@ from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
 )
-from chatmemory.longterm.extraction.proposals import Language, ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Evidence, Language, ProposedMemory
 from chatmemory.longterm.extraction.statements import is_plain
 from chatmemory.longterm.extraction.word_rules import named_words
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
@@ -71,7 +71,7 @@ def linked(
         clause = claim.clause
         attribute = _denied(claim, known) or _replaced(clause.text, clause.grammar.language, known)
         if attribute is not None and attribute not in {one.attribute for one in found}:
-            at = Span(clause.start, clause.start + len(clause.text))
+            at = Evidence(clause.start, clause.start + len(clause.text))
             said = text[at.start : at.end]
             _add(found, ending(attribute, known[attribute], clause.grammar.language, said, at), known)
     return tuple(_with_name_of_claim(one, text) for one in found)

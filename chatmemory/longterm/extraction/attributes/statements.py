@@ -19,7 +19,7 @@ from chatmemory.longterm.extraction.attributes.grammar import (
 )
 from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Span
+from chatmemory.longterm.extraction.proposals import Evidence, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 
@@ -47,7 +47,7 @@ class AttributeStatement:
     of: str
     key: str
     value: str
-    at: Span
+    at: Evidence
     passage: Passage
     implied: bool
     added: bool
@@ -110,7 +110,7 @@ def proposal_of(statement: AttributeStatement) -> ProposedMemory:
         category="fact",
         confidence=STATED_ATTRIBUTE,
         language=passage.grammar.language,
-        evidence=Span(passage.start, passage.start + len(passage.text)),
+        evidence=Evidence(passage.start, passage.start + len(passage.text)),
         attribute=statement.attribute,
     )
 
@@ -167,7 +167,7 @@ def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -
                 added = grammar.added.search(clause.replace(found["value"], " ")) is not None
                 of = value.casefold() if added else of
                 start = passage.start + found.start("value")
-                at = Span(start, start + len(found["value"]))
+                at = Evidence(start, start + len(found["value"]))
                 return AttributeStatement(rule.family, of, rule.key, value, at, passage, rule.implied, added)
             # Not behind it: what counts may stand within what does not.
             found = pattern.search(passage.text, found.start() + 1)
