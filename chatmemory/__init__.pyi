@@ -31,6 +31,10 @@ from chatmemory.conversation.message_repository import (
     Summary as Summary,
     WorkThreshold as WorkThreshold,
 )
+from chatmemory.conversation.message_search import (
+    MessageSearch as MessageSearch,
+    search_messages as search_messages,
+)
 from chatmemory.conversation.messages import (
     AddReport as AddReport,
     ChatMessage as ChatMessage,
@@ -87,6 +91,8 @@ from chatmemory.embedding.query_embedder import (
 from chatmemory.embedding.space import Embedding as Embedding
 from chatmemory.errors import (
     AccessDeniedError as AccessDeniedError,
+    AddError as AddError,
+    AppendError as AppendError,
     ConversationNotFoundError as ConversationNotFoundError,
     DataValidationError as DataValidationError,
     EmbeddingError as EmbeddingError,
@@ -97,6 +103,7 @@ from chatmemory.errors import (
     MessageConflictError as MessageConflictError,
     NotUndoableError as NotUndoableError,
     PromptNotFoundError as PromptNotFoundError,
+    ReadError as ReadError,
     RepositoryError as RepositoryError,
     SkillExecutionError as SkillExecutionError,
     VersionConflictError as VersionConflictError,
@@ -132,6 +139,7 @@ from chatmemory.longterm.extraction.memory_extractor import (
     MemoryExtractorTag as MemoryExtractorTag,
 )
 from chatmemory.longterm.extraction.proposals import (
+    Evidence as Evidence,
     Extraction as Extraction,
     MemoryUpdate as MemoryUpdate,
     ProposedMemory as ProposedMemory,
@@ -226,5 +234,9 @@ from chatmemory.pastchats.prompt_repository import (
     PromptSearch as PromptSearch,
 )
 from chatmemory.settings.embedding_settings import EmbeddingSettings as EmbeddingSettings
-from chatmemory.settings.memory_settings import Settings as Settings, StrategySettings as StrategySettings
+from chatmemory.settings.memory_settings import (
+    ServerSettings as ServerSettings,
+    Settings as Settings,
+    StrategySettings as StrategySettings,
+)
 from chatmemory.settings.past_chats_settings import PastChatsSettings as PastChatsSettings

@@ -1,5 +1,6 @@
 """The page with the demo's data: ``README_SCREENSHOT=1`` renews the picture of the README."""
 
+import html
 import os
 import re
 import shlex
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -41,6 +43,10 @@ def api(client: httpx.Client) -> Api:
 
 
 IS_NEW: Final = "README_SCREENSHOT" in os.environ
+TERMINAL: Final = """
+body { margin: 0 } pre { margin: 0; padding: 16px 20px; width: 960px; height: 860px; overflow: hidden;
+    white-space: pre-wrap; font: 13px/1.45 "DejaVu Sans Mono", monospace; background: #1e1e2e; color: #cdd6f4 }
+"""
 
 
 @pytest.mark.skipif(not (IS_NEW or IS_THOROUGH), reason="takes long: make test-long runs it")
@@ -50,3 +56,15 @@ def test_it_shows_what_the_demo_leaves(visit: Visits, tmp_path: Path) -> None:
     page.get_by_role("button", name=re.compile("long-term memory")).first.click()
     expect(page.get_by_role("dialog")).to_have_attribute("aria-busy", "false")
     page.screenshot(path=(ROOT / "docs" if IS_NEW else tmp_path) / "page.png")
+
+
+@pytest.mark.skipif(not IS_NEW, reason="draws the picture of the README")
+def test_a_recall_at_a_terminal(visit: Visits, folder: Path) -> None:
+    asked = 'pastchats-memory recall --query "build webhook retries"'
+    _, *arguments = shlex.split(asked)
+    command = (Path(sys.executable).parent / "pastchats-memory", "--db", folder / "past-chats.db", *arguments)
+    told = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    page = visit(is_calm=True).page
+    shown = html.escape(f"$ {asked}\n{told}")
+    page.goto(f"data:text/html;charset=utf-8,{quote(f'<style>{TERMINAL}</style><pre>{shown}</pre>')}")
+    page.locator("pre").screenshot(path=ROOT / "docs/recall.png")
