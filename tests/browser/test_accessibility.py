@@ -10,9 +10,10 @@ from typing import Final
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.api import Api
+from tests.browser.keys import press, tab_to
 from tests.browser.visiting import DESKTOP, PHONE, Language, Theme, Visitor, Visits
 from tests.thorough import thorough
 
@@ -232,29 +233,6 @@ def test_language_and_appearance_are_chosen_and_remembered(visit: Visits) -> Non
     expect(document).to_have_attribute("lang", "en")
 
 
-FOCUSED: Final = """() => {
-    const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(document.activeElement);
-    return (outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || boxShadow !== "none";
-}"""
-MANY: Final = 120
-
-
-def tab_to(page: Page, wanted: Locator) -> None:
-    """Press Tab until *wanted* has the focus, which can be seen."""
-    expect(wanted).to_be_visible()
-    for _ in range(MANY):
-        if wanted.evaluate("element => element === document.activeElement"):
-            assert page.evaluate(FOCUSED), f"the focus cannot be seen on {wanted}"
-            return
-        page.keyboard.press("Tab")
-    pytest.fail(f"Tab never comes to {wanted}")
-
-
-def press(page: Page, wanted: Locator, key: str = "Enter") -> None:
-    tab_to(page, wanted)
-    page.keyboard.press(key)
-
-
 def test_a_message_is_saved_with_the_keyboard_alone(visit: Visits, api: Api) -> None:
     page = visit().go("conversations")
     tab_to(page, page.get_by_role("region", name="Conversations").get_by_role("link").first)
@@ -309,6 +287,21 @@ def test_memories_are_found_edited_promoted_and_forgotten_by_the_keyboard(visit:
         press(page, page.get_by_role("button", name="Dismiss").last)
     expect(found).to_be_hidden()
     assert api.memory("c") is None
+
+
+def test_what_a_model_would_see_is_tried_by_the_keyboard(visit: Visits) -> None:
+    page = visit().go("conversations/talk")
+    press(page, page.get_by_role("link", name="What would the model see?"))
+    tab_to(page, page.get_by_role("textbox", name="What the user says next"))
+    page.keyboard.type("Which language do I like?")
+    tab_to(page, page.get_by_role("combobox", name="Strategy"))
+    page.keyboard.press("End")
+    press(page, page.get_by_role("button", name="Show"))
+    expect(page.get_by_role("region", name="Messages, in order")).to_contain_text("Which language do I like?")
+    tab_to(page, page.get_by_role("slider"))
+    expect(page.get_by_text("As of: now")).to_be_visible()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("As of: now")).to_have_count(0)
 
 
 def expect_the_focus_to_stay_inside(page: Page) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
+from tests.browser.keys import press, tab_to
 from tests.browser.visiting import PHONE, Visits
 
 
@@ -95,3 +96,18 @@ def test_before_a_task_it_says_what_worked_what_failed_and_where_also_on_a_phone
     page = visit(language="zh-CN", theme="dark", size=PHONE).go("past-chats?q=timeout")
     expect(page.get_by_role("main").get_by_role("listitem").first).to_be_visible()
     expect(page.get_by_text("加载中")).to_have_count(0)
+
+
+def test_before_a_task_the_keyboard_alone_leads_from_the_question_to_a_source_and_the_block(
+    visit: Visits,
+) -> None:
+    page = visit().go("past-chats")
+    tab_to(page, page.get_by_role("searchbox", name="What are you about to do?"))
+    page.keyboard.type("add retries to the webhook sender")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Worked").first).to_be_visible()
+    press(page, page.get_by_text("The block for a prompt"))
+    expect(page.get_by_text("# Memory Recall", exact=False)).to_be_visible()
+    page.reload()
+    press(page, page.get_by_role("link", name="Where it was said").first)
+    expect(page.locator("[aria-current=location]")).to_be_in_viewport()

@@ -39,7 +39,7 @@ export function Conversations({ path, query }) {
       const opening = item.opening || (message.role === "user" ? message.content : "");
       return [{ ...item, opening, conversation: now }, ...items.filter((other) => other !== item)];
     });
-  return html`<div class=${`panes ${chosen ? "has-detail" : ""}`}>
+  return html`<div class=${`panes ${chosen ? "has-detail" : asked.q ? "is-full" : ""}`}>
     <section class="pane pane-list" aria-label=${words.title}>
       <header class="list-head">
         <${Heading} level=${chosen ? 2 : 1} isHere=${!chosen}>${words.title}<//>

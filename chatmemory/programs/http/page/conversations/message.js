@@ -12,15 +12,13 @@ import { getSummarization } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
 import { Icon } from "../pieces/icons.js";
-import { isMarkdown, Markdown } from "../pieces/markdown.js";
-import { Badge, Loading, LongText, Note } from "../pieces/pieces.js";
+import { RichText } from "../pieces/markdown.js";
+import { Badge, Loading, Note } from "../pieces/pieces.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
 import { EditForm } from "./edit_form.js";
 import { ToolCalls, ToolResult } from "./tool_calls.js";
-
-const SHOWN_CHARACTERS = 20_000; // a browser takes seconds to lay out a megabyte
 
 export function Entry({ entry, context }) {
   if (!entry.covers) return html`<${Message} message=${entry.message} context=${context} />`;
@@ -84,16 +82,9 @@ export function Utterance({
     </div>
     ${isEdited ? html`<${EditForm} text=${text} onSave=${onEdit} onClose=${close} />`
       : isBlank ? html`<p class="quiet">${words.noText}</p>`
-        : role === "tool" ? html`<${ToolResult} text=${text} isOpen=${isWanted} />` : html`<${Said} text=${text} />`}
+        : role === "tool" ? html`<${ToolResult} text=${text} isOpen=${isWanted} />` : html`<${RichText} text=${text} />`}
     ${children}
   </li>`;
-}
-
-/** A text: as Markdown where it is written so, unless it is too long for that. */
-function Said({ text }) {
-  return isMarkdown(text) && text.length <= SHOWN_CHARACTERS
-    ? html`<${Markdown} text=${text} />`
-    : html`<${LongText} text=${text} most=${SHOWN_CHARACTERS} />`;
 }
 
 /** Offers to keep what was said, or to go on from it in a branch; a phone has room for the first word only. */

@@ -7,7 +7,8 @@ import { recallPastChats } from "../api.js";
 import { useAnswer } from "../asking.js";
 import { hrefTo } from "../hash.js";
 import { Icon } from "../pieces/icons.js";
-import { Badge, Empty, Heading, IconButton, Loading, LongText, ProblemNote } from "../pieces/pieces.js";
+import { RichText } from "../pieces/markdown.js";
+import { Badge, Empty, Heading, IconButton, Loading, ProblemNote } from "../pieces/pieces.js";
 import { HowFound, SearchForm } from "../pieces/search.js";
 import { Time } from "../pieces/time.js";
 import { useWords } from "../words.js";
@@ -76,7 +77,7 @@ function Said({ turn, asked, label }) {
   const { content, conversationId, turnIndex } = turn;
   return html`<div class="said">
     ${label && html`<strong class="small">${label}</strong>`}
-    <${LongText} text=${content} most=${SHOWN_CHARACTERS} />
+    <${RichText} text=${content} most=${SHOWN_CHARACTERS} />
     <a class="small" href=${hrefTo(["past-chats", conversationId], { ...asked, turn: turnIndex })}
       aria-label=${words.sourceOf(turnIndex)}>${words.source}</a>
   </div>`;

@@ -40,10 +40,11 @@ export function PastChats({ path, query }) {
   const { q, project, format, turn, view, task } = query;
   const asked = { q, project, format };
   const isBeside = chosen !== undefined || view === TASK; // what the address leads to stands beside the list
-  return html`<div class=${`panes ${isBeside ? "has-detail" : ""}`}>
+  const isFull = q && !isBeside;
+  return html`<div class=${`panes ${isBeside ? "has-detail" : isFull ? "is-full" : ""}`}>
     <section class="pane pane-list" aria-label=${words.title}>
       <header class="list-head"><${Heading} level=${isBeside ? 2 : 1} isHere=${!isBeside}>${words.title}<//>
-        <a class="button only-narrow" href=${hrefTo(["past-chats"], { ...asked, view: TASK })}>${open}</a></header>
+        <a class=${`button ${isFull ? "" : "only-narrow"}`} href=${hrefTo(["past-chats"], { ...asked, view: TASK })}>${open}</a></header>
       <${PastFilters} asked=${asked} statistics=${statistics.value}
         onChange=${(changes) => goTo(["past-chats"], { ...asked, ...changes }, { replace: !("q" in changes) })} />
       ${q

@@ -1,5 +1,5 @@
 /**
- * `Markdown`: a text with its headings, lists, tables and code; `isMarkdown` says whether a text is written so.
+ * `RichText`: a text with its headings, lists, tables and code if it is Markdown, and otherwise as it is written.
  *
  * Markdown is untrusted like every text: HTML in it stays text, what is made of it goes through DOMPurify with a short list
  * of elements, nothing is loaded from anywhere, and an address can be followed only where it can be read.
@@ -11,6 +11,7 @@ import { html, useLayoutEffect, useRef, useState } from "../vendor/preact-htm.js
 import { useWords } from "../words.js";
 import { pieceWords } from "../words/pieces.js";
 import { notify } from "./notices.js";
+import { LongText } from "./pieces.js";
 
 // A fence, the line below the head of a table, a heading, a list, something strong.  One line break is not enough.
 const SIGNS = [
@@ -36,9 +37,23 @@ const PURE = {
 const markdown = markdownIt({ html: false, linkify: true, breaks: true }).disable(["image", "link", "reference", "autolink"]);
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
-export const isMarkdown = (text) => SIGNS.some((sign) => sign.test(text));
+const MOST_FORMATTED = 20_000; // a browser takes seconds to lay out a megabyte
 
-export function Markdown({ text }) {
+const isMarkdown = (text) => SIGNS.some((sign) => sign.test(text));
+
+/** *most*: the number of characters that are shown at first. */
+export function RichText({ text, most = MOST_FORMATTED }) {
+  const words = useWords(pieceWords);
+  const [isWhole, setWhole] = useState(false);
+  if (text.length > MOST_FORMATTED || !isMarkdown(text)) return html`<${LongText} text=${text} most=${most} />`;
+  const isCut = !isWhole && text.length > most;
+  return html`
+    <${Markdown} text=${isCut ? `${text.slice(0, most)}…` : text} />
+    ${isCut && html`<button type="button" class="bare" onClick=${() => setWhole(true)}>${words.showAll(text.length)}</button>`}
+  `;
+}
+
+function Markdown({ text }) {
   const words = useWords(pieceWords);
   const place = useRef(null);
   const [isRaw, setRaw] = useState(false);
