@@ -69,7 +69,7 @@ LACKING: Final = f"""
 """
 # Returns at least one row, so that the number is known if the page is empty.
 SELECT_UNEMBEDDED: Final = f"""
-SELECT counted.lacking, page.*
+SELECT page.*, counted.lacking
 FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted LEFT JOIN LATERAL (
     SELECT * FROM {RECORD} WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
     ORDER BY created_at_us DESC, memory_id DESC LIMIT $7

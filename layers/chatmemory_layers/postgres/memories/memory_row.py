@@ -29,13 +29,14 @@ from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions and the names of columns are put into statements, never values
 
-# Without a join, so that an index returns lists in their order.
+# Without a join, so that an index returns lists in their order.  ``memory_of`` reads the columns up to dim by their order.
 RECORD: Final = """(
     SELECT memory_id, app_type, content, key, value, category, tags, confidence, source, role, session_id, memory_type,
         pinned, message_ids, extractor, path, created_at_us, last_used_at_us, use_count, superseded_at_us, superseded_by,
-        version, attribute, search_terms, memory_key, user_key, space_key,
+        version, attribute,
         (SELECT model FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
-        (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key)
+        (SELECT dim FROM memory_space WHERE memory_space.space_key = atomic_memory.space_key),
+        search_terms, memory_key, user_key, space_key
     FROM atomic_memory
 ) AS memory_record"""
 
@@ -243,31 +244,58 @@ def vectors_of(vectors: Sequence["Vector | None"]) -> tuple[list[int | None], li
 
 
 def memory_of(row: Row, user: str) -> Memory:
-    """Return the memory of a row of ``RECORD`` that belongs to *user*."""
-    ended_at_us, used_at_us = row["superseded_at_us"], row["last_used_at_us"]
+    """Return the memory of a row, which begins with the columns of ``RECORD``, that belongs to *user*."""
+    (
+        memory_id,
+        app,
+        content,
+        key,
+        value,
+        category,
+        tags,
+        confidence,
+        source,
+        role,
+        session_id,
+        memory_type,
+        pinned,
+        message_ids,
+        extractor,
+        path,
+        created_at_us,
+        used_at_us,
+        use_count,
+        ended_at_us,
+        superseded_by,
+        version,
+        attribute,
+        model,
+        dim,
+        *_,
+    ) = row.values()
     return Memory(
-        id=row["memory_id"],
-        namespace=Namespace(user, row["app_type"]),
-        content=row["content"],
-        key=row["key"],
-        value=from_json(row["value"]),
-        category=row["category"],
-        tags=tuple(row["tags"]),
-        confidence=row["confidence"],
-        source=row["source"],
-        role=row["role"],
-        session_id=row["session_id"],
-        memory_type=row["memory_type"],
-        pinned=row["pinned"],
-        provenance=Provenance(tuple(row["message_ids"]), row["extractor"], row["path"]),
-        created_at=from_us(row["created_at_us"]),
-        last_accessed=None if used_at_us is None else from_us(used_at_us),
-        access_count=row["use_count"],
-        embedding=None if row["model"] is None else EmbeddingSpace(row["model"], row["dim"]),
-        superseded_at=None if ended_at_us is None else from_us(ended_at_us),
-        superseded_by=row["superseded_by"],
-        version=row["version"],
-        attribute=row["attribute"],
+        memory_id,
+        Namespace(user, app),
+        content,
+        key,
+        from_json(value),
+        category,
+        tuple(tags),
+        confidence,
+        source,
+        role,
+        session_id,
+        memory_type,
+        pinned,
+        Provenance(tuple(message_ids), extractor, path),
+        from_us(created_at_us),
+        None if used_at_us is None else from_us(used_at_us),
+        use_count,
+        None if model is None else EmbeddingSpace(model, dim),
+        None if ended_at_us is None else from_us(ended_at_us),
+        superseded_by,
+        version,
+        attribute=attribute,
     )
 
 

@@ -211,7 +211,7 @@ WITH few AS MATERIALIZED (
     SELECT count(*) AS memories, count(*) FILTER (WHERE space_key = (SELECT space_key FROM space)) AS embedded
     FROM atomic_memory WHERE (SELECT is_few FROM few) AND {SEEN} AND {TRUE} AND memory_type = 'long_term'
 )
-SELECT few.*, counted.*, found.* FROM few CROSS JOIN counted LEFT JOIN ({{find}}) AS found ON TRUE
+SELECT found.*, few.*, counted.* FROM few CROSS JOIN counted LEFT JOIN ({{find}}) AS found ON TRUE
 """
 _WANTED_OF_FEW: Final = f"(SELECT is_few FROM few) AND {WANTED}"
 _FIND_IF_FEW: Final = _FIND.replace(WANTED, _WANTED_OF_FEW)
