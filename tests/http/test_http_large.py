@@ -10,7 +10,7 @@ import httpx
 
 from chatmemory.effect import Effect
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 from chatmemory_layers import stacks
 from tests.http_api import api
 from tests.indexed import open_index
@@ -93,10 +93,10 @@ async def test_long_work_runs_in_another_thread_one_at_a_time() -> None:
         running.pop()
         return get_ident(), most
 
-    done = await Effect.all([beside_the_loop(work) for _ in range(20)], concurrency=20).or_raise()
+    done = await Effect.all([in_worker_thread(work) for _ in range(20)], concurrency=20).or_raise()
     assert get_ident() not in {thread for thread, _ in done}
     assert {most for _, most in done} == {1}
 
 
 def test_long_work_runs_here_without_an_event_loop() -> None:
-    assert beside_the_loop(get_ident).run_sync().unwrap() == get_ident()
+    assert in_worker_thread(get_ident).run_sync().unwrap() == get_ident()
