@@ -76,7 +76,7 @@ class ContextAssembly:
 
     def assemble(self, materials: Materials) -> Outcome[ChatContext, DataValidationError]:
         """Return the context; fail when the instructions and the user's message alone exceed the budget."""
-        texts, last, budget = _standing_texts(materials), materials.user_message, self.settings.tokens
+        texts, last, budget = _fixed_texts(materials), materials.user_message, self.settings.tokens
         needed, instructed = self._size(last), self._size(*self._head(texts, ""))
         if needed + instructed > budget:
             return Failure(DataValidationError((_no_room(needed, instructed, budget),)))
@@ -139,7 +139,7 @@ class ContextAssembly:
         )
 
 
-def _standing_texts(materials: Materials) -> list[str]:
+def _fixed_texts(materials: Materials) -> list[str]:
     """Return the texts with the authority of the application, each once, with the system messages of the conversation."""
     told = materials.instructions
     given = (told.system, told.scenario, *told.skills, told.profile)

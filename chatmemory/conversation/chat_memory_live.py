@@ -70,7 +70,7 @@ from chatmemory.input.rules import (
     text_problems,
 )
 from chatmemory.settings.memory_settings import StrategySettings, StrategySettingsTag
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 
 @final
@@ -92,7 +92,7 @@ class ChatMemoryLive(ChatMemory):
     ) -> Outcome[AddReport, AddError]:
         is_long = is_long_batch(messages)
         if is_long:
-            found = await beside_the_loop(partial(message_problems, messages)).or_raise()
+            found = await in_worker_thread(partial(message_problems, messages)).or_raise()
         else:
             found = message_problems(messages)
         problems = id_problems("$.conversation_id", conversation_id) + found
@@ -104,7 +104,7 @@ class ChatMemoryLive(ChatMemory):
             return await self._add_nothing(conversation_id)
         now = self.clock.now()
         if is_long:
-            drafts = await beside_the_loop(partial(self._drafts, messages, now)).or_raise()
+            drafts = await in_worker_thread(partial(self._drafts, messages, now)).or_raise()
         else:
             drafts = self._drafts(messages, now)
         batch = Append(conversation_id, drafts, now, self.history.strategy.threshold, expected_version)

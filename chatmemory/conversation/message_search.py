@@ -31,7 +31,7 @@ from chatmemory.input.rules import (
     refuse,
     text_problems,
 )
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 from chatmemory.text.shown_text import one_line
 
 MOST_FOUND: Final = 200
@@ -248,7 +248,7 @@ async def _searched(
         messages = [message for message in page.messages if message.seq > floor]
         if not messages:
             return None
-        seq = await do(beside_the_loop(partial(run.find, id_, messages)))
+        seq = await do(in_worker_thread(partial(run.find, id_, messages)))
         is_end = seq == messages[0].seq and (page.older is None or len(messages) < len(page.messages))
         if is_end:
             return _Place(0, place) if run.is_done and run.search.conversation_id is None else None

@@ -20,7 +20,7 @@ from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import read_rows
 from chatmemory.errors import EmbeddingError
 from chatmemory.settings.embedding_settings import EmbeddingSettingsTag
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 READ_AT_ONCE: Final = 100
 """The number of rows that are checked and scaled to length 1 in 2 ms."""
@@ -100,7 +100,7 @@ class GuardedEmbedder:
             if isinstance(outcome, Failure):
                 return outcome
             read = partial(read_rows, self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
-            return read() if len(texts) <= READ_AT_ONCE else await beside_the_loop(read).or_raise()
+            return read() if len(texts) <= READ_AT_ONCE else await in_worker_thread(read).or_raise()
         except BaseException as exception:
             if (defect := defect_of(exception)) is None:
                 raise

@@ -16,7 +16,7 @@ from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.embedding.embedder import Embedder, Matrix, Vector
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding, EmbeddingSpace
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
         return Effect.succeed(Embedded((None,) * len(texts), str(error)))
 
     def place_beside(rows: Matrix) -> Effect[Embedded]:
-        return beside_the_loop(partial(place, rows))
+        return in_worker_thread(partial(place, rows))
 
     rows = embedder.embed(texts)
     placed = rows.map(place) if len(texts) <= PLACED_AT_ONCE else rows.bind(place_beside)

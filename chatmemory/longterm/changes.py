@@ -90,7 +90,7 @@ def sources(user: str, session_id: str | None, message_ids: Iterable[str]) -> fr
     return frozenset((user, session_id, message_id) for message_id in message_ids)
 
 
-class Standing(Protocol):
+class CurrentMemory(Protocol):
     """A memory that a draft may repeat or replace: a stored one that is true now, or an earlier draft of the batch."""
 
     @property
@@ -136,7 +136,7 @@ class Standing(Protocol):
 
 @final
 @frozen
-class StandingMemory:
+class CurrentRow:
     """A stored memory that is true now."""
 
     id: str
@@ -225,7 +225,7 @@ def _superseded(end: End, draft: MemoryDraft) -> Change:
 def decide_store(
     drafts: Iterable[MemoryDraft],
     taken: Mapping[MemoryName, Words],
-    standing: Iterable[Standing],
+    current: Iterable[CurrentMemory],
     forgotten: Forgotten = NOTHING_FORGOTTEN,
 ) -> StoreDecision | MemoryConflictError | MemoryNotFoundError:
     """Decide what *drafts* add, repeat, replace and contradict; see ``MemoryRepository.store``.
@@ -233,7 +233,7 @@ def decide_store(
     Args:
         drafts: the drafts, in order; each is compared with those before it.
         taken: the stored memories that have the name of a draft, whether they are true now or not.
-        standing: the stored memories that are true now and have the id that a draft replaces; or, in the namespace of a
+        current: the stored memories that are true now and have the id that a draft replaces; or, in the namespace of a
             draft, its dedup key, its ``value_key``, or its attribute.  More memories do no harm.
         forgotten: the names of the drafts that were forgotten, and the messages of forgotten memories in the
             conversations of the drafts.  More of them do no harm.
@@ -241,7 +241,7 @@ def decide_store(
     Returns:
         the changes and the answer, or the error that refuses the batch.
     """
-    true_now = {name_of(memory): memory for memory in standing}
+    true_now = {name_of(memory): memory for memory in current}
     twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
     new: dict[MemoryName, MemoryDraft] = {}
     steps: list[Step] = []
@@ -313,7 +313,7 @@ def _refusal(conflicts: list[str], missing: list[str]) -> MemoryConflictError | 
     return MemoryNotFoundError(missing[0]) if missing else None
 
 
-def name_of(memory: Standing) -> MemoryName:
+def name_of(memory: CurrentMemory) -> MemoryName:
     """Return the name of a memory, which no other memory of the store has."""
     return memory.namespace.user, memory.id
 
@@ -328,11 +328,11 @@ def _repeats(draft: MemoryDraft, stored: Words) -> bool:
     return said == list(stored[:3]) and same_json(value, stored[3])
 
 
-def _is_seen(memory: Standing | None, draft: MemoryDraft) -> bool:
+def _is_seen(memory: CurrentMemory | None, draft: MemoryDraft) -> bool:
     return memory is not None and draft.namespace.sees(memory.namespace)
 
 
-def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
+def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, CurrentMemory]) -> Sequence[CurrentMemory]:
     """Return the memories that *draft* replaces: by their id, or as the value of its key."""
     if draft.replaces is None and draft.value_key is None:
         return ()
@@ -344,16 +344,16 @@ def _replaced(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Se
     ]
 
 
-def _is_value_of_its_key(old: Standing, draft: MemoryDraft) -> bool:
+def _is_value_of_its_key(old: CurrentMemory, draft: MemoryDraft) -> bool:
     key = draft.value_key
     return key is not None and (old.namespace, old.value_key) == (draft.namespace, key)
 
 
-def _newest_first(memories: Iterable[Standing]) -> Sequence[Standing]:
+def _newest_first(memories: Iterable[CurrentMemory]) -> Sequence[CurrentMemory]:
     return sorted(memories, key=lambda memory: (memory.created_at, memory.id), reverse=True)
 
 
-def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> Sequence[Standing]:
+def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, CurrentMemory]) -> Sequence[CurrentMemory]:
     """Return the memories of exactly the namespace of *draft* that cannot be true beside it.
 
     Those are the values of its key, or the user's statements about its attribute, if it has one value at a time.
@@ -371,7 +371,7 @@ def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, Standing]) -> 
     ]
 
 
-def _takes_the_place_of(draft: MemoryDraft, old: Standing, *, is_new: bool) -> bool:
+def _takes_the_place_of(draft: MemoryDraft, old: CurrentMemory, *, is_new: bool) -> bool:
     """Return whether *draft* supersedes *old*, which has the same attribute.
 
     Drafts of one batch with the same ``created_at`` do not supersede each other.
@@ -386,7 +386,7 @@ def _rule_of(draft: MemoryDraft) -> str | None:
     return KEY if draft.value_key is not None else draft.attribute and draft.attribute.partition(":")[0]
 
 
-def _end_of_the_late(draft: MemoryDraft, others: Iterable[Standing]) -> End | None:
+def _end_of_the_late(draft: MemoryDraft, others: Iterable[CurrentMemory]) -> End | None:
     """Return the end of a late draft, when a newer statement about its subject is known; None otherwise."""
     newer = [old for old in others if old.created_at > draft.created_at]
     if (draft.pinned and draft.value_key is None) or not newer:

@@ -79,8 +79,8 @@ class KeptMemories:
         """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
         names = [name for name in map(name_of, drafts) if name in self.rows]
         taken = {name: self.rows[name].words for name in names}
-        standing = [row.standing for draft in drafts for row in self._standing(draft)]
-        decision = decide_store(drafts, taken, standing, self.forgotten)
+        current = [row.current for draft in drafts for row in self._current(draft)]
+        decision = decide_store(drafts, taken, current, self.forgotten)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         for step in decision.steps:
@@ -359,7 +359,7 @@ class KeptMemories:
         if row.dedup_key is not None:
             self.by_dedup_key[row.memory.namespace, row.dedup_key] = row.name
 
-    def _standing(self, draft: MemoryDraft) -> Iterator[KeptMemory]:
+    def _current(self, draft: MemoryDraft) -> Iterator[KeptMemory]:
         """Yield the memories that are true now and that *draft* may repeat or replace."""
         if (twin := self._holder(draft.namespace, draft.dedup_key)) is not None:
             yield twin

@@ -17,7 +17,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
-from chatmemory.longterm.changes import MemoryName, StandingMemory, Words
+from chatmemory.longterm.changes import CurrentRow, MemoryName, Words
 from chatmemory.longterm.memories import Memory, MemoryType
 from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.memory_rules import folded
@@ -130,10 +130,10 @@ class KeptMemory:
         return self.memory.namespace, self.memory.content, self.memory.key, self.value
 
     @property
-    def standing(self) -> StandingMemory:
+    def current(self) -> CurrentRow:
         """The fields that decide whether a draft repeats or replaces it, while it is true."""
         memory = self.memory
-        return StandingMemory(
+        return CurrentRow(
             memory.id,
             memory.namespace,
             memory.value_key,

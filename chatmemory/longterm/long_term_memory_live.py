@@ -97,7 +97,7 @@ from chatmemory.settings.memory_settings import (
     RetrievalSettings,
     RetrievalSettingsTag,
 )
-from chatmemory.text.long_work import beside_the_loop, long_or_short
+from chatmemory.text.long_work import in_worker_thread, long_or_short
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class LongTermMemoryLive(LongTermMemory):
         )
         if attributes == "read":
             known = await do(self.saving.with_attributes(namespace))
-            memories = await do(beside_the_loop(lambda: with_attributes_read(memories, known)))
+            memories = await do(in_worker_thread(lambda: with_attributes_read(memories, known)))
         return await do(self.saving.save(namespace, memories, dedup=dedup))
 
     @Effect.gen
@@ -293,7 +293,7 @@ class LongTermMemoryLive(LongTermMemory):
             used_of = partial(
                 short_term_uses, query, newest, session_id=session_id, limit=self.retrieval.limit
             )
-            hits = await do(beside_the_loop(used_of))  # the texts may have any length
+            hits = await do(in_worker_thread(used_of))  # the texts may have any length
             used |= dict.fromkeys(memory.id for memory in hits)
         if not used:
             return UseReport(0)

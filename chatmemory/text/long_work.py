@@ -55,10 +55,10 @@ async def long_or_short(do: Do[Any], value: object, work: Callable[[], A]) -> A:
         value: the input of *work*, whose length decides.
         work: a function without arguments.
     """
-    return await do(beside_the_loop(work)) if is_long(value) else work()
+    return await do(in_worker_thread(work)) if is_long(value) else work()
 
 
-def beside_the_loop(work: Callable[[], A]) -> Effect[A]:
+def in_worker_thread(work: Callable[[], A]) -> Effect[A]:
     """Run *work* on a worker thread, or in the caller without an event loop.
 
     In each event loop, one work runs at a time: threads of Python take turns of 5 ms, so with ten of them the loop would

@@ -51,11 +51,11 @@ class CommandHost(Host):
         gc.enable()
         return self._run(indexing(*self._settings()), PastChatsIndexService.use(ask))
 
-    def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+    def dry_run(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         from chatmemory.pastchats.contract import PastChatsIndexService
-        from chatmemory_layers.stacks.past_chats import rehearsing
+        from chatmemory_layers.stacks.past_chats import dry_run
 
-        return self._run(rehearsing(*self._settings()), PastChatsIndexService.use(ask))
+        return self._run(dry_run(*self._settings()), PastChatsIndexService.use(ask))
 
     def serve_mcp(self, serving: McpServing, /) -> None:
         from importlib.util import find_spec

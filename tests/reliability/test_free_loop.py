@@ -191,7 +191,7 @@ CHANGES: Final = 20
 """Versions that a conversation and a memory have behind them."""
 
 
-async def test_the_past_of_conversations_is_read_beside_the_loop(tmp_path: Path, watchdog: Watchdog) -> None:
+async def test_the_past_of_conversations_is_read_in_worker_thread(tmp_path: Path, watchdog: Watchdog) -> None:
     async with ManagedRuntime(stacks.embedded(tmp_path / "m.db")) as runtime:
         chat = await runtime.service(ChatMemoryService)
         context = await runtime.service(ChatContextService)
@@ -228,7 +228,7 @@ def by_much(number: int) -> MemoryChanges:
     return MemoryChanges(content=f"{number} {ENGLISH}")
 
 
-async def test_the_past_of_memories_is_read_beside_the_loop(tmp_path: Path, watchdog: Watchdog) -> None:
+async def test_the_past_of_memories_is_read_in_worker_thread(tmp_path: Path, watchdog: Watchdog) -> None:
     async with ManagedRuntime(stacks.embedded(tmp_path / "m.db")) as runtime:
         memory = await runtime.service(LongTermMemoryService)
         numbers = count()
@@ -252,7 +252,7 @@ async def test_the_past_of_memories_is_read_beside_the_loop(tmp_path: Path, watc
         assert await watchdog.too_long(calls) == {}
 
 
-async def test_a_store_is_exported_beside_the_loop(tmp_path: Path, watchdog: Watchdog) -> None:
+async def test_a_store_is_exported_in_worker_thread(tmp_path: Path, watchdog: Watchdog) -> None:
     async with ManagedRuntime(stacks.embedded(tmp_path / "m.db")) as runtime:
         chat = await runtime.service(ChatMemoryService)
         memory = await runtime.service(LongTermMemoryService)
@@ -268,7 +268,7 @@ async def test_a_store_is_exported_beside_the_loop(tmp_path: Path, watchdog: Wat
         assert sum(ENGLISH in line for line in lines) > 0
 
 
-async def test_past_chats_are_searched_beside_the_loop(tmp_path: Path, watchdog: Watchdog) -> None:
+async def test_past_chats_are_searched_in_worker_thread(tmp_path: Path, watchdog: Watchdog) -> None:
     folder = tmp_path / "past"
     folder.mkdir()
     with open_index(folder) as indexed:

@@ -17,7 +17,7 @@ from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory,
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.extraction.skill import SkillExtractor
 from chatmemory.settings.memory_settings import ExtractionSettingsTag
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 RULES: Final = "rules"
 """The name of the rules as the extractor of a memory."""
@@ -35,7 +35,7 @@ class RuleExtractor(MemoryExtractor):
         def extract() -> Extraction:
             return Extraction(_found(content, role), RULES)
 
-        return Effect.sync(extract) if len(content) <= SHORT else beside_the_loop(extract)
+        return Effect.sync(extract) if len(content) <= SHORT else in_worker_thread(extract)
 
 
 def _found(content: str, role: Speaker) -> tuple[ProposedMemory, ...]:

@@ -20,7 +20,7 @@ from chatmemory.longterm.recall.recall_ranker import RecallRanker
 from chatmemory.longterm.repository_values import Candidates, MemorySearch
 from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory.settings.memory_settings import MOST_RECALLED
-from chatmemory.text.long_work import SHORT, beside_the_loop
+from chatmemory.text.long_work import SHORT, in_worker_thread
 from chatmemory.text.search_terms import LEAST_SHARE, READ_CHARACTERS, lexical_scores, query_terms
 
 CANDIDATES: Final = 50
@@ -70,7 +70,7 @@ class Recalling:
         embedded = await do(embed_texts(self.embedder, [query[:READ_CHARACTERS]]))
         (placed,) = embedded.placed
         words = partial(query_terms, query)
-        terms = words() if len(query) <= SHORT else await do(beside_the_loop(words))
+        terms = words() if len(query) <= SHORT else await do(in_worker_thread(words))
         search = MemorySearch(
             namespace,
             query,
@@ -92,7 +92,7 @@ class Recalling:
             return explained(ranked, candidates, limit=limit) if explain else ranked
 
         is_quick = sum(len(candidate.terms) for candidate in candidates.found) <= RANKED_AT_ONCE
-        return rank() if is_quick else await do(beside_the_loop(rank))
+        return rank() if is_quick else await do(in_worker_thread(rank))
 
 
 def explained(ranked: Recall, candidates: Candidates, *, limit: int) -> Recall:

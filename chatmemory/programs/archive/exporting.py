@@ -51,7 +51,7 @@ from chatmemory.programs.archive.records import (
     SummaryRecord,
     line_of,
 )
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 A = TypeVar("A")
 
@@ -130,7 +130,7 @@ class _Exporter:
         """Write the queued records, if there are at least *at_least*, on a thread: a page would block the event loop."""
         if len(self.waiting) >= at_least:
             records, self.waiting = self.waiting, []
-            await self.do(beside_the_loop(partial(self._write, records)))
+            await self.do(in_worker_thread(partial(self._write, records)))
 
     def _write(self, records: Sequence[Callable[[], Record]]) -> None:
         for record in records:

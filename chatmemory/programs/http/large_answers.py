@@ -17,7 +17,7 @@ from chatmemory.longterm.recall.recall import Recall
 from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
 from chatmemory.pastchats.past_chats import PastTurnPage
 from chatmemory.pastchats.prompt import Prompt
-from chatmemory.text.long_work import beside_the_loop
+from chatmemory.text.long_work import in_worker_thread
 
 P = TypeVar("P", MemoryPage, MessagePage, PastTurnPage)
 E = TypeVar("E")
@@ -83,7 +83,7 @@ async def written(value: Any) -> str | bytes:
     def write() -> bytes:
         return b"".join(map(str.encode, _ENCODER.iterencode(unstructure(value))))
 
-    return await beside_the_loop(write).or_raise()
+    return await in_worker_thread(write).or_raise()
 
 
 def _members(value: Any) -> Sequence[Memory | ChatMessage | Prompt]:

@@ -57,7 +57,7 @@ class Host(Protocol):
         """Run an effect that changes an index; a missing index is created."""
         ...
 
-    def rehearse(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
+    def dry_run(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
         """Run an effect as a dry run: nothing is written or created."""
         ...
 

@@ -179,7 +179,7 @@ def re_embed(host: Host, *, as_json: bool) -> None:
 
 def _indexed(host: Host, request: IndexRequest) -> IndexReport:
     with ProgressLine(host.now) as line:
-        run = host.rehearse if request.is_dry_run else host.write
+        run = host.dry_run if request.is_dry_run else host.write
         return run(lambda chats: chats.index(request, on_progress=line.indexed))
 
 

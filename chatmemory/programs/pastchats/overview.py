@@ -26,7 +26,7 @@ NEXT: Final = """
 def print_overview(host: Host) -> None:
     """Print the histories of this disk by format, the state of the index, and the next commands."""
     click.echo("Past chats with agents, searched on this machine; nothing leaves it.\n")
-    click.echo(f"Found:  {found_text(host.rehearse(lambda index: index.histories()))}")
+    click.echo(f"Found:  {found_text(host.dry_run(lambda index: index.histories()))}")
     click.echo(f"Index:  {_index_text(host)}")
     click.echo(NEXT, nl=False)
 

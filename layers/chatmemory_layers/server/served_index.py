@@ -32,7 +32,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.local_files import confined_files
 from chatmemory_layers.files.paths import Confinement, folders_of
 from chatmemory_layers.server.reopened_index import failure_of_opening
-from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, indexing, rehearsing
+from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, dry_run, indexing
 
 A = TypeVar("A")
 
@@ -80,7 +80,7 @@ class ServedIndex(PastChatsIndex):
                 return allowed
             if problems := _outside(request.inputs, allowed.unwrap()):
                 return Failure(DataValidationError(problems))
-            layer_of = rehearsing if request.is_dry_run else indexing
+            layer_of = dry_run if request.is_dry_run else indexing
             stack = layer_of(self._settings, self._embedding, files=confined_files(allowed.unwrap()))
             work = self._run(lambda index: index.index(request, on_progress=note), stack)
             return await _told_when_cancelled(work, is_cancelled)

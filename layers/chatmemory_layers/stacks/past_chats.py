@@ -88,7 +88,7 @@ def indexing(
     return _indexing(_kept(prompt_repository, settings, embedding, parts), embedding, parts)
 
 
-def rehearsing(
+def dry_run(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, **parts: Unpack[Parts]
 ) -> Layer[PastChatsIndexService, StackError]:
     """Return a stack for a dry run: it only reads the index, and uses an empty one if it does not exist.

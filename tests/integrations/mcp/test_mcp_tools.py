@@ -165,14 +165,14 @@ async def test_the_end_of_a_conversation_removes_what_the_configuration_says(
 
 async def test_indexed_histories_are_recalled_and_searched(tmp_path: Path) -> None:
     async with in_process(tmp_path, folders=[str(HISTORIES)]) as client:
-        rehearsed = await told(client, "index_paths", paths=[str(HISTORIES)], dryRun=True)
+        tried = await told(client, "index_paths", paths=[str(HISTORIES)], dryRun=True)
         before = await told(client, "recall", query="webhook")
         alone = await refused(client, "recall", query="webhook", where="past_chats")
         indexed = await told(client, "index_paths", paths=[str(HISTORIES)])
         recalled = await told(client, "recall", query="webhook retries", where="past_chats")
         searched = await told(client, "search", query="webhook retries", limit=3)
         code = await told(client, "search", query="webhook", formats=["claude_code"], where="past_chats")
-    assert rehearsed["turns"] == indexed["turns"]
+    assert tried["turns"] == indexed["turns"]
     assert "index_paths" in before["notes"][-1]
     assert alone["tag"] == "PastChatsNotIndexedError"
     assert indexed["isComplete"]

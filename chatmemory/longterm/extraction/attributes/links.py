@@ -50,16 +50,16 @@ _EXACT: Final = frozenset({"favourite", "detail", *OF_MANY})
 
 
 def linked(
-    text: str, proposals: Sequence[ProposedMemory], standing: Sequence[Memory]
+    text: str, proposals: Sequence[ProposedMemory], current: Sequence[Memory]
 ) -> tuple[ProposedMemory, ...]:
-    """Return *proposals* with attributes named as *standing* names them, and what *text* says is over.
+    """Return *proposals* with attributes named as *current* names them, and what *text* says is over.
 
     Args:
         text: what the user said.
         proposals: what the extractor has found in it.
-        standing: the memories of the namespace that are true now and have an attribute.
+        current: the memories of the namespace that are true now and have an attribute.
     """
-    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    known = {memory.attribute: memory for memory in current if memory.attribute is not None}
     of_table = _of_table(known)
     names = {one.attribute: _name(one, of_table) for one in statements_of(text)}
     found = [evolve(one, attribute=names.get(one.attribute or "", one.attribute)) for one in proposals]
@@ -122,9 +122,9 @@ def _with_name_of_claim(proposal: ProposedMemory, text: str) -> ProposedMemory:
     return evolve(proposal, attribute=next(said, None))
 
 
-def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memory]) -> list[NewMemory]:
+def with_attributes_read(memories: Sequence[NewMemory], current: Sequence[Memory]) -> list[NewMemory]:
     """Return *memories*, with the attribute that the content states where the user stated it and no attribute is given."""
-    known = {memory.attribute: memory for memory in standing if memory.attribute is not None}
+    known = {memory.attribute: memory for memory in current if memory.attribute is not None}
     of_table = _of_table(known)
 
     def read(memory: NewMemory) -> NewMemory:
@@ -141,7 +141,7 @@ def with_attributes_read(memories: Sequence[NewMemory], standing: Sequence[Memor
 
 
 def as_rules_read(
-    text: str, found: Sequence[NewMemory | Skipped], standing: Sequence[Memory]
+    text: str, found: Sequence[NewMemory | Skipped], current: Sequence[Memory]
 ) -> list[NewMemory | Skipped]:
     """Return what a model *found* in *text*; if no memory has an attribute, read the attributes from their words.
 
@@ -149,7 +149,7 @@ def as_rules_read(
     """
     if not is_plain(text) or any(isinstance(one, NewMemory) and one.attribute is not None for one in found):
         return [*found]
-    return [one if isinstance(one, Skipped) else with_attributes_read([one], standing)[0] for one in found]
+    return [one if isinstance(one, Skipped) else with_attributes_read([one], current)[0] for one in found]
 
 
 def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | None:

@@ -20,16 +20,16 @@ class Questions:
 
     undone: frozenset[int] = frozenset()
     _asked: int = 0
-    _standing: list[int] = field(factory=list[int])
+    _kept: list[int] = field(factory=list[int])
 
     def ask(self) -> None:
         """Count a question."""
         self._asked += 1
-        self._standing.append(self._asked)
+        self._kept.append(self._asked)
 
     def take_back(self, count: int) -> None:
         """Take back the last *count* questions."""
-        del self._standing[max(len(self._standing) - max(count, 0), 0) :]
+        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
 
     @property
     def is_undone(self) -> bool:
@@ -45,4 +45,4 @@ class Questions:
         if holds(reader, sign.encode()):
             for _ in parse(first):
                 pass
-        return cls(frozenset(range(1, first._asked + 1)).difference(first._standing))
+        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))

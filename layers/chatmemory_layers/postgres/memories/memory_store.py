@@ -16,11 +16,11 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
+    CurrentRow,
     End,
     Forgotten,
     MemoryName,
     Source,
-    StandingMemory,
     StoreDecision,
     decide_store,
     name_of,
@@ -52,7 +52,7 @@ WHERE user_key = ANY ($2::uuid[]) AND action = 'forgotten' AND reason IS NULL
 """
 
 
-def select_standing(columns: str, *, first: int) -> str:
+def select_current(columns: str, *, first: int) -> str:
     """Return a query for the memories, true now, that a draft may repeat or replace.
 
     Each condition has an index.  Of one query with all of them the planner reads every memory of the user until the server
@@ -75,7 +75,7 @@ def select_standing(columns: str, *, first: int) -> str:
     return f"({' UNION '.join(f'{of_users} AND {condition}' for condition in conditions)})"
 
 
-SELECT_STANDING: Final = select_standing(
+SELECT_CURRENT: Final = select_current(
     "memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned",
     first=2,
 )
@@ -115,7 +115,7 @@ async def store(
         if not row["is_gone"]
     }
     forgotten = _forgotten([row for row in rows if row["is_gone"]], users)
-    decision = decide_store(drafts, taken, await _standing(connection, drafts, users), forgotten)
+    decision = decide_store(drafts, taken, await _current(connection, drafts, users), forgotten)
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
     new: dict[MemoryName, MemoryRow] = {}
@@ -163,9 +163,9 @@ def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotte
     return Forgotten(names, gone)
 
 
-async def _standing(
+async def _current(
     connection: Connection, drafts: Sequence[MemoryDraft], users: Mapping[UUID, str]
-) -> Sequence[StandingMemory]:
+) -> Sequence[CurrentRow]:
     """Return the memories, true now, that *drafts* may repeat or replace."""
     ids = [draft.replaces for draft in drafts if draft.replaces is not None]
     keys = [draft.value_key for draft in drafts if draft.value_key is not None]
@@ -173,9 +173,9 @@ async def _standing(
     attributes = [draft.attribute for draft in drafts if draft.attribute is not None]
     if not (ids or keys or dedup_keys or attributes):
         return ()
-    rows = await connection.fetch(SELECT_STANDING, [*users], ids, keys, dedup_keys, attributes)
+    rows = await connection.fetch(SELECT_CURRENT, [*users], ids, keys, dedup_keys, attributes)
     return [
-        StandingMemory(
+        CurrentRow(
             row["memory_id"],
             _namespace(row, users),
             value_key(row["role"], row["source"], row["key"]),

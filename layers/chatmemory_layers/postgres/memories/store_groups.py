@@ -17,10 +17,10 @@ from chatmemory.effect import Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
+    CurrentRow,
     Forgotten,
     MemoryName,
     Source,
-    StandingMemory,
     StoreDecision,
     decide_store,
     name_of,
@@ -61,8 +61,8 @@ FROM memory_event WHERE user_key = ANY ($1::uuid[]) AND action = 'forgotten' AND
     AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
 UNION ALL
 {
-    memory_store.select_standing(
-        "'standing', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, "
+    memory_store.select_current(
+        "'current', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, "
         "path, pinned",
         first=5,
     )
@@ -117,7 +117,7 @@ class _Facts:
 
     changed_us: int | None
     taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]]
-    standing: Sequence[StandingMemory]
+    current: Sequence[CurrentRow]
     forgotten: Forgotten
     spaces: Mapping[EmbeddingSpace, int]
 
@@ -229,7 +229,7 @@ STORES: Final = StoreGroups()
 def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int]) -> _Facts:
     changed_us: int | None = None
     taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]] = {}
-    standing: list[StandingMemory] = []
+    current: list[CurrentRow] = []
     names: set[MemoryName] = set()
     gone: set[Source] = set()
     for row in rows:
@@ -243,8 +243,8 @@ def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int])
                 names.add((user, memory_id))
                 gone |= sources(user, row["app_type"], json.loads(content) if content else ())
             case _:
-                standing.append(
-                    StandingMemory(
+                current.append(
+                    CurrentRow(
                         memory_id,
                         Namespace(user, row["app_type"]),
                         value_key(row["role"], row["source"], row["key"]),
@@ -255,7 +255,7 @@ def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int])
                         pinned=row["flag"],
                     )
                 )
-    return _Facts(changed_us, taken, standing, Forgotten(names, gone), spaces)
+    return _Facts(changed_us, taken, current, Forgotten(names, gone), spaces)
 
 
 def _decide(facts: _Facts, jobs: Sequence[Job]) -> _Decided:
@@ -300,7 +300,7 @@ def _decide_one(facts: _Facts, drafts: Drafts) -> tuple[StoreDecision, list[Memo
         return None
     if any(draft.past is not None for draft in drafts):
         return None  # a past has rows in other tables
-    decision = decide_store(drafts, facts.taken, facts.standing, facts.forgotten)
+    decision = decide_store(drafts, facts.taken, facts.current, facts.forgotten)
     if not isinstance(decision, StoreDecision):
         return None
     new: dict[MemoryName, MemoryRow] = {}

@@ -16,11 +16,11 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
     NOTHING_FORGOTTEN,
+    CurrentRow,
     End,
     Forgotten,
     MemoryName,
     Source,
-    StandingMemory,
     Step,
     StoreDecision,
     Words,
@@ -178,7 +178,7 @@ def store(
     )
     if needs_facts or not isinstance(decision, StoreDecision) or not _execute(transaction, decision.steps):
         taken = dict(_taken(transaction, drafts))
-        decision = decide_store(drafts, taken, _standing(transaction, drafts), forgotten)
+        decision = decide_store(drafts, taken, _current(transaction, drafts), forgotten)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
         _execute(transaction, decision.steps)
@@ -224,7 +224,7 @@ def _taken(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[
             yield (user_id, memory_id), (Namespace(user_id, app), content, key, value)
 
 
-def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[StandingMemory]:
+def _current(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterator[CurrentRow]:
     """Yield the memories, valid now, that *drafts* may repeat or replace."""
     for draft in drafts:
         user = user_row(transaction, draft.namespace.user)
@@ -239,7 +239,7 @@ def _standing(transaction: Transaction, drafts: Sequence[MemoryDraft]) -> Iterat
         for statement in (SELECT_TWIN, SELECT_REPLACED, SELECT_VALUE, SELECT_OF_ATTRIBUTE):
             for row in transaction.execute(statement, asked).fetchall():
                 memory_id, app, key, dedup_key, created_at_us, attribute, role, source, path, pinned = row
-                yield StandingMemory(
+                yield CurrentRow(
                     memory_id,
                     Namespace(draft.namespace.user, app),
                     value_key(role, source, key),
