@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ERASE: Final = "\r\x1b[K"
 GAP: Final = "  "
 CUT: Final = "..."
+BAR: Final = 10  # characters
 LEAST_SECONDS: Final = 0.1  # between two lines: a terminal is slower than the index
 
 
@@ -54,7 +55,8 @@ class ProgressLine:
         )
         remaining = "" if left is None else f", {duration(left)} left"
         self._show(
-            f"{progress.files_done}/{progress.files} files, {progress.turns} turns, {rate:.0f}/s{remaining}",
+            f"{bar(progress.files_done, progress.files)} {progress.files_done}/{progress.files} files, "
+            f"{progress.turns} turns, {rate:.0f}/s{remaining}",
             progress.source,
         )
 
@@ -63,7 +65,7 @@ class ProgressLine:
         seconds = self._seconds_if_due()
         if seconds is not None:
             left = f", {duration((whole - done) * seconds / done)} left" if done else ""
-            self._show(f"{done}/{whole}, {done / seconds:.0f}/s{left}")
+            self._show(f"{bar(done, whole)} {done}/{whole}, {done / seconds:.0f}/s{left}")
 
     def _seconds_if_due(self) -> float | None:
         if not self._is_seen:
@@ -79,6 +81,15 @@ class ProgressLine:
         room = columns - len(said) - len(GAP)
         self._stream.write(ERASE + said[:columns] + (GAP + ending(source, room) if room > 0 else ""))
         self._stream.flush()
+
+
+def bar(done: int, whole: int) -> str:
+    """Return a bar that shows how many of *whole* things are *done*.
+
+    >>> bar(1, 2)
+    '[#####-----]'
+    """
+    return f"[{'#' * (BAR * done // max(whole, 1)):-<{BAR}}]"
 
 
 def ending(path: str, columns: int) -> str:

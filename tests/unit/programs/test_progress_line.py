@@ -35,7 +35,7 @@ def test_it_says_files_turns_rate_time_left_and_the_end_of_the_path(monkeypatch:
         line.indexed(progress(10, 5_000))
     assert terminal.getvalue().split(ERASE) == [
         "",
-        "10/40 files, 5000 turns, 500/s, 30 s left  ...3f93-56f2-a738-bd6c7a5f4c23.jsonl",
+        "[##--------] 10/40 files, 5000 turns, 500/s, 30 s left  ...8-bd6c7a5f4c23.jsonl",
         "",
     ]
 
@@ -45,7 +45,8 @@ def test_a_terminal_is_not_written_to_more_often_than_it_can_show() -> None:
     line = ProgressLine(lambda: next(now), terminal)
     for files_done in (1, 2, 3):
         line.indexed(progress(files_done, 10))
-    assert [shown.split("/")[0] for shown in terminal.getvalue().split(ERASE)] == ["", "1", "3"]
+    shown = [line.partition("/")[0] for line in terminal.getvalue().split(ERASE)]
+    assert shown == ["", "[----------] 1", "[----------] 3"]
 
 
 def test_it_never_wraps_and_obeys_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
