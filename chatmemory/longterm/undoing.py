@@ -126,7 +126,7 @@ class Undoing:
 
 
 def number_problems(number: object) -> list[Problem]:
-    """Return the problem of the number of an event, if any; every maximum is allowed, as some stores count microseconds."""
+    """Return the problem of the number of an event, if any; it has no upper limit, because some stores number by microseconds."""
     if number is None or (isinstance(number, int) and not isinstance(number, bool) and number > 0):
         return []
     return [Problem("$.number", "must be a whole number above 0: give that of an event of the history")]

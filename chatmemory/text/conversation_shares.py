@@ -53,7 +53,7 @@ def beside(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[floa
 
 
 def of_best(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[float]:
-    """Return what each text gets for the best texts of its part; with fewer than three, the missing ones count as 0.
+    """Return what each text gains by the best three texts of its part; where it has fewer, the missing ones count as 0.
 
     Args:
         parts: the indices in *scores* of the texts of each part.

@@ -36,7 +36,7 @@ class StoreDescription:
 @final
 @frozen(kw_only=True)
 class ServerFacts:
-    """What the wiring knows about the server.
+    """What a client may learn about the server.
 
     Attributes:
         version: the version of the package.
