@@ -54,3 +54,21 @@ def test_its_links_lead_somewhere_and_its_configuration_is_right() -> None:
     text = (ROOT / "docs" / "guides" / "configuration.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert isinstance(structure(Settings, tomllib.loads(shown)), Success)
+
+
+PUBLIC = re.compile(
+    r"chatmemory(\.effect|\.testing|\.laws|\.integrations\.\w+)?|chatmemory_layers(\.stacks)?"
+)
+
+
+def test_pages_are_short_and_their_programs_import_public_names_alone() -> None:
+    assert [page.name for page in PAGES if len(page.read_text(encoding="utf-8").splitlines()) > 200] == []
+    imported = {
+        (name, module)
+        for name, (program, _) in PROGRAMS.items()
+        for module in re.findall(r"^from (chatmemory[\w.]*) import", program, re.MULTILINE)
+    }
+    assert {(name, module) for name, module in imported if not PUBLIC.fullmatch(module)} == set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    formats = len(project["entry-points"]["chatmemory.formats"])
+    assert f"{formats} formats" in README
