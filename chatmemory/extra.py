@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from os.path import dirname, isfile
+from os.path import dirname, exists, isfile
 
 OURS = {"chatmemory", "chatmemory_layers"}
 DISTRIBUTION = "chatmemory-effect"
@@ -22,7 +22,7 @@ def installing(extra: str) -> str:
 
 
 def _origin() -> str:
-    """Return the folder or the file that chatmemory was installed from; its name on an index if it came from there."""
+    """Return the folder or the file that chatmemory was installed from, if it is still there; otherwise its name on an index."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote
@@ -31,7 +31,8 @@ def _origin() -> str:
         url = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}").get("url", "")
     except PackageNotFoundError:
         return DISTRIBUTION
-    return unquote(url.removeprefix("file://")) if url.startswith("file://") else DISTRIBUTION
+    place = unquote(url.removeprefix("file://"))
+    return place if exists(place) else DISTRIBUTION  # noqa: PTH110  as above
 
 
 @contextmanager

@@ -103,7 +103,12 @@ def test_the_wheel_is_what_runs_and_an_agent_indexes_recalls_works_and_indexes_a
     assert "quokka_pending = 0" in recalled
 
 
-def test_a_missing_library_is_installed_from_where_this_was_installed(shell: Shell) -> None:
-    told = shell.run("python", "-c", "from chatmemory.extra import installing; print(installing('server'))")
+def test_a_missing_library_is_installed_from_where_this_was_installed_while_that_is_there(
+    shell: Shell,
+) -> None:
+    program = ("python", "-c", "from chatmemory.extra import installing; print(installing('server'))")
     (wheel,) = shell.environment.parent.glob("*.whl")
-    assert told.strip() == f"pip install '{wheel}[server]'"
+    assert shell.run(*program) == f"pip install '{wheel}[server]'\n"
+    elsewhere = wheel.rename(shell.home / wheel.name)
+    assert shell.run(*program) == "pip install 'chatmemory-effect[server]'\n"
+    elsewhere.rename(wheel)
