@@ -30,6 +30,7 @@ def test_past_chats_are_searched_with_reasons_narrowed_by_tool_and_read(visit: V
     listed = page.get_by_role("region", name="Past chats").get_by_role("listitem")
     found(page, "database is locked")
     expect(page.get_by_role("status").filter(has_text="turns found")).to_be_visible()
+    expect(page.get_by_role("region", name="Before a task")).to_be_hidden()  # the search is wide
     expect(listed.first.get_by_role("group", name="Why it was found")).to_contain_text("Score")
     listed.first.get_by_role("link").click()
     expect(page.locator("[aria-current=location]")).to_be_in_viewport()
@@ -76,6 +77,7 @@ def test_before_a_task_it_says_what_worked_what_failed_and_where_also_on_a_phone
     exchange = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="Worked")).first
     expect(exchange).to_be_visible()
     expect(page.get_by_role("heading", name="Failed").first).to_be_visible()
+    expect(page.get_by_role("button", name="Copy code").first).to_be_visible()  # it is Markdown
     page.get_by_text("The block for a prompt").click()
     expect(page.get_by_text("# Memory Recall", exact=False)).to_be_visible()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
