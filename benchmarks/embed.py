@@ -19,9 +19,7 @@ from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.bundled import vocabulary
 from chatmemory_layers.embedding.composite import bundled_rows, composite_rows, hashed_rows
-from chatmemory_layers.embedding.hashed import hashed
-from chatmemory_layers.embedding.local import Vectors
-from chatmemory_layers.embedding.static import static
+from chatmemory_layers.embedding.local import Vectors, hashed, static
 
 ROUNDS = 5
 TEXTS = 2_000

@@ -12,8 +12,8 @@ from chatmemory.effect import Layer
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory_layers.embedding.composite import composite_rows, hashed_rows
+from chatmemory_layers.embedding.local import static
 from chatmemory_layers.embedding.none import none
-from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from tests.recall.paraphrases import FIRST, Kind, found_by_vectors, of_each_person, shares
 from tests.recall.quality import search_all

@@ -39,7 +39,7 @@ from chatmemory import (
 from chatmemory.programs.http.app import application
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.serve_command import server_stack
 
 FOLDERS: Final = tuple(
     f"{Path(package.__file__).parent}{os.sep}" for package in (chatmemory, chatmemory_layers)

@@ -22,8 +22,8 @@ from real_conversations import locomo, memory_bank
 from chatmemory import ManagedRuntime, NewMessage
 from chatmemory.longterm.memories import NewMemory
 from chatmemory.settings.memory_settings import RetrievalSettings
+from chatmemory_layers.embedding.local import static
 from chatmemory_layers.embedding.none import none
-from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from tests.recall.quality import NOW, Question, Searched, figures, idle_hits, own_questions, search_all
 

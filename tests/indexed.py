@@ -19,7 +19,7 @@ from chatmemory.pastchats.formats.registry import Formats
 from chatmemory.pastchats.indexing.past_chats_index_live import PastChatsIndexLive, past_chats_index
 from chatmemory.pastchats.past_chats import IndexReport, IndexRequest
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.files.local_files import local_files
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_repository
 

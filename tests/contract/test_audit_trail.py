@@ -17,7 +17,7 @@ from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.memories.memory_samples import remembered, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, Forgetting
-from chatmemory_layers.stacks.store_parts import audit_trail
+from chatmemory_layers.stacks.ready_made import audit_trail
 from tests.contract.conftest import Repositories
 
 pytestmark = pytest.mark.usefixtures("everybody")

@@ -15,10 +15,9 @@ from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed, static
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.openai_compatible import openai_compatible
-from chatmemory_layers.embedding.static import static
 from tests.http_server import Reply, Request, http_server
 from tests.patience import PATIENCE_SECONDS
 from tests.thorough import rounds

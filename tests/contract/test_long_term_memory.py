@@ -32,7 +32,7 @@ from chatmemory.longterm.memories import (
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.settings.memory_settings import ExpirySettings, MemorySettings, Settings
 from chatmemory_layers.configuration import settings_given
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 
 ALICE = Namespace("alice", "desk")

@@ -19,7 +19,7 @@ from chatmemory.events.event_log import AuditQuery
 from chatmemory.settings.memory_settings import MemorySettings, Settings, SqliteSettings, StoreSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.serve_command import server_stack
 from tests.forked import run_forked
 from tests.http.served import CHATMEMORY
 from tests.http.test_http_schemathesis import ENVIRONMENT

@@ -10,7 +10,7 @@ import httpx
 from chatmemory.programs.http.guards.answers import CONTENT_SECURITY_POLICY, LEAST_COMPRESSED_BYTES
 from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory_layers import stacks
-from chatmemory_layers.server.whole_answer import WholeAnswer
+from chatmemory_layers.server.http_connection import WholeAnswer
 from tests.for_each import for_each
 from tests.http_api import api
 

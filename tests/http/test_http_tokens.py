@@ -21,7 +21,7 @@ from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreS
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory.settings.token_hash import token_hash
 from chatmemory_layers.server.audit_pruning import SECONDS_BETWEEN
-from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.serve_command import server_stack
 from tests.http_api import HERE
 from tests.passing_clock import PassingClock
 from tests.patience import PATIENCE_SECONDS

@@ -28,7 +28,7 @@ from chatmemory.longterm.repository_values import Candidates, MemorySearch
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 from chatmemory.settings.memory_settings import RetrievalSettings
 from chatmemory.text.search_terms import query_terms
-from chatmemory_layers.embedding.static import THRESHOLD
+from chatmemory_layers.embedding.local import THRESHOLD
 
 QUESTIONS: Final = Path(__file__).with_name("questions.json")
 USER: Final = Namespace("somebody")

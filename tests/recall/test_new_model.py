@@ -16,7 +16,7 @@ from chatmemory.pastchats.past_chats import SourceChanges
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import hashed_rows
-from chatmemory_layers.embedding.static import static
+from chatmemory_layers.embedding.local import static
 from tests.indexed import Indexed, open_index
 from tests.searched import searching
 

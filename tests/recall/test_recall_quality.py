@@ -9,8 +9,8 @@ from chatmemory import ManagedRuntime
 from chatmemory.effect import Layer
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.settings.memory_settings import RetrievalSettings
+from chatmemory_layers.embedding.local import static
 from chatmemory_layers.embedding.none import none
-from chatmemory_layers.embedding.static import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from tests.for_each import for_each
 from tests.recall.quality import Searched, figures, idle_hits, own_questions, search_all

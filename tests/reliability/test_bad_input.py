@@ -35,7 +35,7 @@ from chatmemory.errors import ConfigError
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_METADATA_DEPTH
 from chatmemory.longterm.memory_rules import MAX_TAGS
 from chatmemory_layers import stacks
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.for_each import for_each
 from tests.reliability.store import chat_store, open_memories, open_store
 

@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 
 from chatmemory import ChatMemory, LongTermMemory, ManagedRuntime, Namespace, StrategySettings
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.numbered import (
     BATCH_SIZE,

@@ -22,7 +22,7 @@ from chatmemory import (
 from chatmemory.effect import Success
 from chatmemory.events.event import Event
 from chatmemory.events.event_log import EventLog, changes
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability import rounds_of_items, rounds_of_trees
 from tests.reliability.killed import Acknowledged, killed_at_random

@@ -23,7 +23,7 @@ from chatmemory import (
     NewMessage,
     RepositoryError,
 )
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.reliability.programs.append_for_ever import summarizing
 from tests.reliability.store import chat_store

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from chatmemory import Namespace
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.forked import Forked
 from tests.past_turns import contents, disagreement, open_past_chats
 from tests.reliability.indexed import TURNS as TURNS_OF_A_SOURCE, check_round

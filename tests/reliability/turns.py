@@ -15,7 +15,7 @@ import pytest
 
 from chatmemory import Embedding, LongTermMemory, Memory, MemoryChanges, Namespace, NewMemory
 from chatmemory.effect import Success
-from chatmemory_layers.embedding.hashed import MODEL
+from chatmemory_layers.embedding.local import MODEL
 
 ASKED: Final = 30  # memories of a run that are recalled when it is checked
 BATCH_SIZE: Final = 3

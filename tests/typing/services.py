@@ -58,7 +58,7 @@ from chatmemory.pastchats.indexing.history_files import HistoryFilesTag
 from chatmemory.testing import Spy, Stub, TableEmbedder, TextFiles
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import settings_given
-from chatmemory_layers.embedding.static import static
+from chatmemory_layers.embedding.local import static
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from chatmemory_layers.in_memory.message_repository import message_repository
 from chatmemory_layers.stacks import past_chats as past_chats_stacks

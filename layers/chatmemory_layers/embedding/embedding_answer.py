@@ -11,7 +11,7 @@ from chatmemory.effect import Failure, Outcome
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.unit_vectors import read_rows
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
-from chatmemory_layers.endpoint_answer import JsonMapping
+from chatmemory_layers.endpoint import JsonMapping
 
 _FLOAT32: Final = np.dtype("<f4")
 

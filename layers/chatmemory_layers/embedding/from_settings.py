@@ -6,11 +6,10 @@ from chatmemory.effect import Layer
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import ConfigError
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed, static
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.openai_compatible import openai_compatible
 from chatmemory_layers.embedding.sentence_transformers import sentence_transformers
-from chatmemory_layers.embedding.static import static
 
 
 def embedder_from_settings(

@@ -17,8 +17,7 @@ from chatmemory.errors import ConfigError, EmbeddingError
 from chatmemory.input.rules import clean_text
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory_layers.embedding.none import NoEmbedder
-from chatmemory_layers.endpoint import Endpoint, open_endpoint
-from chatmemory_layers.endpoint_answer import EndpointFailure, JsonMapping
+from chatmemory_layers.endpoint import Endpoint, EndpointFailure, JsonMapping, open_endpoint
 
 WITHOUT_EMBEDDINGS: Final = {"deepseek.com": "DeepSeek", "anthropic.com": "Anthropic"}
 """Providers that are known to offer no embeddings, by the domain of their API.  For any other, a request shows it."""

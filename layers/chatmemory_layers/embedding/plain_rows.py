@@ -1,4 +1,4 @@
-"""The bundled embedder for one query, ``plain_static``: the vectors of ``static.py`` in plain Python.
+"""The bundled embedder for one query, ``plain_static``: the vectors of ``local.py`` in plain Python.
 
 They equal the vectors of ``composite.py``, and are ready sooner: importing numpy takes some 60 ms, this some 5 ms for a
 question.  For many texts, or long ones, numpy is much faster.

@@ -7,25 +7,31 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, cast, final
 
 import anyio
 from mcp.server.stdio import stdio_server
+from typing_extensions import Unpack
 
-from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
+from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
-from chatmemory.programs.mcp.server import memory_server
+from chatmemory.programs.mcp.server import Services, memory_server
 from chatmemory.programs.operations.grant import main_grant
 from chatmemory.programs.shell.unwritten import discard_unwritten
 from chatmemory.settings.memory_settings import Settings
-from chatmemory_layers.server.mcp_stack import mcp_stack
-from chatmemory_layers.server.stdin_lines import StdinLines
+from chatmemory_layers import stacks
+from chatmemory_layers.server.audit_pruning import audit_pruning
+from chatmemory_layers.server.served_index import served_index
+from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.server.token_notices import token_notices
 
+BLOCK_BYTES: Final = 1 << 16
+MOST_WAITING: Final = 64
+"""How many lines are read in advance; then the sender has to wait."""
 log = logging.getLogger("chatmemory.mcp")
 
 LINE: Final = "%(asctime)s %(name)s %(message)s"
@@ -35,6 +41,60 @@ STDIO: Final = "(stdio)"
 """The name of the client in the log: over standard input it needs no token."""
 LAST_SECONDS: Final = 4.0
 """How long a server may take to end if the client does not read what it still writes."""
+
+
+@final
+class StdinLines:
+    """An asynchronous iterator over the lines of a file *descriptor*, which must be UTF-8, once and in one event loop.
+
+    A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield each line as it arrives; the last one may lack a line end."""
+        loop = asyncio.get_running_loop()
+        lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
+        threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()
+        while (line := await lines.get()) is not None:
+            yield line.decode("utf-8", "replace")
+
+    def _read(self, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
+        def give(line: bytes | None) -> None:
+            asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+
+        rest = bytearray()
+        try:
+            while block := os.read(self._descriptor, BLOCK_BYTES):
+                *whole, last = block.split(b"\n")
+                for line in whole:
+                    give(bytes(rest) + line)
+                    rest.clear()
+                rest += last
+            if rest:
+                give(bytes(rest))
+            give(None)
+        except RuntimeError:  # the loop has ended
+            return
+
+
+def mcp_stack(
+    settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
+) -> Layer[Services, stacks.StackError]:
+    """Return the layer of all services of the MCP server.
+
+    Args:
+        settings: of the memory and the past chats.
+        folders: folders that may be indexed, besides the folders of the known tools.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
+    """
+    memory = settings.memory
+    past_chats = served_past_chats(memory.past_chats, memory.embedding)
+    index = served_index(memory.past_chats, memory.embedding, folders=folders)
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
 
 
 def serve_stdio(
@@ -114,9 +174,8 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
     from chatmemory.programs.mcp.http_app import PATH, mcp_application
     from chatmemory_layers.server.http_connection import ConnectionLimits
-    from chatmemory_layers.server.interpreter import suit_many_clients
     from chatmemory_layers.server.listening import url_of
-    from chatmemory_layers.server.serving import serve
+    from chatmemory_layers.server.serving import serve, suit_many_clients
 
     server = settings.server
     with listener:

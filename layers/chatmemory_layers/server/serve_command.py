@@ -6,25 +6,41 @@ from typing import Final, cast
 
 import anyio
 import click
+from typing_extensions import Unpack
 
-from chatmemory.effect import EffectFailed, Failure, ManagedRuntime, Outcome, Success
+from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
-from chatmemory.programs.http.app import application
+from chatmemory.programs.http.app import Services, application
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings.memory_settings import Settings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.server.facts import place_of
+from chatmemory_layers import stacks
+from chatmemory_layers.server.audit_pruning import audit_pruning
+from chatmemory_layers.server.facts import place_of, server_facts
 from chatmemory_layers.server.http_connection import ConnectionLimits
-from chatmemory_layers.server.interpreter import suit_many_clients
 from chatmemory_layers.server.listening import open_listener, url_of
-from chatmemory_layers.server.serving import serve as serve_at
-from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.served_past_chats import served_past_chats
+from chatmemory_layers.server.serving import serve as serve_at, suit_many_clients
 from chatmemory_layers.server.token_notices import token_notices
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
 LINE: Final = "%(asctime)s %(message)s"
 
 log = logging.getLogger("chatmemory.http")
+
+
+def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:
+    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it.
+
+    Args:
+        settings: of the memory, the past chats and the server.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
+    """
+    past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
+    facts = Layer.succeed(ServerFactsTag, server_facts(settings))
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | facts
 
 
 def serve(

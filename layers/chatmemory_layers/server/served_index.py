@@ -31,7 +31,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.local_files import confined_files
 from chatmemory_layers.files.paths import Confinement, folders_of
-from chatmemory_layers.server.reopened_index import failure_of_opening
+from chatmemory_layers.server.served_past_chats import failure_of_opening
 from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, dry_run, indexing
 
 A = TypeVar("A")

@@ -1,15 +1,28 @@
-"""``served_past_chats``: past chats for a program with an event loop, which they never block.
+"""``served_past_chats``: past chats for a program with an event loop, which they never block; ``ReopenedIndex``: their file.
 
-They run in a worker thread.  The index need not exist when the program starts: see ``reopened_index.py``.
+They run in a worker thread.  The index need not exist when the program starts: a person may create, move or restore it
+while a server runs; SQLite itself does not notice.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar, final
 
-from chatmemory.effect import Effect, Layer, ThreadRuntime
-from chatmemory.errors import PastChatsError
+from attrs import define
+
+from chatmemory.effect import (
+    Effect,
+    EffectFailed,
+    Failure,
+    Layer,
+    ManagedRuntime,
+    Outcome,
+    Tag,
+    ThreadRuntime,
+)
+from chatmemory.errors import ConfigError, EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
@@ -17,12 +30,126 @@ from chatmemory.pastchats.past_chats import Finding, PastChatsStatistics, PastCo
 from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.server.reopened_index import ReopenedIndexTag, reopened_index
-from chatmemory_layers.stacks.past_chats import OFFLINE
+from chatmemory_layers.sqlite.engine.file_connection import find_again
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+from chatmemory_layers.stacks.past_chats import OFFLINE, finding
 
 A = TypeVar("A")
 
 THREAD_NAME = "past chats"
+
+
+@final
+@define(eq=False)
+class _Opened:
+    """An open index file and the number of effects that use it now."""
+
+    runtime: ManagedRuntime[PastChatsService]
+    is_there: Callable[[], bool]
+    users: int = 0
+
+
+@final
+class ReopenedIndex:
+    """Runs effects on the index that the settings name.  It belongs to one event loop."""
+
+    def __init__(self, settings: PastChatsSettings, embedding: EmbeddingSettings) -> None:
+        """Keep the settings; the file is opened when it is first used."""
+        self._settings = settings
+        self._embedding = embedding
+        self._opened: _Opened | None = None
+        self._turn = asyncio.Lock()
+
+    def ask(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Effect[A, PastChatsError]:
+        """Run *effect* on the present file of the index; while the file is missing, it fails with ``missing``."""
+        return Effect.from_outcome(partial(self._run, effect))
+
+    async def _run(self, effect: Effect[A, PastChatsError, PastChatsService]) -> Outcome[A, PastChatsError]:
+        async with self._turn:
+            # A caller that was cancelled while it waited for the lock gets no index.
+            await asyncio.sleep(0)
+            try:
+                opened = await self._present()
+            except EffectFailed as failed:
+                return Failure(failure_of_opening(failed.error, self._embedding))
+            opened.users += 1
+        try:
+            return await opened.runtime.run(effect)
+        finally:
+            opened.users -= 1
+            if self._is_over(opened):
+                await _close(opened)
+
+    async def close(self) -> None:
+        """Close the file as soon as no effect uses it."""
+        opened, self._opened = self._opened, None
+        if opened is not None and self._is_over(opened):
+            await _close(opened)
+
+    async def _present(self) -> _Opened:
+        if self._opened is None or not self._opened.is_there():
+            await self.close()
+            self._opened = await self._open()
+        return self._opened
+
+    async def _open(self) -> _Opened:
+        # In this order: when the file is replaced between the two, the next call sees it.
+        is_there = _find_again(self._settings)
+        runtime = ManagedRuntime(finding(self._settings, self._embedding))
+        await runtime.__aenter__()
+        return _Opened(runtime, is_there)
+
+    def _is_over(self, opened: _Opened) -> bool:
+        """Whether the file is to be closed, and no effect uses it any more."""
+        return opened is not self._opened and not opened.users
+
+
+def failure_of_opening(error: object, embedding: EmbeddingSettings) -> PastChatsError:
+    """Return the failure of a service whose stack could not be built because of *error*."""
+    match error:
+        case RepositoryError():
+            return GenericMemoryError(error)
+        case ConfigError():  # an error of the embedder: the settings of the store cannot be wrong
+            model = embedding.model or embedding.provider
+            return GenericMemoryError(EmbeddingError(model, "not_configured", str(error)))
+        case _:
+            raise EffectFailed(error)
+
+
+def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
+    try:
+        return find_again(store_path(settings))
+    except OSError:  # opening the file reports it better
+        return lambda: False
+
+
+async def _close(opened: _Opened) -> None:
+    await opened.runtime.__aexit__(None, None, None)
+
+
+class ReopenedIndexTag(Tag[ReopenedIndex]):
+    """The tag under which ``reopened_index`` provides the index of past chats."""
+
+
+@asynccontextmanager
+async def _open_reopened(
+    settings: PastChatsSettings, embedding: EmbeddingSettings
+) -> AsyncGenerator[ReopenedIndex]:
+    index = ReopenedIndex(settings, embedding)
+    try:
+        yield index
+    finally:
+        await index.close()
+
+
+def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
+    """Return the layer of the index that *settings* name, even if its file appears or is replaced later.
+
+    Args:
+        settings: say where the index is.
+        embedding: the embedder with which the vectors were made.
+    """
+    return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))
 
 
 @final

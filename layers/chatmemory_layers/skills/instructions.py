@@ -1,6 +1,6 @@
 """The prompts of a model: the instructions of each skill, in English and in Chinese.
 
-``chat_completion.py`` sends them, with the conversation as data.
+``openai_compatible.py`` sends them, with the conversation as data.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The worth of a sentence for a reader who was not there: facts, plans and decisions above greetings and praise.
 
 It is computed from signs in the text, in English and Chinese, each with its weight; from the speaker; and from the position
-in the conversation.  ``sentence_rank.py`` compares the words with the words of other sentences.
+in the conversation.  ``sentence_choice.py`` compares the words with the words of other sentences.
 
 The numbers were set by hand and checked on five conversations of 370 to 680 messages, with 740 answers and the turns that
 contain them.  Summaries of 40 % of the length still contain 82 % of the words of an answer.  Random sentences keep 43 %, the

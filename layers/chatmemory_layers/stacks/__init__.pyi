@@ -1,5 +1,5 @@
 from chatmemory.programs.http.app import application as application
-from chatmemory_layers.server.stack import server_stack as server_stack
+from chatmemory_layers.server.serve_command import server_stack as server_stack
 from chatmemory_layers.skills.functions import skills as skills
 from chatmemory_layers.stacks.parts import (
     Embedders as Embedders,

@@ -1,9 +1,14 @@
-"""The ready-made stacks.  Wiring only: the parts are defined elsewhere, and any part can be replaced."""
+"""The ready-made stacks.  Wiring only: the parts are defined elsewhere, and any part can be replaced.
+
+The log, the audit trail and the first answers come from the repositories, so a stack whose repositories are all replaced
+opens no store.
+"""
 
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Literal, TypeAlias, assert_never
+from inspect import getattr_static
+from typing import Any, Literal, Never, TypeAlias, assert_never
 
 from typing_extensions import Unpack
 
@@ -16,14 +21,14 @@ from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import TokenCounterTag, token_counter
-from chatmemory.effect import EffectFailed, Failure, Layer, Success
+from chatmemory.effect import Do, Effect, EffectFailed, Failure, Layer, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded
 from chatmemory.embedding.timed_embedder import timed
 from chatmemory.errors import ConfigError, InvalidValue
-from chatmemory.events.audit import AuditTrailTag
+from chatmemory.events.audit import AuditTrail, AuditTrailTag
 from chatmemory.events.event_log import EventLogTag
 from chatmemory.extra import needed
 from chatmemory.input.first_answers import FirstAnswersTag
@@ -68,7 +73,6 @@ from chatmemory_layers.stacks.parts import (
     StackError,
     Strategies,
 )
-from chatmemory_layers.stacks.store_parts import audit_trail, event_log, first_answers
 
 __all__ = [
     "MemoryTags",
@@ -98,6 +102,29 @@ MemoryTags: TypeAlias = (
     | FirstAnswersTag
 )
 Stack: TypeAlias = Layer[MemoryTags, StackError]
+
+
+@Effect.gen
+async def _part(do: Do[Never, MessageRepositoryTag | MemoryRepositoryTag], name: str) -> Any:
+    """Return the attribute *name* of the first repository that has it, see ``KeepsLog`` and ``KeepsAnswers``."""
+    for repository in (do.service(MessageRepositoryTag), do.service(MemoryRepositoryTag)):
+        # Looked up statically: a stub has every attribute, and fails when one is read.
+        if getattr_static(repository, name, None) is not None:
+            return getattr(repository, name)
+    from chatmemory_layers.in_memory.database import Database
+    from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+
+    # Repositories of other packages may keep neither: the log stays empty, and answers end with the process.
+    return getattr(InMemoryMessageRepository(Database()), name)
+
+
+event_log = Layer.effect(EventLogTag, _part("log"), needs=[MessageRepositoryTag, MemoryRepositoryTag])
+first_answers = Layer.effect(
+    FirstAnswersTag, _part("answers"), needs=[MessageRepositoryTag, MemoryRepositoryTag]
+)
+audit_trail = event_log >> Layer.effect(
+    AuditTrailTag, Effect.service(EventLogTag).map(AuditTrail), needs=[EventLogTag]
+)
 
 
 def embedded(

@@ -26,7 +26,7 @@ from chatmemory.settings.memory_settings import (
     StoreSettings,
 )
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.server.mcp_stack import mcp_stack
+from chatmemory_layers.server.mcp_main import mcp_stack
 
 COMMAND: Final = Path(sys.executable).with_name("pastchats-memory")
 PROBLEM: Final = "chatmemory/problem"

@@ -22,7 +22,7 @@ from chatmemory.programs.operations.grant import Grant
 from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.postgres.messages import message_reads
-from chatmemory_layers.server.mcp_stack import mcp_stack
+from chatmemory_layers.server.mcp_main import mcp_stack
 from tests.for_each import for_each
 from tests.guarded_store import guarded_store
 from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, store_turn, text_of, told

@@ -10,7 +10,7 @@ import sys
 from typing import Final
 
 from chatmemory import Namespace, NewMemory
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.past_turns import index as index_source, open_past_chats, state
 from tests.reliability.indexed import index_round, source_of, turns_of
 from tests.reliability.numbered import numbered_batch

@@ -14,7 +14,7 @@ from chatmemory import (
     MessageRepositoryTag,
     Namespace,
 )
-from chatmemory_layers.embedding.hashed import hashed
+from chatmemory_layers.embedding.local import hashed
 from tests.reliability import rounds_of_items, rounds_of_trees
 from tests.reliability.programs.append_for_ever import acknowledge, add_for_ever, names, summarizing
 from tests.reliability.store import SUMMARY_SECONDS, chat_store

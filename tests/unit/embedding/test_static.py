@@ -13,11 +13,10 @@ from chatmemory import EmbedderTag, EmbeddingError, Matrix, QueryEmbedderTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import bundled_rows, composite_rows, hashed_rows
-from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors
+from chatmemory_layers.embedding.local import INLINE_CHARACTERS, INLINE_TEXTS, LocalEmbedder, Vectors, static
 from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.plain_rows import plain_static, plain_vector
 from chatmemory_layers.embedding.query_embedder import query_embedder_of
-from chatmemory_layers.embedding.static import static
 from tests.for_each import for_each
 from tests.thorough import rounds
 

@@ -18,7 +18,7 @@ from chatmemory.longterm.recall.recall_ranking import WeightedRanking, recall_ra
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 from chatmemory.text.search_terms import query_terms, search_terms
-from chatmemory_layers.embedding.static import THRESHOLD, static
+from chatmemory_layers.embedding.local import THRESHOLD, static
 from tests.for_each import for_each
 from tests.remembered import memory_of
 

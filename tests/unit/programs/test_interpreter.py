@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from chatmemory_layers.server.interpreter import SWITCH_SECONDS, suit_many_clients
+from chatmemory_layers.server.serving import SWITCH_SECONDS, suit_many_clients
 
 
 @pytest.fixture(autouse=True)

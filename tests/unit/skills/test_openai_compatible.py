@@ -20,7 +20,7 @@ from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import ConfigError, SkillExecutionError, SkillProblem
 from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
-from chatmemory_layers.endpoint_answer import retry_after_seconds
+from chatmemory_layers.endpoint import retry_after_seconds
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.for_each import for_each
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.choices import Role
-from chatmemory_layers.skills.sentence_rank import DAMPING, SentenceVectors, terms
+from chatmemory_layers.skills.sentence_choice import DAMPING, SentenceVectors, terms
 from chatmemory_layers.skills.sentence_worth import questions_answered, says_yes_or_no, worth
 from chatmemory_layers.skills.transcript import (
     LONGEST_READ,

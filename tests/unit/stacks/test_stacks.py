@@ -53,7 +53,7 @@ from chatmemory_layers import stacks
 from chatmemory_layers.in_memory.item_repository import item_repository
 from chatmemory_layers.in_memory.memory_repository import memory_repository
 from chatmemory_layers.in_memory.message_repository import message_repository
-from chatmemory_layers.server.stack import server_stack
+from chatmemory_layers.server.serve_command import server_stack
 from chatmemory_layers.skills.functions import skills
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
 from tests.empty_store import empty_store
@@ -160,7 +160,7 @@ async def test_a_part_of_the_repositories_leaves_the_others(tmp_path: Path) -> N
 
 def mcp_stack_of(*arguments: Any, **parts: Any) -> Any:
     pytest.importorskip("mcp", reason="the extra [mcp] is not installed; make test-integrations has it")
-    from chatmemory_layers.server.mcp_stack import mcp_stack
+    from chatmemory_layers.server.mcp_main import mcp_stack
 
     return mcp_stack(*arguments, **parts)
 

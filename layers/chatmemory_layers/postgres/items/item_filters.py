@@ -1,11 +1,11 @@
-"""``narrowed``: the conditions on values of items that PostgreSQL can check, as one JSON path; see ``item_narrowing.py``."""
+"""``narrowed``: the conditions on values of items that PostgreSQL can check, as one JSON path; see ``item_columns.py``."""
 
 import json
 from collections.abc import Sequence
 from typing import Final
 
 from chatmemory.items.item_condition import Condition
-from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
+from chatmemory_layers.sql.item_columns import Stretch, narrowing
 
 # $5 is the path, $6 has its variables.  PostgreSQL accepts neither NaN and Infinity in JSON nor \u0000 in text.
 NARROWED: Final = r"""

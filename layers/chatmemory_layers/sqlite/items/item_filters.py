@@ -1,10 +1,10 @@
-"""``narrowed``: the conditions on item values that SQLite can check, as SQL; see ``item_narrowing.py``."""
+"""``narrowed``: the conditions on item values that SQLite can check, as SQL; see ``item_columns.py``."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from chatmemory.items.item_condition import Condition
-from chatmemory_layers.sql.item_narrowing import Stretch, narrowing
+from chatmemory_layers.sql.item_columns import Stretch, narrowing
 
 Parameters: TypeAlias = dict[str, Any]
 
