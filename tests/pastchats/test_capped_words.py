@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatmemory_layers.sqlite.prompts import prompt_words
+from chatmemory_layers.sqlite.prompts import prompt_search
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import open_past_chats
 from tests.searched import keep, rows_of, said, search_of
@@ -16,9 +16,9 @@ OLDEST = said("retry with an idempotency key", talk="oldest")
 
 @pytest.fixture
 def past(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlitePromptRepository]:
-    monkeypatch.setattr(prompt_words, "MOST_SCORED", 10)
-    monkeypatch.setattr(prompt_words, "NEWEST_SCORED", 10)
-    monkeypatch.setattr(prompt_words, "NEWEST_OF_A_PAIR", 10)
+    monkeypatch.setattr(prompt_search, "MOST_SCORED", 10)
+    monkeypatch.setattr(prompt_search, "NEWEST_SCORED", 10)
+    monkeypatch.setattr(prompt_search, "NEWEST_OF_A_PAIR", 10)
     with open_past_chats() as repository:
         keep(repository, [OLDEST, *COMMON, *IDLE])
         yield repository
@@ -33,6 +33,6 @@ def test_a_rare_word_is_found_behind_common_ones_and_its_score_holds_those_too(
     assert best.prompt.content == OLDEST.content
     query = search_of("retry idempotency", by_vector=False)
     capped = rows_of(past.candidates(query).run_sync().unwrap())[1]
-    monkeypatch.setattr(prompt_words, "MOST_SCORED", 1000)
+    monkeypatch.setattr(prompt_search, "MOST_SCORED", 1000)
     whole = rows_of(past.candidates(query).run_sync().unwrap())[1]
     assert capped == pytest.approx(whole)

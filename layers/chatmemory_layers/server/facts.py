@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.programs.http.operations.description import ServerFacts, StoreDescription
 from chatmemory.settings.memory_settings import Settings, SkillSettings, StoreSettings
-from chatmemory_layers.sqlite.engine.store_file import store_file
+from chatmemory_layers.sqlite.engine.database import store_file
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
 PACKAGE: Final = "chatmemory-effect"

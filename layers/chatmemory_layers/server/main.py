@@ -178,7 +178,7 @@ class MemoryHost(Host):
         """Fail if the file does not exist: otherwise an empty store would be created, and the user would not know why."""
         from chatmemory.effect import EffectFailed
         from chatmemory_layers.server.store_doctor import missing_store
-        from chatmemory_layers.sqlite.engine.store_file import store_file
+        from chatmemory_layers.sqlite.engine.database import store_file
 
         if settings.memory.store.backend != "sqlite":
             return

@@ -15,8 +15,7 @@ import pytest
 
 from chatmemory import EffectFailed, RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings
-from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.store_file import prepare
+from chatmemory_layers.sqlite.engine.database import open_database, prepare
 from tests.thorough import IS_THOROUGH
 from tests.unit.sqlite.desktop_files import ADDED, beside, change, desktop_file, rows_of, version_of
 from tests.unit.sqlite.stores import refusal

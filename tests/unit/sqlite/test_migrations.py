@@ -23,7 +23,7 @@ from chatmemory_layers.sqlite.engine.migrations import (
     transaction,
 )
 from chatmemory_layers.sqlite.messages.message_reads import page
-from chatmemory_layers.sqlite.messages.shared_branches import copy_for_a_branch
+from chatmemory_layers.sqlite.messages.message_tables import copy_for_a_branch
 from tests import shared_branches
 from tests.unit.sqlite.stores import open_repository, schema_text
 

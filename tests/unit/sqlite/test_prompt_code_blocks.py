@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
-from chatmemory_layers.sqlite.prompts.vectors import prompt_code_blocks
-from chatmemory_layers.sqlite.prompts.vectors.prompt_code_blocks import pack_codes, stored_codes
+from chatmemory_layers.sqlite.prompts.vectors import prompt_codes
+from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import pack_codes, stored_codes
 from tests.thorough import rounds
 
 SIZES = {1: 8, 2: 16}
@@ -19,7 +19,7 @@ SIZES = {1: 8, 2: 16}
 
 @pytest.fixture(autouse=True)
 def few_in_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_code_blocks, "CODES_OF_A_BLOCK", 3)
+    monkeypatch.setattr(prompt_codes, "CODES_OF_A_BLOCK", 3)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_full_block_is_packed_once_and_a_change_drops_it_alone(store: sqlite3.
 )
 def test_whatever_happens_blocks_tell_what_rows_tell(steps: list[tuple[str, int, int]], after: int) -> None:
     with closing(fresh()) as store:
-        prompt_code_blocks.CODES_OF_A_BLOCK = 3
+        prompt_codes.CODES_OF_A_BLOCK = 3
         for step, which, number in steps:
             if step == "insert":
                 insert(store, code(number, which))

@@ -17,7 +17,7 @@ from chatmemory import EffectFailed, Layer, ManagedRuntime, RepositoryError
 from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
-from chatmemory_layers.sqlite.engine import store_file
+from chatmemory_layers.sqlite.engine import database
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
 from chatmemory_layers.sqlite.prompts.prompt_store import NEWEST, connect_writer, store_path, versions_of
@@ -55,8 +55,8 @@ def make_index(path: Path) -> None:
 
 def make_conversations(path: Path) -> None:
     settings = SqliteSettings(path=str(path))
-    with closing(store_file.connect_writer(settings)) as connection:
-        store_file.prepare(connection, settings)
+    with closing(database.connect_writer(settings)) as connection:
+        database.prepare(connection, settings)
 
 
 def test_the_published_schema_is_that_of_a_fresh_file() -> None:

@@ -22,9 +22,8 @@ from attrs import evolve
 from chatmemory.effect import EffectFailed
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine import database, file_watch
-from chatmemory_layers.sqlite.engine.database import open_database
+from chatmemory_layers.sqlite.engine.database import open_database, store_file
 from chatmemory_layers.sqlite.engine.file_watch import FileWatch
-from chatmemory_layers.sqlite.engine.store_file import store_file
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS

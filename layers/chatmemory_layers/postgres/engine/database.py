@@ -23,22 +23,20 @@ from chatmemory.input.first_answers import request_key, under
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.answers.once import once
-from chatmemory_layers.postgres.engine.connection import Connection, Pool
+from chatmemory_layers.postgres.engine.connection import Connection, Pool, open_pool
 from chatmemory_layers.postgres.engine.grouped_work import GroupedWork, Kept
-from chatmemory_layers.postgres.engine.groups import Groups
-from chatmemory_layers.postgres.engine.lines import Lines
+from chatmemory_layers.postgres.engine.groups import Groups, Lines
 from chatmemory_layers.postgres.engine.migrations import (
     REFUSE_IF_UPGRADED,
     UPGRADE_SECONDS,
     is_behind,
     migrate,
     newer_step,
+    settle_numbers,
 )
-from chatmemory_layers.postgres.engine.pools import open_pool
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.engine.row_locks import Place, is_spread, lock_of
 from chatmemory_layers.postgres.engine.row_security import ACT_FOR_THE_SERVICE, acting, guard
-from chatmemory_layers.postgres.engine.server_identity import settle_numbers
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
 from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 

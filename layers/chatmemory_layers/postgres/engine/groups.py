@@ -11,9 +11,12 @@ row another writer has locked.  Such a write is written alone, in a transaction 
 What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets
 a separate transaction.  Where the tables are spread over servers every write is written alone, because no statement has
 several owners.
+
+A turn of ``Lines`` goes to a write that waits for it, or to the next group of writes.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeAlias, final
 
@@ -21,11 +24,12 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.grouped_work import Answers, GroupedWork, Job, Jobs, Kept
-from chatmemory_layers.postgres.engine.lines import Lines
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, is_refusal, repository_error
 from chatmemory_layers.postgres.engine.row_locks import Place
 from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 
+Turn: TypeAlias = Callable[[], bool]
+"""The queue calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
 GROUPS_AT_ONCE: Final = 2
 """The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
 
@@ -45,6 +49,49 @@ Alone: TypeAlias = Callable[
     [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
 ]
 """Runs a transaction, see ``Database``.  Its arguments are the operation, the owner and the work."""
+
+
+@final
+class Lines:
+    """The queues of one event loop, one for each owner."""
+
+    def __init__(self) -> None:
+        """Create no queue yet."""
+        self._behind: dict[str, deque[Turn]] = {}  # by owner; the writer whose turn it is has left the queue
+
+    def enter(self, owner: str, turn: Turn) -> None:
+        """Join the queue of *owner*: call *turn* when its turn comes, at once if the queue is empty."""
+        behind = self._behind.get(owner)
+        if behind is not None:
+            behind.append(turn)
+        elif turn():
+            self._behind[owner] = deque()
+
+    def leave(self, owner: str) -> None:
+        """End a turn, and offer it to the next in the queue until one takes it."""
+        behind = self._behind[owner]
+        while behind:
+            if behind.popleft()():
+                return
+        del self._behind[owner]
+
+    async def wait(self, owner: str) -> None:
+        """Wait for the caller's turn with *owner*; a caller that is cancelled before leaves the queue."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def take() -> bool:
+            if turn.done():
+                return False
+            turn.set_result(None)
+            return True
+
+        self.enter(owner, take)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # cancelled in the moment in which the turn was given
+                self.leave(owner)
+            raise
 
 
 @final

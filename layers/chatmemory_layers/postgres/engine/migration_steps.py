@@ -596,7 +596,7 @@ CREATE INDEX item_version_ended ON item_version (ended_at_us);
         + _usable_like(item_version="stored_item"),
     ),
     # Transaction numbers belong to one server; a store that was moved to another server continues after its own highest
-    # number, see server_identity.py.
+    # number, see migrations.py.
     Migration(
         16,
         "numbers of events on another server",

@@ -11,7 +11,8 @@ with needs_extra("postgres"):
 from chatmemory.pastchats.past_chats import Severity
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.engine.health_statements import (
+from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
+from chatmemory_layers.postgres.engine.store_checks import (
     SELECT_COUNTS_STATEMENTS,
     SELECT_IS_REPLICA,
     SELECT_OPEN,
@@ -23,7 +24,6 @@ from chatmemory_layers.postgres.engine.health_statements import (
     SELECT_SLOW,
     SELECT_VECTOR,
 )
-from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
 MB: Final = 1_000_000
 SLOW_MS: Final = 100.0

@@ -4,7 +4,8 @@ A search looks through the items below its prefix, as in ``sqlite/item_repositor
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -16,6 +17,7 @@ from attrs import frozen
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import UNDO, because
+from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
@@ -41,17 +43,23 @@ from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
 from chatmemory_layers.postgres.items.earlier_items import FORGET_PAST, earlier_item, keep_items
-from chatmemory_layers.postgres.items.item_filters import NARROWED, narrowed
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
+    Stretch,
     best_similarities,
     lifetime_us,
+    narrowing,
     span,
     to_labels,
     to_text,
     vector_column,
 )
 
+# $5 is the path, $6 has its variables.  PostgreSQL accepts neither NaN and Infinity in JSON nor \u0000 in text.
+NARROWED: Final = r"""
+CASE WHEN $5::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
+    ELSE jsonb_path_match(value::jsonb, $5::text::jsonpath, $6::text::jsonb, true) END
+"""
 # ruff: noqa: S608  conditions are put into statements, never values
 
 # The parameters are arrays, with one element for each row.  An item that has expired at $8, the time, counts as new.
@@ -141,6 +149,26 @@ _Below: TypeAlias = tuple[str, str | None, int, UUID | None]
 
 READ_AT_ONCE: Final = 500
 """The number of items that are fetched at once to check conditions which SQL cannot check."""
+
+
+def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
+    """Return the path and its variables; the path is None if PostgreSQL can check none of the conditions."""
+    variables: dict[str, float | str | bool] = {}
+    stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
+    parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
+    return " && ".join(parts) or None, json.dumps(variables)
+
+
+def _condition(stretch: Stretch, number: int, variables: dict[str, float | str | bool]) -> str:
+    comparisons: list[str] = []
+    for sign, end, bound in ((">=", "low", stretch.low), ("<=", "high", stretch.high)):
+        if bound is not None:
+            name = f"{end}_{number}"
+            variables[name] = bound
+            # PostgreSQL does not order true and false.
+            comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
+    comparison = " && ".join(comparisons)
+    return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"
 
 
 async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:

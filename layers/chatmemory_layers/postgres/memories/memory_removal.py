@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
 from chatmemory_layers.postgres.messages.conversation_row import owner_of
-from chatmemory_layers.postgres.messages.held_messages import family_of
+from chatmemory_layers.postgres.messages.message_forks import family_of
 from chatmemory_layers.postgres.messages.message_writes import SELECT_BY_IDS
 from chatmemory_layers.sql.columns import to_us
 

@@ -38,7 +38,6 @@ from chatmemory_layers.postgres.memories import (
     memory_removal,
     memory_search,
     memory_writes,
-    whole_memories,
 )
 from chatmemory_layers.postgres.memories.store_groups import STORES
 
@@ -119,7 +118,7 @@ class PostgresMemoryRepository(MemoryRepository):
         self, *, limit: int, after: tuple[str, str] | None = None
     ) -> Effect[tuple[WholeMemory, ...], RepositoryError]:
         return self.database.read_snapshot(
-            "read whole memories", whole_memories.whole, limit=limit, after=after
+            "read whole memories", memory_history.whole, limit=limit, after=after
         )
 
     def reach(

@@ -12,8 +12,7 @@ from typing import Final
 
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
-from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.engine.statements import planned_once
+from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,

@@ -30,8 +30,8 @@ from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
+from chatmemory_layers.postgres.memories.memory_history import keep_pasts
 from chatmemory_layers.postgres.memories.memory_row import IS_VALUE, MemoryRow, insert_memories, space_keys
-from chatmemory_layers.postgres.memories.whole_memories import keep_pasts
 from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values

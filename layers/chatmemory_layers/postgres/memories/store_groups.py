@@ -28,12 +28,11 @@ from chatmemory.longterm.changes import (
 )
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
-from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
-from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.postgres.memories import memory_store
 from chatmemory_layers.postgres.memories.memory_row import (

@@ -23,11 +23,10 @@ from chatmemory.effect import Outcome, Success
 from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.events.event import current_reason
 from chatmemory.input.json_value import to_json
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import Connection, planned_once
 from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
-from chatmemory_layers.postgres.engine.statements import planned_once
 from chatmemory_layers.postgres.messages import message_writes
 from chatmemory_layers.postgres.messages.conversation_row import state_of
 from chatmemory_layers.sql.columns import to_us

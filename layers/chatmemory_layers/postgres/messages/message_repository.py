@@ -1,7 +1,6 @@
 """``PostgresMessageRepository``: ``MessageRepository`` in one PostgreSQL store.
 
-Its methods are implemented in ``message_writes.py``, ``message_removal.py``, ``message_replacing.py``, ``message_reads.py`` and
-``history_work.py``; ``Database`` runs them.
+Its methods are implemented in ``message_writes.py``, ``message_removal.py``, ``message_reads.py`` and ``history_work.py``; ``Database`` runs them.
 """
 
 from datetime import datetime
@@ -53,7 +52,6 @@ from chatmemory_layers.postgres.messages import (
     message_forks,
     message_reads,
     message_removal,
-    message_replacing,
     message_undoing,
     message_writes,
 )
@@ -103,7 +101,7 @@ class PostgresMessageRepository(MessageRepository):
         return self.database.write(
             "replace the newest messages",
             conversation_place(replacement.conversation_id),
-            message_replacing.replace,
+            message_removal.replace,
             replacement,
         )
 

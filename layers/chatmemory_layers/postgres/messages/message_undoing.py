@@ -24,8 +24,14 @@ from chatmemory.errors import ConversationUndoRefusal
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.messages.conversation_row import in_view, load_conversation, store_messages
-from chatmemory_layers.postgres.messages.held_messages import branches_holding, note_branch, point_of
-from chatmemory_layers.postgres.messages.message_forks import BEGIN_COPY, UNDO_COPY, is_copied
+from chatmemory_layers.postgres.messages.message_forks import (
+    BEGIN_COPY,
+    UNDO_COPY,
+    branches_holding,
+    is_copied,
+    note_branch,
+    point_of,
+)
 from chatmemory_layers.postgres.messages.message_removal import uncover
 from chatmemory_layers.postgres.messages.message_writes import clear_state
 

@@ -35,7 +35,7 @@ from chatmemory_layers.postgres.messages.conversation_row import (
     state_of,
     store_messages,
 )
-from chatmemory_layers.postgres.messages.held_messages import branches_holding, state_of_branch
+from chatmemory_layers.postgres.messages.message_forks import branches_holding, state_of_branch
 from chatmemory_layers.sql.columns import to_us
 
 # Reads the conversation, whether work is queued for it, and what is stored under the ids $2, in one round trip.  The ids of

@@ -1,6 +1,6 @@
 """``connect``: opens connections to a SQLite file, and sets what all files have in common: private, whole, written ahead.
 
-``store_file.py`` and ``prompt_store.py`` check which program owns a file, and what it contains.
+``database.py`` and ``prompt_store.py`` check which program owns a file, and what it contains.
 """
 
 import os

@@ -37,13 +37,14 @@ from chatmemory_layers.sqlite.memories.memory_tables import (
 from chatmemory_layers.sqlite.messages.message_tables import (
     BRANCHES,
     CONVERSATIONS,
+    DROP_SHARING,
     OWNERS,
     PAST,
     RECENCY,
     RENAME_CONVERSATION,
     TREES,
+    copy_for_a_branch,
 )
-from chatmemory_layers.sqlite.messages.shared_branches import DROP_SHARING, copy_for_a_branch
 
 
 @final

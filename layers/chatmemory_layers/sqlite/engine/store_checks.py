@@ -30,10 +30,10 @@ from typing import Final, TypeAlias
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.pastchats.past_chats import Finding, Severity
 from chatmemory.settings.memory_settings import SqliteSettings
+from chatmemory_layers.sqlite.engine.database import store_file
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
-from chatmemory_layers.sqlite.engine.store_file import store_file
 
 MOST_COMPLAINTS: Final = 3
 PRIVATE: Final = 0o077

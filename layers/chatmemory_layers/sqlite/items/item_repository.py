@@ -6,16 +6,17 @@ then each value is compared until there are enough items.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Never, TypeVar, final
+from typing import Any, Final, Never, TypeAlias, TypeVar, final
 
 from attrs import frozen
 
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import UNDO, because
+from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
@@ -35,8 +36,10 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.item_columns import (
+    Stretch,
     best_similarities,
     lifetime_us,
+    narrowing,
     nearest,
     span,
     to_labels,
@@ -48,8 +51,13 @@ from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
 from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
-from chatmemory_layers.sqlite.items.item_filters import Parameters, narrowed
 
+Parameters: TypeAlias = dict[str, Any]
+
+# SQLite reads neither NaN nor Infinity as JSON, and may not find an escaped name that is not ASCII.
+_NARROWED: Final = """
+CASE WHEN NOT json_valid(value) OR (:has_other_script AND instr(value, '\\u')) THEN 1 ELSE {} END
+"""
 # ruff: noqa: S608  conditions are put into statements, never values
 
 # An item that has expired at :now_us counts as new.
@@ -89,7 +97,7 @@ FROM json_each(:names) AS name CROSS JOIN item
     ON namespace = json_extract(name.value, '$[0]') AND item.key = json_extract(name.value, '$[1]')
 WHERE {_ALIVE}
 """
-# {} is replaced by the conditions on the value, see item_filters.py.
+# {} is replaced by the conditions on the value, see item_repository.py.
 SELECT_NEWEST = f"""
 SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT :limit OFFSET :offset
@@ -105,6 +113,39 @@ SELECT_FOUND = f"SELECT {_COLUMNS} FROM item WHERE item_key = ?"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
 A = TypeVar("A")
+
+
+def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
+    """Return an SQL condition on ``value`` for a WHERE clause, and its parameters."""
+    parameters: Parameters = {}
+    parts = [
+        _condition(stretch, number, parameters)
+        for number, stretch in enumerate(narrowing(conditions), start=1)
+    ]
+    if not parts:
+        return "1", {}
+    parameters["has_other_script"] = not all(condition.field.isascii() for condition in conditions)
+    return _NARROWED.format(" AND ".join(parts)), parameters
+
+
+def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
+    low, high = f"low_{number}", f"high_{number}"
+    if stretch.low is not None:
+        parameters[low] = stretch.low
+    if stretch.high is not None:
+        parameters[high] = stretch.high
+    match (low in parameters, high in parameters):
+        case (True, True):
+            comparison = f"BETWEEN :{low} AND :{high}"
+        case (True, False):
+            comparison = f">= :{low}"
+        case (False, True):
+            comparison = f"<= :{high}"
+        case _:
+            comparison = "IS NULL"
+    names = [f"path_{number}_{place}" for place in range(len(stretch.paths))]
+    parameters.update(zip(names, stretch.paths, strict=True))
+    return "(" + " OR ".join([f"json_extract(value, :{name}) {comparison}" for name in names]) + ")"
 
 
 def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:

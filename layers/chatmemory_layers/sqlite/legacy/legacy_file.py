@@ -4,11 +4,14 @@ The file is migrated to version 6 as the application itself would do it (spec 00
 steps of every store follow, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories.
 """
 
+import filecmp
 import logging
+import os
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Final, Never, cast
 
@@ -23,7 +26,6 @@ from chatmemory_layers.sqlite.engine.migrations import (
     record,
     transaction,
 )
-from chatmemory_layers.sqlite.legacy.legacy_backup import back_up
 from chatmemory_layers.sqlite.memories.memory_tables import FROM_5_TO_6, VERSION_5
 
 log = logging.getLogger(__name__)
@@ -40,6 +42,68 @@ _MARKS: Final = {"schema_version.version", "atomic_memory.content"}
 _MADE_BY_VERSION: Final = {5: VERSION_5, 6: (*VERSION_5, *FROM_5_TO_6)}
 _TO_VERSION_6: Final[dict[int, tuple[str, ...]]] = {5: FROM_5_TO_6, 6: ()}
 _MADE_BY_US: Final = tuple(statement for step in MIGRATIONS for statement in step.statements)
+
+
+def back_up(path: Path, version: int) -> Path:
+    """Copy the database *path* to ``<path>.v<version>.backup``, and return the path of the copy.
+
+    No other process may write to the database or back it up meanwhile.  If a different copy has the name, a number is
+    added; the same copy is not stored twice.
+
+    Args:
+        path: the database.
+        version: its schema version, for the name of the copy.
+
+    Raises:
+        OSError: the copy cannot be written.
+        sqlite3.Error: the copy cannot be written, or *path* cannot be read.
+    """
+    name = f"{path.name}.v{version}.backup"
+    unfinished = path.with_name(name + ".unfinished")
+    unfinished.unlink(missing_ok=True)  # left by a process that was killed
+    unfinished.touch(mode=0o600, exist_ok=False)
+    try:
+        _copy(path, unfinished)
+        _sync(unfinished)
+    except BaseException:
+        unfinished.unlink()  # the disk may be full
+        raise
+    copy = next(
+        copy
+        for copy in _free_names(path, name)
+        if not copy.exists() or filecmp.cmp(unfinished, copy, shallow=False)
+    )
+    if copy.exists():  # the process that made it was killed before the first change
+        unfinished.unlink()
+        return copy
+    unfinished.rename(copy)
+    with suppress(PermissionError):  # Windows cannot open a folder
+        _sync(path.parent)
+    return copy
+
+
+def _free_names(path: Path, name: str) -> Iterator[Path]:
+    yield path.with_name(name)
+    for number in count(2):
+        yield path.with_name(f"{name}.{number}")
+
+
+def _copy(path: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
+        closing(sqlite3.connect(target)) as writer,
+    ):
+        # A journal that outlives its writer would be applied to the next copy.
+        writer.execute("PRAGMA journal_mode = OFF")
+        reader.backup(writer)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def is_legacy_file(connection: sqlite3.Connection) -> bool:

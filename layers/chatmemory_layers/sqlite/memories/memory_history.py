@@ -1,17 +1,28 @@
-"""``history`` reads the past of a memory and its earlier contents; ``keep_content`` stores a content before a correction."""
+"""Reads the past of a memory, and memories with all that an export needs; stores contents before a correction."""
 
+import json
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.json_value import from_json
+from chatmemory.input.json_value import from_json, to_json
+from chatmemory.longterm.changes import MemoryName
 from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
-from chatmemory_layers.sql.columns import from_us
+from chatmemory.longterm.repository_values import Past, WholeMemory
+from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, event_of
-from chatmemory_layers.sqlite.memories.memory_row import SEEN, provenance_of, seen_by, tags_of
+from chatmemory_layers.sqlite.memories.memory_row import (
+    SEEN,
+    memory_of,
+    provenance_column,
+    provenance_of,
+    seen_by,
+    tags_of,
+)
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
@@ -35,6 +46,24 @@ ORDER BY version
 SELECT_CONTENTS_OF_KEY: Final = """
 SELECT version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance FROM memory_version
 WHERE memory_key = :memory_key ORDER BY version
+"""
+SELECT_USERS: Final = (
+    "SELECT user_key, user_name FROM memory_user WHERE user_name >= :user ORDER BY user_name"
+)
+SELECT_WHOLE: Final = """
+SELECT memory_record.*, (SELECT dedup_key FROM atomic_memory WHERE id = memory_key),
+    (SELECT vector FROM memory_embedding WHERE memory_embedding.memory_key = memory_record.memory_key)
+FROM memory_record WHERE user_key = :user_key AND memory_id > :after ORDER BY memory_id LIMIT :limit
+"""
+SET_PAST: Final = """
+UPDATE atomic_memory SET last_used_at_us = :last_used_at_us, use_count = :use_count, superseded_at_us = :superseded_at_us,
+    superseded_by = :superseded_by, version = :version
+WHERE id = :memory_key
+"""
+INSERT_CONTENT: Final = """
+INSERT INTO memory_version (memory_key, version, replaced_at_us, content, key, value, category, tags, confidence, source,
+    provenance)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -84,4 +113,73 @@ def _contents(rows: Iterable[tuple[Any, ...]]) -> tuple[EarlierContent, ...]:
             )
             for version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance in rows
         ]
+    )
+
+
+def whole(
+    connection: sqlite3.Connection, *, limit: int, after: MemoryName | None = None
+) -> tuple[WholeMemory, ...]:
+    """Return memories of all users, true now or not, with everything that is copied with them to another store."""
+    return tuple(islice(_behind(connection, limit, after or ("", "")), limit))
+
+
+def _behind(connection: sqlite3.Connection, limit: int, after: MemoryName) -> Iterator[WholeMemory]:
+    for user_key, user_id in connection.execute(SELECT_USERS, {"user": after[0]}).fetchall():
+        asked = {
+            "user_key": user_key,
+            "after": after[1] if user_id == after[0] else "",
+            "limit": limit,
+        }
+        for row in connection.execute(SELECT_WHOLE, asked).fetchall():
+            yield _whole(connection, row, Namespace(user_id))
+
+
+def _whole(connection: sqlite3.Connection, row: tuple[Any, ...], namespace: Namespace) -> WholeMemory:
+    import numpy as np  # not before a memory is exported
+
+    *record, memory_key, dedup_key, vector = row
+    memory = memory_of((*record, memory_key), namespace)
+    is_over = memory.superseded_at is not None
+    return WholeMemory(
+        memory,
+        contents_of(connection, memory_key) if memory.version > 1 else (),
+        None if is_over else dedup_key,
+        None if vector is None else np.frombuffer(vector, "<f4"),
+    )
+
+
+def keep_past(transaction: Transaction, memory_key: int, past: Past) -> None:
+    """Store the uses, the end and the earlier contents that an imported memory had in its former store.
+
+    Args:
+        transaction: the transaction of the write.
+        memory_key: the key of the row of the memory.
+        past: its uses, its end and its earlier contents.
+    """
+    columns = {
+        "memory_key": memory_key,
+        "last_used_at_us": None if past.last_accessed is None else to_us(past.last_accessed),
+        "use_count": past.access_count,
+        "superseded_at_us": None if past.superseded_at is None else to_us(past.superseded_at),
+        "superseded_by": past.superseded_by,
+        "version": past.version,
+    }
+    transaction.execute(SET_PAST, columns)
+    for content in past.earlier:
+        transaction.execute(INSERT_CONTENT, _row(memory_key, content))
+
+
+def _row(memory_key: int, content: EarlierContent) -> tuple[object, ...]:
+    return (
+        memory_key,
+        content.version,
+        to_us(content.replaced_at),
+        content.content,
+        content.key,
+        to_json(content.value),
+        content.category,
+        json.dumps(content.tags, ensure_ascii=False) if content.tags else None,
+        content.confidence,
+        content.source,
+        provenance_column(content.provenance),
     )

@@ -23,7 +23,7 @@ from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
-from chatmemory_layers.sqlite.messages.held_messages import family_of
+from chatmemory_layers.sqlite.messages.message_forks import family_of
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 

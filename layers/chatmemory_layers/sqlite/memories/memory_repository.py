@@ -38,7 +38,6 @@ from chatmemory_layers.sqlite.memories import (
     memory_removal,
     memory_store,
     memory_writes,
-    whole_memories,
 )
 from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
 
@@ -91,7 +90,7 @@ class SqliteMemoryRepository(MemoryRepository):
     def whole(
         self, *, limit: int, after: tuple[str, str] | None = None
     ) -> Effect[tuple[WholeMemory, ...], RepositoryError]:
-        return self.database.read("read whole memories", whole_memories.whole, limit=limit, after=after)
+        return self.database.read("read whole memories", memory_history.whole, limit=limit, after=after)
 
     def reach(
         self, namespace: Namespace, count: int, *, after: Place | None = None

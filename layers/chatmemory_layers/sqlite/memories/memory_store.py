@@ -34,8 +34,8 @@ from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note, write_noted
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, keep_codes
+from chatmemory_layers.sqlite.memories.memory_history import keep_past
 from chatmemory_layers.sqlite.memories.memory_row import IS_VALUE, said_columns, vector_blob
-from chatmemory_layers.sqlite.memories.whole_memories import keep_past
 
 SELECT_USER = "SELECT user_key, next_vector FROM memory_user WHERE user_name = :user_id"
 INSERT_USER = "INSERT INTO memory_user (user_name) VALUES (:user_id) RETURNING user_key, next_vector"

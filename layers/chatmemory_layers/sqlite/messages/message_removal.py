@@ -1,18 +1,25 @@
-"""Removes the newest message, and the summaries that cover it.  Runs inside a transaction that other writes may share."""
+"""Removes the newest message with the summaries that cover it, and replaces the newest messages by others.
+
+Runs inside a transaction that other writes may share.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
 
+from attrs import evolve
+
 from chatmemory.access.principal import principal
 from chatmemory.conversation.changes import InView, decide_removal
-from chatmemory.conversation.message_repository import WorkThreshold
+from chatmemory.conversation.message_repository import Appended, Replacement, WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.replacing import answer_without_messages, refusal_of_replacement, remaining
 from chatmemory.effect import Failure, Outcome, Success
-from chatmemory.errors import AccessDeniedError
+from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import conversation_row
 from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
+from chatmemory_layers.sqlite.messages.message_writes import append, clear, known_of
 
 DELETE_MESSAGE = """
 DELETE FROM chat_message WHERE conversation_key = :conversation_key AND seq = :seq
@@ -94,3 +101,23 @@ def uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequen
         back += more
         freed += ids
     return back, freed
+
+
+def replace(
+    transaction: Transaction, replacement: Replacement
+) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
+    """Delete the newest messages of the model's view and store others in their place, in one transaction."""
+    batch, id_ = replacement.batch, replacement.conversation_id
+    row = conversation_row(transaction, id_)
+    rest = remaining(row.state, replacement)
+    known = known_of(transaction, row, batch) if rest else ()
+    refusal = refusal_of_replacement(row.state, known, replacement, principal())
+    if refusal is not None:
+        return Failure(refusal)
+    if rest == 0:
+        clear(transaction, id_, now=batch.now)
+    while row.state.conversation.view_count > rest:
+        remove_newest(transaction, id_, now=batch.now, threshold=batch.threshold)
+    if not batch.drafts:
+        return Success(answer_without_messages(row.state))
+    return append(transaction, evolve(batch, expected_version=None))

@@ -1,7 +1,7 @@
 """``SqliteMessageRepository``: ``MessageRepository`` in one file.
 
 Its methods are implemented in ``message_writes.py``, ``message_forks.py``, ``message_summaries.py``, ``message_removal.py``,
-``message_replacing.py``, ``message_reads.py`` and ``history_work.py``; ``Database`` runs them.
+``message_reads.py`` and ``history_work.py``; ``Database`` runs them.
 """
 
 from datetime import datetime
@@ -53,7 +53,6 @@ from chatmemory_layers.sqlite.messages import (
     message_forks,
     message_reads,
     message_removal,
-    message_replacing,
     message_summaries,
     message_undoing,
     message_writes,
@@ -111,7 +110,7 @@ class SqliteMessageRepository(MessageRepository):
         )
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
-        return self.database.write("replace the newest messages", message_replacing.replace, replacement)
+        return self.database.write("replace the newest messages", message_removal.replace, replacement)
 
     def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
         return self.database.erase(

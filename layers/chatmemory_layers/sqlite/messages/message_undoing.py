@@ -22,8 +22,7 @@ from chatmemory.errors import ConversationUndoRefusal
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
-from chatmemory_layers.sqlite.messages.held_messages import branches_holding, point_of
-from chatmemory_layers.sqlite.messages.message_forks import copy_held
+from chatmemory_layers.sqlite.messages.message_forks import branches_holding, copy_held, point_of
 from chatmemory_layers.sqlite.messages.message_removal import uncover
 from chatmemory_layers.sqlite.messages.message_writes import clear_row
 

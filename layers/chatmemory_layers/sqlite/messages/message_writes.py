@@ -36,7 +36,7 @@ from chatmemory_layers.sqlite.messages.conversation_row import (
     conversation_row,
     load_conversation,
 )
-from chatmemory_layers.sqlite.messages.held_messages import branches_holding
+from chatmemory_layers.sqlite.messages.message_forks import branches_holding
 
 # Positional, because a dictionary per message costs a tenth of the append.
 INSERT_MESSAGE = """

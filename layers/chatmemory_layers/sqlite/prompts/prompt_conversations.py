@@ -17,9 +17,15 @@ from chatmemory.pastchats.past_chats import (
     read_cursor,
 )
 from chatmemory.text.shown_text import one_line
-from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
-from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, instant_of, plain, prompt_of
+from chatmemory_layers.sqlite.prompts.prompt_row import (
+    IS_MEANT,
+    PROMPT_COLUMNS,
+    filter_parameters,
+    instant_of,
+    plain,
+    prompt_of,
+)
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter

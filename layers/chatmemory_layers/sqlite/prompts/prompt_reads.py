@@ -12,9 +12,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
 from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
-from chatmemory_layers.sqlite.prompts.prompt_row import PROMPT_COLUMNS, draft_of, instant_of, plain, prompt_of
+from chatmemory_layers.sqlite.prompts.prompt_row import (
+    IS_MEANT,
+    PROMPT_COLUMNS,
+    draft_of,
+    filter_parameters,
+    instant_of,
+    plain,
+    prompt_of,
+)
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState

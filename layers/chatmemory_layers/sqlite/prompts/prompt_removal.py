@@ -1,6 +1,9 @@
 """Deletes turns of past chats: forgotten on request, or pruned because no source holds them any more.
 
 The triggers of ``prompt_tables.py`` delete a turn's vector, code and words.
+
+A renamed folder and a history that its tool compressed are found again by the identity of their turns: another source holds
+the same ones.  If the name of the file is part of that identity, the turns themselves are compared.
 """
 
 import json
@@ -8,15 +11,86 @@ import logging
 import sqlite3
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
-from chatmemory_layers.sqlite.prompts.prompt_filters import IS_MEANT, filter_parameters
-from chatmemory_layers.sqlite.prompts.prompt_moves import ELSEWHERE
-from chatmemory_layers.sqlite.prompts.prompt_row import plain
+from chatmemory_layers.sqlite.prompts.prompt_row import IS_MEANT, filter_parameters, plain
 
+# ruff: noqa: S608  the conditions are constants
+
+MOST_COMPARED: Final = 20
+"""How many sources that hold the longest text of a missing one are compared."""
+
+LEAST_TURNS: Final = 2
+"""How many turns two sources must have in common: one sentence may be said anywhere."""
+
+ELSEWHERE: Final = """
+(SELECT min(prompt_aliases.source_path) FROM prompt_aliases
+ WHERE prompt_id = prompts.id
+     AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing'))
+"""
+"""Another source of a turn that is not missing; NULL: there is none."""
+
+MARK_MISSING = """
+UPDATE prompt_sources SET status = 'missing'
+WHERE status <> 'missing' AND source_path IN (SELECT value FROM json_each(:sources))
+"""
+# For each missing source: the sources that hold its turns too, the one with most of them last.
+SELECT_OTHERS = """
+SELECT prompts.source_path, prompt_aliases.source_path
+FROM prompts CROSS JOIN prompt_aliases ON prompt_aliases.prompt_id = prompts.id
+WHERE prompts.source_path IN (SELECT value FROM json_each(:sources))
+    AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+GROUP BY 1, 2 ORDER BY count(*), 2 DESC
+"""
+SELECT_OWNERS = """
+SELECT prompt_aliases.source_path, prompts.source_path
+FROM prompt_aliases CROSS JOIN prompts ON prompts.id = prompt_aliases.prompt_id
+WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
+    AND prompts.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+GROUP BY 1, 2 ORDER BY count(*), 2 DESC
+"""
+HAND_OVER_MOVED = f"""
+UPDATE prompts SET source_path = {ELSEWHERE}
+WHERE source_path IN (SELECT value FROM json_each(:sources)) AND {ELSEWHERE} IS NOT NULL
+"""
+DELETE_THEIR_ALIASES = (
+    "DELETE FROM prompt_aliases WHERE source_path IN (SELECT value FROM json_each(:sources))"
+)
+DELETE_OWN_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path IN (SELECT value FROM json_each(:others))
+    AND source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
+"""
+# Turns whose conversation id contains the name of their file, and the id without that name.  All other turns keep their
+# identity wherever the file is; two of them with different identities are different turns, even with equal text.
+SELECT_TURNS = """
+SELECT replace(conversation_id, source_path, ''), format, role, timestamp, text_hash, length(content) FROM prompts
+WHERE source_path = :source AND superseded_at IS NULL AND instr(conversation_id, source_path) > 0
+ORDER BY conversation_id, turn_index, id
+"""
+# The plus keeps SQLite from using the index of an expression, which it would not recognise with a parameter in it.
+SELECT_WITH_TEXT = """
+SELECT source_path FROM prompt_sources
+WHERE status = 'indexed' AND source_path IN (
+    SELECT prompts.source_path FROM prompts
+    WHERE substr(text_hash, 1, 12) = substr(:text_hash, 1, 12) AND +text_hash = :text_hash AND superseded_at IS NULL
+)
+LIMIT :most
+"""
+DELETE_REPEATED = """
+DELETE FROM prompts
+WHERE source_path = :source AND superseded_at IS NULL AND instr(conversation_id, source_path) > 0
+"""
+KEEP_SUPERSEDED = """
+UPDATE prompts SET source_path = :other WHERE source_path = :source AND superseded_at IS NOT NULL
+"""
+DELETE_SOURCE = """
+DELETE FROM prompt_sources
+WHERE source_path = :source AND NOT EXISTS (SELECT 1 FROM prompts WHERE prompts.source_path = :source)
+"""
 CHOOSE_MEANT = f"""
 INSERT INTO staging.chosen_prompts (prompt_id)
 SELECT id FROM prompts
@@ -28,7 +102,7 @@ WHERE {IS_MEANT} AND (
         WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
     )
 )
-"""  # noqa: S608  the condition is a constant
+"""
 # Turns without a source: their first source is missing, and no other source holds them.
 CHOOSE_ABANDONED = f"""
 INSERT INTO staging.chosen_prompts (prompt_id)
@@ -36,7 +110,7 @@ SELECT id FROM prompts
 WHERE superseded_at IS NOT NULL OR (
     source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing') AND {ELSEWHERE} IS NULL
 )
-"""  # noqa: S608  the place is a constant
+"""
 CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
 REMEMBER_FORGOTTEN = """
 INSERT OR IGNORE INTO prompt_forgotten (content_hash)
@@ -48,7 +122,7 @@ DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.
 HAND_OVER = f"""
 UPDATE prompts SET source_path = {ELSEWHERE}
 WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-"""  # noqa: S608  the place is a constant
+"""
 DELETE_IDLE_ALIASES = """
 DELETE FROM prompt_aliases
 WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
@@ -62,6 +136,54 @@ MOST_ATTEMPTS: Final = 50
 BETWEEN_ATTEMPTS_SECONDS: Final = 0.05
 
 log: Final = logging.getLogger(__name__)
+
+
+class _Turn(NamedTuple):
+    conversation: str
+    format: str
+    role: str
+    timestamp: str | None
+    text_hash: str
+
+
+def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict[str, str]:
+    """Record that these sources no longer exist; their turns stay."""
+    if not sources:
+        return {}
+    gone = {"sources": json.dumps(list(map(plain, sources)))}
+    with transaction(connection):
+        connection.execute(MARK_MISSING, gone)
+        elsewhere = dict(connection.execute(SELECT_OWNERS, gone).fetchall())
+        others = dict(connection.execute(SELECT_OTHERS, gone).fetchall())
+        connection.execute(HAND_OVER_MOVED, gone)
+        connection.execute(DELETE_THEIR_ALIASES, gone)
+        connection.execute(DELETE_OWN_ALIASES, {"others": json.dumps(sorted(set(others.values())))})
+        elsewhere |= others
+        for source in map(plain, sources):
+            if (repeated := _repeated_in(connection, source)) is not None:
+                connection.execute(DELETE_REPEATED, {"source": source})
+                connection.execute(KEEP_SUPERSEDED, {"source": source, "other": repeated})
+                elsewhere[source] = repeated
+        return {
+            source: other
+            for source, other in elsewhere.items()
+            if connection.execute(DELETE_SOURCE, {"source": source}).rowcount
+        }
+
+
+def _repeated_in(connection: sqlite3.Connection, source: str) -> str | None:
+    """Return the source that begins with all the turns that only *source* holds."""
+    rows = connection.execute(SELECT_TURNS, {"source": source}).fetchall()
+    if len(rows) < LEAST_TURNS:
+        return None
+    turns = [_Turn(*row[:-1]) for row in rows]
+    *_, longest, _ = max(rows, key=lambda row: row[-1])
+    asked = {"text_hash": longest, "most": MOST_COMPARED}
+    for (other,) in connection.execute(SELECT_WITH_TEXT, asked).fetchall():
+        theirs = connection.execute(SELECT_TURNS, {"source": other}).fetchall()
+        if [_Turn(*row[:-1]) for row in theirs[: len(turns)]] == turns:
+            return str(other)
+    return None
 
 
 def forget(

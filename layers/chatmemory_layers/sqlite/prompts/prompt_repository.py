@@ -26,7 +26,6 @@ from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.file_connection import find_again
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
 from chatmemory_layers.sqlite.prompts import prompt_reads
-from chatmemory_layers.sqlite.prompts.prompt_driver import driver
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_of
 from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
 from chatmemory_layers.sqlite.prompts.prompt_store import (
@@ -34,6 +33,7 @@ from chatmemory_layers.sqlite.prompts.prompt_store import (
     OPENING,
     connect_reader,
     connect_writer,
+    driver,
     store_path,
 )
 
@@ -122,7 +122,7 @@ class SqlitePromptRepository(PromptRepository):
         return self._run("discard turns", discard)
 
     def mark_missing(self, sources: Sequence[str], /) -> Effect[Mapping[str, str], RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_moves import mark_missing
+        from chatmemory_layers.sqlite.prompts.prompt_removal import mark_missing
 
         return self._write("mark sources", partial(mark_missing, sources=sources))
 

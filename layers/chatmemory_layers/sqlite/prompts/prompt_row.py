@@ -1,6 +1,7 @@
-"""Converts a turn to a row of ``prompts``, and back.
+"""Converts a turn to a row of ``prompts``, and back; and a ``PromptFilter`` to a condition of constant text.
 
-``prompt_tables.py`` describes the columns.
+``prompt_tables.py`` describes the columns.  The parameters of the condition are named ``projects``, ``roles``,
+``formats``, ``conversations``, ``since`` and ``until``; an empty field is NULL, and selects every row.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from chatmemory.pastchats.prompt import Prompt
 if TYPE_CHECKING:
     from chatmemory.input.json_value import Json
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+    from chatmemory.pastchats.prompt import PromptFilter
+
 
 ALIASES: Final = "aliases"
 """The metadata key for the further sources of a turn; in the file they are stored in a table of their own."""
@@ -30,6 +33,15 @@ prompts.metadata_json, prompts.superseded_at,
 
 NO_ALIASES: Final = "[]"
 _ZONE_AT: Final = -len("+00:00")
+# The left side of a comparison decides its collation: projects are compared without regard to case.
+IS_MEANT: Final = """
+(:projects IS NULL OR prompts.source_project COLLATE NOCASE IN (SELECT value FROM json_each(:projects)))
+AND (:roles IS NULL OR prompts.role IN (SELECT value FROM json_each(:roles)))
+AND (:formats IS NULL OR prompts.format IN (SELECT value FROM json_each(:formats)))
+AND (:conversations IS NULL OR prompts.conversation_id IN (SELECT value FROM json_each(:conversations)))
+AND (:since IS NULL OR prompts.timestamp >= :since)
+AND (:until IS NULL OR prompts.timestamp < :until)
+"""
 
 
 def prompt_of(row: Sequence[Any]) -> Prompt:
@@ -101,3 +113,20 @@ def instant_of(text: str | None) -> datetime | None:
 def plain(text: str) -> str:
     r"""Return *text* as a statement accepts it: a lone surrogate, as file names may contain, is written ``\udc80``."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def filter_parameters(which: PromptFilter) -> dict[str, str | None]:
+    """Return the parameters of ``IS_MEANT``."""
+    return {
+        "projects": _names(which.projects),
+        "roles": _names(which.roles),
+        "formats": _names(which.formats),
+        "conversations": _names(which.conversations),
+        "since": instant_text(which.since),
+        "until": instant_text(which.until),
+    }
+
+
+def _names(names: Sequence[str]) -> str | None:
+    # Escaped: a name may contain a lone surrogate, which no statement accepts.
+    return json.dumps(list(names)) if names else None

@@ -2,6 +2,10 @@
 
 Connections are used directly, in the calling thread.  This module imports only what a reader needs; what creates and migrates
 a file is imported by a writer.
+
+The interpreter's own ``sqlite3`` is preferred; some are built without extensions, and then ``pysqlite3`` is used if it is
+installed (extra: ``chatmemory-effect[vec]``).  Neither is required: without the extension, Python or numpy compares the
+codes, with the same answers.
 """
 
 from __future__ import annotations
@@ -10,6 +14,9 @@ import os
 import sqlite3
 import sys
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from os import sep
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -27,7 +34,10 @@ from chatmemory_layers.sqlite.engine.file_connection import (
 from chatmemory_layers.sqlite.prompts import APPLICATION_ID, NEWEST
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from chatmemory.settings.past_chats_settings import PastChatsSettings
+
 
 PAGE_BYTES: Final = 8192
 """The page size of a new file: with SQLite's 4096, rows with a text or a vector leave a tenth of it empty."""
@@ -43,6 +53,43 @@ READER_CACHE_KIB: Final = 64 * 1024
 
 LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
 """What a source as long as a book has added to the log is returned to the disk."""
+
+
+def driver(*, use_sqlite_vec: bool) -> ModuleType:
+    """Return the module to connect with; if *use_sqlite_vec*, one that can load extensions, if there is one."""
+    if not use_sqlite_vec or hasattr(sqlite3.Connection, "enable_load_extension"):
+        return sqlite3
+    with suppress(ImportError):
+        return import_module("pysqlite3.dbapi2")
+    return sqlite3
+
+
+def load_vec(connection: sqlite3.Connection) -> bool:
+    """Load sqlite-vec into *connection*, unless it is loaded; return whether it can be used."""
+    if _has_vec(connection):
+        return True
+    try:
+        # Not imported: the package would load numpy, which takes longer than the search.
+        package = find_spec("sqlite_vec")
+        if package is None or package.origin is None:
+            return False
+        path = f"{package.origin.rpartition(sep)[0]}{sep}vec0"
+        connection.enable_load_extension(True)
+        try:
+            connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
+        finally:
+            connection.enable_load_extension(False)
+    except Exception:  # noqa: BLE001  not for this platform, not with this interpreter, whichever driver's error
+        return False
+    return _has_vec(connection)
+
+
+def _has_vec(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT vec_version()").fetchall()
+    except Exception:  # noqa: BLE001  either driver's error: no such function
+        return False
+    return True
 
 
 def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:

@@ -102,7 +102,7 @@ CREATE TABLE prompt_generation (
 )
 """
 FIRST_GENERATION = "INSERT INTO prompt_generation (id, number) VALUES (0, 0)"
-# Copies of codes, see prompt_code_blocks.py; ids: 8 bytes each, little endian.
+# Copies of codes, see prompt_codes.py; ids: 8 bytes each, little endian.
 CREATE_CODE_BLOCKS = """
 CREATE TABLE prompt_code_blocks (
     first_id INTEGER PRIMARY KEY,
