@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from tests.extraction.score import Labelled, Score, labelled, score
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import installed_formats
 from chatmemory.pastchats.redaction.redaction import Redaction
 

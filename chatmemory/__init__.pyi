@@ -135,31 +135,27 @@ from chatmemory.longterm.contract import (
     LongTermMemoryService as LongTermMemoryService,
 )
 from chatmemory.longterm.extraction.memory_extractor import (
-    MemoryExtractor as MemoryExtractor,
-    MemoryExtractorTag as MemoryExtractorTag,
-)
-from chatmemory.longterm.extraction.proposals import (
     Evidence as Evidence,
     Extraction as Extraction,
+    MemoryExtractor as MemoryExtractor,
+    MemoryExtractorTag as MemoryExtractorTag,
     MemoryUpdate as MemoryUpdate,
     ProposedMemory as ProposedMemory,
     StatedFact as StatedFact,
 )
 from chatmemory.longterm.memories import (
     Duplicate as Duplicate,
+    EarlierContent as EarlierContent,
     ForgetReceipt as ForgetReceipt,
     Memory as Memory,
     MemoryChanges as MemoryChanges,
+    MemoryHistory as MemoryHistory,
     MemoryPage as MemoryPage,
     NewMemory as NewMemory,
     Provenance as Provenance,
     RememberReport as RememberReport,
     Skipped as Skipped,
     Stored as Stored,
-)
-from chatmemory.longterm.memory_history import (
-    EarlierContent as EarlierContent,
-    MemoryHistory as MemoryHistory,
 )
 from chatmemory.longterm.memory_repository import (
     MemoryRepository as MemoryRepository,
@@ -179,7 +175,7 @@ from chatmemory.longterm.repository_values import (
     MemoryListing as MemoryListing,
     MemorySearch as MemorySearch,
 )
-from chatmemory.longterm.saving.save_form import (
+from chatmemory.longterm.saving.memory_drafts import (
     SaveForm as SaveForm,
     fill_form as fill_form,
     opened_form as opened_form,

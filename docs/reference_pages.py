@@ -23,8 +23,7 @@ import chatmemory.errors
 import chatmemory.laws
 import chatmemory.testing
 from chatmemory.programs.commands.program import program as chatmemory_command
-from chatmemory.programs.http.problem_words import CURES
-from chatmemory.programs.http.problems import KINDS
+from chatmemory.programs.http.problems import CURES, KINDS
 from chatmemory.programs.pastchats.program import program as pastchats_memory
 from chatmemory_layers import stacks
 

@@ -10,7 +10,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
 
 

@@ -18,19 +18,13 @@ from chatmemory.errors.config_error import (
     MissingKey as MissingKey,
     UnreadableSource as UnreadableSource,
 )
-from chatmemory.errors.embedding_error import (
-    EmbeddingError as EmbeddingError,
-    EmbeddingProblem as EmbeddingProblem,
-)
-from chatmemory.errors.repository_error import (
-    RepositoryError as RepositoryError,
-    RepositoryProblem as RepositoryProblem,
-)
 from chatmemory.errors.service_errors import (
     AddError as AddError,
     AppendError as AppendError,
     ConversationUndoError as ConversationUndoError,
     ConversationUndoRefusal as ConversationUndoRefusal,
+    EmbeddingError as EmbeddingError,
+    EmbeddingProblem as EmbeddingProblem,
     ForkError as ForkError,
     ForkRefusal as ForkRefusal,
     GenericMemoryError as GenericMemoryError,
@@ -46,10 +40,10 @@ from chatmemory.errors.service_errors import (
     RememberError as RememberError,
     RemovalError as RemovalError,
     RemoveError as RemoveError,
+    RepositoryError as RepositoryError,
+    RepositoryProblem as RepositoryProblem,
     ServiceError as ServiceError,
-    memory_error as memory_error,
-)
-from chatmemory.errors.skill_execution_error import (
     SkillExecutionError as SkillExecutionError,
     SkillProblem as SkillProblem,
+    memory_error as memory_error,
 )

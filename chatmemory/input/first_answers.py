@@ -12,16 +12,18 @@ from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any, Final, Protocol, final, get_args, get_type_hints
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, final, get_args, get_type_hints
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
-from chatmemory.effect import Effect, Tag
+from chatmemory.effect import Effect, Failure, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
 from chatmemory.input.json_value import Json
 
 LIFETIME: Final = timedelta(days=7)
 """How long an answer is stored."""
+A = TypeVar("A")
+E = TypeVar("E")
 
 
 @final
@@ -132,3 +134,63 @@ def outcome_kind(work: Callable[..., Any]) -> Any:
     success, _ = get_args(get_type_hints(work)["return"])
     (kind,) = get_args(success)
     return kind
+
+
+class _Row(NamedTuple):
+    """An answer, or the outcome of a write, with the memories whose words it may have."""
+
+    request: str
+    value: Any
+    memory_ids: list[str]
+    ends_at: datetime
+
+
+@final
+@define(eq=False)
+class KeptAnswers:
+    """Rows by user, key and number: 0 for the answer, or until there is one a row for each write."""
+
+    _rows: dict[tuple[str, str, int], _Row] = field(factory=dict[tuple[str, str, int], _Row], init=False)
+
+    def read(self, key: RequestKey, /) -> Recorded | None:
+        """Return what is stored under *key*, by whichever request; None: nothing, or nothing any more."""
+        found = self._found(key, 0)
+        return None if found is None else Recorded(found.request, found.value)
+
+    def keep(self, key: RequestKey, answer: str, /) -> None:
+        """Store *answer*, JSON, under *key*, in place of the outcomes of its writes; an answer that is there stays."""
+        if self._found(key, 0) is None:
+            self._remove(lambda name, row: row.ends_at <= key.now or name[:2] == (key.user, key.name))
+            self._add(key, 0, answer, answer)
+
+    def once(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Outcome[A, E | RepositoryError]:
+        """Return the outcome of *work*, or the first outcome if it is a write of a repeated request."""
+        from chatmemory.input.structure import write_json  # here: see there
+
+        key = request_key()
+        if key is None:
+            return work()
+        found = self._found(key, key.writes + 1)
+        if found is not None and found.request != key.request:
+            return Failure(RepositoryError(operation, "key_reused"))
+        outcome: Outcome[A, E] = work() if found is None else found.value
+        if isinstance(outcome, Success):
+            key.writes += 1
+            if found is None:
+                self._add(key, key.writes, outcome, write_json(outcome.unwrap()))
+        return outcome
+
+    def forget(self, user: str, memory_id: str) -> None:
+        """Remove what may have words of a memory."""
+        self._remove(lambda name, row: name[0] == user and memory_id in row.memory_ids)
+
+    def _found(self, key: RequestKey, number: int) -> _Row | None:
+        row = self._rows.get((key.user, key.name, number))
+        return row if row is not None and row.ends_at > key.now else None
+
+    def _add(self, key: RequestKey, number: int, value: object, text: str) -> None:
+        row = _Row(key.request, value, memories_in(key, text), key.now + LIFETIME)
+        self._rows[key.user, key.name, number] = row
+
+    def _remove(self, is_over: Callable[[tuple[str, str, int], _Row], bool]) -> None:
+        self._rows = {name: row for name, row in self._rows.items() if not is_over(name, row)}

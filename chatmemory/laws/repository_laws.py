@@ -1,12 +1,9 @@
 """All laws of a repository, as one class of tests for messages, one for memories and one for items."""
 
-from chatmemory.laws.events.conversation_event_laws import ConversationEventLaws
-from chatmemory.laws.events.item_event_laws import ItemEventLaws
-from chatmemory.laws.events.memory_event_laws import MemoryEventLaws
+from chatmemory.laws.events.memory_event_laws import ConversationEventLaws, ItemEventLaws, MemoryEventLaws
 from chatmemory.laws.events.tombstone_laws import TombstoneLaws
-from chatmemory.laws.items.item_lifetime_laws import ItemLifetimeLaws
 from chatmemory.laws.items.item_machine import ItemMachine
-from chatmemory.laws.items.item_past_laws import ItemPastLaws
+from chatmemory.laws.items.item_past_laws import ItemLifetimeLaws, ItemPastLaws
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
 from chatmemory.laws.items.item_writing_laws import ItemWritingLaws
 from chatmemory.laws.kit.side_by_side import EquivalenceLaw
@@ -16,20 +13,16 @@ from chatmemory.laws.memories.memory_forget_laws import MemoryForgetLaws
 from chatmemory.laws.memories.memory_machine import MemoryMachine
 from chatmemory.laws.memories.memory_reading_laws import MemoryReadingLaws
 from chatmemory.laws.memories.memory_search_laws import MemorySearchLaws
-from chatmemory.laws.memories.memory_truth_laws import MemoryTruthLaws
-from chatmemory.laws.memories.memory_use_laws import MemoryUseLaws
+from chatmemory.laws.memories.memory_truth_laws import MemoryTruthLaws, MemoryUseLaws
 from chatmemory.laws.memories.memory_writing_laws import MemoryWritingLaws
-from chatmemory.laws.messages.concurrency_laws import ConcurrencyLaws
-from chatmemory.laws.messages.counting_laws import CountingLaws
+from chatmemory.laws.messages.concurrency_laws import ConcurrencyLaws, WorkLaws
 from chatmemory.laws.messages.fork_laws import ForkLaws
 from chatmemory.laws.messages.owner_laws import OwnerLaws
 from chatmemory.laws.messages.past_laws import PastLaws
-from chatmemory.laws.messages.reading_laws import ReadingLaws
-from chatmemory.laws.messages.replacing_laws import ReplacingLaws
+from chatmemory.laws.messages.reading_laws import CountingLaws, ReadingLaws
 from chatmemory.laws.messages.repository_machine import RepositoryMachine
 from chatmemory.laws.messages.summary_laws import SummaryLaws
-from chatmemory.laws.messages.undo_laws import UndoLaws
-from chatmemory.laws.messages.work_laws import WorkLaws
+from chatmemory.laws.messages.undo_laws import ReplacingLaws, UndoLaws
 from chatmemory.laws.messages.writing_laws import WritingLaws
 
 

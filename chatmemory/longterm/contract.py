@@ -8,7 +8,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Tag
 from chatmemory.errors import MemoryChangeError, MemoryReadError, MemoryUndoError, RecallError, RememberError
 from chatmemory.input.json_value import Json
-from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.extraction.memory_extractor import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
     AttributePolicy,
     Category,
@@ -18,6 +18,7 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryChanges,
     MemoryFacets,
+    MemoryHistory,
     MemoryPage,
     MemoryType,
     NewMemory,
@@ -27,7 +28,6 @@ from chatmemory.longterm.memories import (
     Stored,
     UseReport,
 )
-from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.recall.recall import Recall
 
 

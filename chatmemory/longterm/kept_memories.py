@@ -35,8 +35,7 @@ from chatmemory.longterm.changes import (
     sources,
 )
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
-from chatmemory.longterm.memories import Memory, MemoryType, SaveOutcome, UseReport
-from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memories import Memory, MemoryHistory, MemoryType, SaveOutcome, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,

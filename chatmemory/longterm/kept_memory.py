@@ -18,8 +18,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.input.rules import Place
 from chatmemory.longterm.changes import CurrentRow, MemoryName, Words
-from chatmemory.longterm.memories import Memory, MemoryType
-from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.longterm.memories import EarlierContent, Memory, MemoryType
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing, WholeMemory
 

@@ -41,8 +41,13 @@ from chatmemory.input.rules import (
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.correcting import Correcting
 from chatmemory.longterm.extraction.attributes.links import with_attributes_read
-from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
-from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.extraction.memory_extractor import (
+    Extraction,
+    MemoryExtractor,
+    MemoryExtractorTag,
+    MemoryUpdate,
+    Speaker,
+)
 from chatmemory.longterm.memories import (
     AttributePolicy,
     Category,
@@ -52,6 +57,7 @@ from chatmemory.longterm.memories import (
     Memory,
     MemoryChanges,
     MemoryFacets,
+    MemoryHistory,
     MemoryPage,
     MemoryType,
     NewMemory,
@@ -62,7 +68,6 @@ from chatmemory.longterm.memories import (
     Stored,
     UseReport,
 )
-from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.memory_rules import (
     changes_problems,
@@ -80,8 +85,7 @@ from chatmemory.longterm.re_embedding import ReEmbedding
 from chatmemory.longterm.reading import count_facets, find, list_page, mark
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
-from chatmemory.longterm.recall.recalling import LOOKED_AT, Recalling, short_term_uses
-from chatmemory.longterm.recall.self_echo import is_echo
+from chatmemory.longterm.recall.recalling import LOOKED_AT, Recalling, is_echo, short_term_uses
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory.longterm.saving.auto_save import Utterance, side_of_turn, statement
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts

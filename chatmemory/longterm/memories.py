@@ -1,7 +1,7 @@
 """Values of long-term memory: memories, provenance, the results of writes, receipts.
 
 ``memory_rules.py`` has the rules for input, ``contract.py`` the operations on memories.  ``recall/recall.py`` has the
-result of a recall, ``extraction/proposals.py`` the proposals of an extractor.
+result of a recall, ``extraction/memory_extractor.py`` the proposals of an extractor.
 """
 
 from datetime import datetime
@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
+from chatmemory.events.event import Event
 from chatmemory.input.choices import UNCHANGED, Unchanged
 from chatmemory.input.json_value import Json
 
@@ -386,3 +387,36 @@ class ReEmbedReport:
     embedded: int
     remaining: int
     next: str | None
+
+
+@final
+@frozen
+class EarlierContent:
+    """The content of a memory at an earlier version.
+
+    Attributes:
+        replaced_at: when a correction replaced this content, by the clock of the store, UTC.
+    """
+
+    version: int
+    replaced_at: datetime
+    content: str
+    key: str | None
+    value: Json
+    category: Category | None
+    tags: tuple[str, ...]
+    confidence: float
+    source: Source
+    provenance: Provenance
+
+
+@final
+@frozen
+class MemoryHistory:
+    """The events of a memory and its earlier contents, both oldest first.
+
+    A memory that was forgotten has events but no contents; a memory that never existed has neither.
+    """
+
+    events: tuple[Event, ...]
+    earlier: tuple[EarlierContent, ...] = ()

@@ -17,11 +17,11 @@ from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
+    MemoryHistory,
     MemoryType,
     SaveOutcome,
     UseReport,
 )
-from chatmemory.longterm.memory_history import MemoryHistory
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,

@@ -22,7 +22,7 @@ from chatmemory.input.rules import (
     sequence_problems,
     text_problem,
 )
-from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
+from chatmemory.longterm.extraction.memory_extractor import MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
     NO_PROVENANCE,
     Category,

@@ -15,12 +15,12 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.longterm.memories import (
     Category,
+    EarlierContent,
     Memory,
     MemoryFacts,
     MemoryType,
     Source,
 )
-from chatmemory.longterm.memory_history import EarlierContent
 from chatmemory.longterm.recall.recall import Coverage
 
 TEXT_READ: Final = 5_000

@@ -18,8 +18,7 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.events.event import UNDO, Event, because
-from chatmemory.longterm.memories import Memory, MemoryType, as_new
-from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory.longterm.memories import EarlierContent, Memory, MemoryHistory, MemoryType, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.reading import find, mark
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts

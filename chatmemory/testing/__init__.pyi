@@ -1,7 +1,7 @@
 from chatmemory.effect.services.clock import TestClock as TestClock
 from chatmemory.effect.services.ids import SequentialIds as SequentialIds
 from chatmemory.testing.call import Call as Call, Calls as Calls
-from chatmemory.testing.script import ScriptUsedUpError as ScriptUsedUpError
+from chatmemory.testing.double import ScriptUsedUpError as ScriptUsedUpError
 from chatmemory.testing.spy import Spy as Spy
 from chatmemory.testing.step import (
     Step as Step,

@@ -5,24 +5,180 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, nullcontext
 from functools import partial
 from inspect import isawaitable
-from typing import Any, cast, final
+from typing import Any, Final, Literal, TypeAlias, cast, final, get_origin, get_type_hints
 
 from attrs import frozen
 
+from chatmemory.effect.checks import no_member, require_tag
 from chatmemory.effect.context import Context
 from chatmemory.effect.effect import Effect
-from chatmemory.effect.key import TagOf
+from chatmemory.effect.key import TagOf, interface_of, short_name
 from chatmemory.effect.outcome import Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.suspended import run_without_waiting
 from chatmemory.testing.call import Call, Calls
-from chatmemory.testing.members import Contract, Member
-from chatmemory.testing.script import Script
-from chatmemory.testing.step import Step
+from chatmemory.testing.step import Step, as_step
+
+Kind: TypeAlias = Literal["effect", "stream", "coroutine", "plain", "attribute"]
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "Effect": "effect",
+    "AsyncIterator": "stream",
+    "AsyncIterable": "stream",
+    "AsyncGenerator": "stream",
+}
+
+
+class ScriptUsedUpError(AssertionError):
+    """A method was called more often than its script has steps."""
+
+
+@final
+class Script:
+    """Gives the next step to each call of the method *name*.
+
+    Args:
+        name: the name of the method in error texts, such as ``SkillRunner.run``.
+        given: a list of steps, outcomes or values, one for each call; or a function of the arguments that returns one.
+        then: the step of every call after the end of the list; None: such a call is an error.
+
+    Raises:
+        TypeError: *given* is neither, or contains an error instead of a ``Failure`` of it.
+    """
+
+    def __init__(self, name: str, given: object, *, then: Step | None = None) -> None:
+        self._name = name
+        self._then = then
+        self._taken = 0
+        self._function: Callable[..., object] | None = None
+        self._steps: Sequence[Step] = ()
+        if isinstance(given, list | tuple):
+            self._steps = [as_step(step) for step in cast("Sequence[object]", given)]
+            if any(step.repeats for step in self._steps[:-1]):
+                raise TypeError(f"the script of {name} goes on after forever(...): put it last")
+        elif callable(given):
+            self._function = given
+        else:
+            method = name.rpartition(".")[2]
+            msg = f"the script of {name} is a list, one step for each call, or a function of the arguments"
+            raise TypeError(f"{msg}: {method}=[{given!r}], or {method}=[forever({given!r})]")
+
+    def next(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Step:
+        """Return the step of the next call.
+
+        Args:
+            arguments: the positional arguments of the call.
+            named: the keyword arguments of the call.
+
+        Returns:
+            the step.
+
+        Raises:
+            ScriptUsedUpError: no step is left.
+        """
+        if self._function is not None:
+            return as_step(self._function(*arguments, **named))
+        self._taken += 1
+        if self._taken <= len(self._steps):
+            return self._steps[self._taken - 1]
+        if self._steps and self._steps[-1].repeats:
+            return self._steps[-1]
+        if self._then is not None:
+            return self._then
+        msg = f"the script of {self._name} is used up: it has {len(self._steps)} steps, and this is call {self._taken}"
+        raise ScriptUsedUpError(f"{msg}; add a step, or end it with forever(...)")
+
+
+@final
+@frozen
+class Member:
+    """A method or an attribute of a contract; *kind* is what a call of it returns."""
+
+    name: str
+    kind: Kind
+    signature: inspect.Signature | None = None
+
+    def bound(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of a call by name.
+
+        Args:
+            arguments: the positional arguments.
+            named: the keyword arguments.
+
+        Returns:
+            the arguments by name, without ``self``; empty for an attribute.
+
+        Raises:
+            TypeError: the method does not accept these arguments.
+        """
+        if self.signature is None:
+            return {}
+        try:
+            bound = self.signature.bind(None, *arguments, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}; its contract is {self.name}{self.signature}") from None
+        return dict(list(bound.items())[1:])  # without self
+
+
+@final
+@frozen
+class Contract:
+    """The Protocol of a service, with its members by name."""
+
+    name: str
+    members: Mapping[str, Member]
+
+    @staticmethod
+    def of(tag: TagOf[Any, Any]) -> Contract:
+        """Read the contract that *tag* names: ``ChatMemory`` of ``class ChatMemoryService(Tag[ChatMemory])``.
+
+        Raises:
+            TypeError: *tag* is not a tag.
+        """
+        require_tag(tag)
+        interface = interface_of(tag)
+        if interface is None:
+            return Contract(short_name(tag.key), {})
+        return Contract(interface.__name__, _members(interface))
+
+    def require(self, names: Iterable[str]) -> None:
+        """Check that the contract has all of *names*.
+
+        Raises:
+            AttributeError: it lacks one; the message names the first.
+        """
+        for name in names:
+            if name not in self.members:
+                raise AttributeError(no_member(self.name, name, self.members))
+
+
+def _members(interface: type) -> Mapping[str, Member]:
+    names = [name for name in dir(interface) if not name.startswith("_")]
+    attributes = [name for base in interface.__mro__ for name in inspect.get_annotations(base)]
+    members = {name: Member(name, "attribute") for name in attributes if not name.startswith("_")}
+    for name in names:
+        function = inspect.getattr_static(interface, name)
+        if inspect.isfunction(function):
+            members[name] = Member(name, _kind(function), inspect.signature(function))
+        else:
+            members[name] = Member(name, "attribute")
+    return members
+
+
+def _kind(function: Callable[..., Any]) -> Kind:
+    if inspect.iscoroutinefunction(function):
+        return "coroutine"
+    try:
+        returned = get_type_hints(function).get("return")
+        name = getattr(get_origin(returned) or returned, "__name__", "")
+    except NameError:  # a type that is imported for type checkers only
+        name = cast("str", function.__annotations__["return"]).partition("[")[0].rpartition(".")[2]
+    return _KINDS.get(name, "plain")
 
 
 @final

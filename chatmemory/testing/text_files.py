@@ -12,7 +12,7 @@ from attrs import frozen
 from chatmemory.effect.effect import Effect
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.path_globs import NO_HISTORIES, RelativeGlobs, exclusion
 

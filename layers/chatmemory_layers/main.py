@@ -123,7 +123,7 @@ class CommandHost(Host):
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
         from chatmemory.effect import EffectFailed, ManagedRuntime
-        from chatmemory.programs.shell.command_error import CommandError
+        from chatmemory.programs.shell.exit_codes import CommandError
         from chatmemory_layers.stacks.past_chats import waits
 
         async def in_a_loop() -> Outcome[A, PastChatsError]:
@@ -146,7 +146,7 @@ class CommandHost(Host):
 
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
     from chatmemory.effect.outcome import Failure, Success
-    from chatmemory.programs.shell.command_error import CommandError
+    from chatmemory.programs.shell.exit_codes import CommandError
 
     match outcome:
         case Success(value):

@@ -17,7 +17,7 @@ from chatmemory.conversation.message_repository import (
 from chatmemory.effect import ManagedRuntime
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory.laws.kit.samples import METADATA, START, TEXTS, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import SPACE, VECTORS, dedup_key, remembered
+from chatmemory.laws.memories.memory_witness import SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Provenance
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting

@@ -11,7 +11,7 @@ import pytest
 from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import ManagedRuntime
 from chatmemory.laws.kit.samples import START, batch, said
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory_layers import stacks
 from tests.archive.rich_store import MEI, export_of, fill

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from playwright.sync_api import Page, expect
 
-from chatmemory.programs.http.linked_modules import linked
+from chatmemory.programs.http.page_files import linked
 from tests.browser.visiting import Visits, Windows
 from tests.thorough import rounds
 

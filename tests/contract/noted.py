@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import MemoryListing

@@ -14,7 +14,7 @@ from chatmemory.errors import AccessDeniedError
 from chatmemory.events.audit import AuditEntry, AuditTrail, AuditTrailTag
 from chatmemory.events.event_log import AuditQuery
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, Forgetting
 from chatmemory_layers.stacks.ready_made import audit_trail

@@ -22,7 +22,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import RepositoryError
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, ItemRepositoryTag, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory_layers import stacks

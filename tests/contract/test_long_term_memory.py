@@ -18,7 +18,7 @@ from chatmemory.errors import (
 )
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import rule_extractor
-from chatmemory.longterm.extraction.proposals import MemoryUpdate, StatedFact
+from chatmemory.longterm.extraction.memory_extractor import MemoryUpdate, StatedFact
 from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.memories import (
     Duplicate,

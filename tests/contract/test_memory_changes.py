@@ -11,9 +11,8 @@ from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
-from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.laws.memories.memory_witness import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
+from chatmemory.longterm.memories import Duplicate, EarlierContent, Provenance, Skipped, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemorySearch, Past
 from tests.contract.noted import DAY, EXCEL, HONG, MING, note, stored

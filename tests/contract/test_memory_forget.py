@@ -5,7 +5,7 @@ import pytest
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import PUT, remembered
+from chatmemory.laws.memories.memory_witness import PUT, remembered
 from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting

@@ -6,7 +6,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered
+from chatmemory.laws.memories.memory_witness import PUT, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from tests.contract.noted import DAY, EXCEL, HONG, HOUR, MING, WORD, listed, note, stored

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import PUT, SPACE, VECTORS, unit
+from chatmemory.laws.memories.memory_witness import PUT, SPACE, VECTORS, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidates, MemoryDraft, MemorySearch

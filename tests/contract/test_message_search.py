@@ -9,7 +9,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.conversation import message_search
 from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.fork_tree import fork_tree
+from chatmemory.conversation.forks import fork_tree
 from chatmemory.conversation.message_search import FoundMessages, MessageSearch, search_messages
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure

@@ -12,7 +12,7 @@ from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.indexing.record_import import record_object
 from chatmemory.pastchats.indexing.source_reading import MOST_ISSUES
 from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.past_chats_settings import PastChatsSettings

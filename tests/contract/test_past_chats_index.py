@@ -23,7 +23,7 @@ from chatmemory.pastchats.formats.history_format import (
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.ingest import AT_REST_SECONDS
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.indexing.record_import import record_object
 from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
 from chatmemory.pastchats.prompt import EVERYTHING
 from tests.contract.conftest import ANSWERED, ASKED, CHINESE

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from chatmemory.pastchats.indexing.prompt_record_json import record_object
+from chatmemory.pastchats.indexing.record_import import record_object
 from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from tests.indexed import Indexed, open_index

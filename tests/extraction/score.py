@@ -14,7 +14,7 @@ from typing import Final, Literal, final
 from attrs import frozen
 
 from chatmemory.input.structure import read_json
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import ProposedMemory, Speaker
 from chatmemory.longterm.memories import Category
 
 FOLDER: Final = Path(__file__).parent

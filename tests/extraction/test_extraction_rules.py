@@ -6,7 +6,7 @@ from typing import Literal
 from hypothesis import given, strategies as st
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
-from chatmemory.longterm.extraction.proposals import ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS, extract_by_rules
 from chatmemory.longterm.extraction.statements import LONGEST_READ, own_words
 from tests.extraction.score import Labelled, Score, labelled, score

@@ -13,16 +13,21 @@ from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import SkillExecutionError
-from chatmemory.longterm.extraction.answer import (
+from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
+from chatmemory.longterm.extraction.memory_extractor import (
+    Evidence,
+    Extraction,
+    MemoryExtractor,
+    MemoryExtractorTag,
+    ProposedMemory,
+)
+from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
+from chatmemory.longterm.extraction.skill import (
+    MAX_ANSWER_CHARACTERS,
     MAX_CONTENT_CHARACTERS,
     MAX_KEY_CHARACTERS,
     MAX_VALUE_CHARACTERS,
 )
-from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
-from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
-from chatmemory.longterm.extraction.proposals import Evidence, Extraction, ProposedMemory
-from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
-from chatmemory.longterm.extraction.skill import MAX_ANSWER_CHARACTERS
 from chatmemory.settings.memory_settings import (
     ExtractionSettings,
     ExtractionSettingsTag,

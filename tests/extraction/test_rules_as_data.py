@@ -1,9 +1,8 @@
 """Each rule of ``extraction/words/`` matches its own sentence and not the other one."""
 
 from chatmemory.longterm.extraction.attributes.grammar import attribute_grammar_of
-from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.tables import NAMES, expression, table
+from chatmemory.longterm.extraction.grammar import NAMES, expression, grammar_of, table
+from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.extraction.word_rules import word_table
 from tests.for_each import for_each
 

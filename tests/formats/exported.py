@@ -6,7 +6,7 @@ from typing import Any
 
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryFormat
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
 from tests.read_turns import claimed
 

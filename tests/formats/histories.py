@@ -9,7 +9,7 @@ from typing import Any
 from chatmemory.pastchats.formats.detection import detect
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryFormat
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.prompt import KEPT_KINDS
 

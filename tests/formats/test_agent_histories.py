@@ -8,7 +8,7 @@ from chatmemory.pastchats.formats.agents.jan import jan
 from chatmemory.pastchats.formats.agents.kimi_cli import kimi_cli
 from chatmemory.pastchats.formats.agents.pi import pi
 from chatmemory.pastchats.formats.agents.qwen_code import qwen_code
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.stores.cursor_store import cursor_store
 from chatmemory.pastchats.formats.stores.goose import goose
 from tests.for_each import for_each

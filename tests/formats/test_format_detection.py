@@ -18,7 +18,7 @@ from chatmemory.pastchats.formats.history_format import (
     KnownRoot,
     UnreadableHistoryError,
 )
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import GROUP, Formats, formats_of, installed_formats
 from tests.for_each import for_each
 from tests.formats.histories import formats

@@ -6,9 +6,8 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head
-from chatmemory.pastchats.formats.reading.history_head import read_head, readings
-from chatmemory.pastchats.formats.reading.partial_json import partial_json
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.history_head import partial_json, read_head, readings
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from tests.for_each import for_each
 from tests.thorough import rounds
 

@@ -8,8 +8,12 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
-from chatmemory.pastchats.formats.reading.text_lines import MAX_PASSAGE_CHARACTERS, Passage, text_lines
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import (
+    MAX_PASSAGE_CHARACTERS,
+    Passage,
+    TextReader,
+    text_lines,
+)
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from chatmemory.pastchats.formats.tools.specstory import specstory
@@ -83,7 +87,7 @@ def test_a_very_long_record_is_named_and_one_in_the_writing_a_tail(monkeypatch: 
     assert all(found[:1] == [{"a": 1}] for found in seen[8:])
     assert all(found[-1] == "truncated_tail" for found in seen[10:-2])
     assert seen[-1] == seen[-2] == [{"a": 1}, {"b": "值"}]
-    monkeypatch.setattr("chatmemory.pastchats.formats.reading.byte_lines.MAX_RECORD_BYTES", 100)
+    monkeypatch.setattr("chatmemory.pastchats.formats.reading.text_lines.MAX_RECORD_BYTES", 100)
     content = '{"a": 1}\n{"b": "' + "x" * 500 + '"}\n{"c": 3}\n'
     assert values(content, block_bytes=16) == [{"a": 1}, "too_large", {"c": 3}]
     last = records(content, block_bytes=16)[-1]
@@ -105,7 +109,7 @@ def test_lines_of_text_keep_all_but_their_ends(block_bytes: int) -> None:
 
 @BLOCKS
 def test_a_long_line_comes_in_whole_characters(monkeypatch: pytest.MonkeyPatch, block_bytes: int) -> None:
-    monkeypatch.setattr("chatmemory.pastchats.formats.reading.byte_lines.MAX_RECORD_BYTES", 10)
+    monkeypatch.setattr("chatmemory.pastchats.formats.reading.text_lines.MAX_RECORD_BYTES", 10)
     long = "é😀你x" * 7
     pieces = list(text_lines(TextReader("x", {"x": f"{long}\nend\n"}, block_bytes)))
     assert "".join(piece.text for piece in pieces if piece.line == 1) == long

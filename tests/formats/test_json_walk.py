@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.reading.json_walk import ANY, END, MAX_ISSUES, walk
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from tests.for_each import for_each
 from tests.thorough import rounds
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from chatmemory.pastchats.formats.detection import Detection, detect
 from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from tests.for_each import for_each
 from tests.formats.histories import EXPECTED, FILES, FOLDER, formats, issues_of, kept_turns, read
 from tests.read_turns import Read

@@ -9,8 +9,7 @@ import httpx
 from chatmemory.errors import ServiceError
 from chatmemory.programs.http.docs_pages import DOCS_PAGE, STYLE
 from chatmemory.programs.http.operations.every_operation import OPERATIONS, openapi_text
-from chatmemory.programs.http.problem_words import CURES
-from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE
+from chatmemory.programs.http.problems import CURES, KINDS, PROBLEMS_PAGE
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 
-from chatmemory.longterm.saving.save_form import LEAST_CONFIDENCE
+from chatmemory.longterm.saving.memory_drafts import LEAST_CONFIDENCE
 from chatmemory.settings.memory_settings import (
     ExpirySettings,
     MemorySettings,

@@ -14,12 +14,11 @@ import pytest
 
 from chatmemory.effect import ManagedRuntime
 from chatmemory.effect.services.clock import Clock, TestClock
+from chatmemory.programs.http import access
+from chatmemory.programs.http.access import WrongTokens
 from chatmemory.programs.http.app import application
-from chatmemory.programs.http.guards import wrong_tokens
-from chatmemory.programs.http.guards.wrong_tokens import WrongTokens
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
-from chatmemory.settings.server_settings import ServerSettings, TokenSettings
-from chatmemory.settings.token_hash import token_hash
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings, token_hash
 from chatmemory_layers.server.audit_pruning import SECONDS_BETWEEN
 from chatmemory_layers.server.serve_command import server_stack
 from tests.http_api import HERE
@@ -134,10 +133,10 @@ async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFi
 async def test_each_wrong_token_of_an_address_waits_longer_up_to_a_bound() -> None:
     clock = PassingClock(timeout_seconds=SECONDS_BETWEEN)
     async with door(clock, phone=PHONE) as asked:
-        for _ in range(2 * wrong_tokens.MOST_WAITING):
+        for _ in range(2 * access.MOST_WAITING):
             assert (await asked(WRONG)).status_code == 401
         assert clock.pauses[:7] == pytest.approx([0.02 * 2**n for n in range(7)])
-        assert clock.pauses[7:] == [2.0] * (2 * wrong_tokens.MOST_WAITING - 8)
+        assert clock.pauses[7:] == [2.0] * (2 * access.MOST_WAITING - 8)
         clock.pauses.clear()
         await asked(WRONG, address="192.0.2.2")
         await asked("", address="192.0.2.2")  # no token is no wrong one
@@ -153,7 +152,7 @@ async def test_a_right_token_never_waits_for_wrong_ones_of_its_address() -> None
             answered.append((await asked(WRONG)).status_code)
 
         async with anyio.create_task_group() as guessing:
-            for _ in range(1 + wrong_tokens.MOST_WAITING):
+            for _ in range(1 + access.MOST_WAITING):
                 guessing.start_soon(guess)
             await anyio.wait_all_tasks_blocked()
             assert answered == [401]  # the first, which may be a slip
@@ -161,14 +160,14 @@ async def test_a_right_token_never_waits_for_wrong_ones_of_its_address() -> None
             guessing.start_soon(guess)
             await anyio.wait_all_tasks_blocked()
             assert answered == [401, 401]  # more are not held back: that would hold a connection each
-            await clock.advance(wrong_tokens.LONGEST_SECONDS)
-        assert answered == [401] * (2 + wrong_tokens.MOST_WAITING)
+            await clock.advance(access.LONGEST_SECONDS)
+        assert answered == [401] * (2 + access.MOST_WAITING)
 
 
 def test_wrong_tokens_are_forgotten_after_a_while_and_never_many_addresses_known() -> None:
     wrong = WrongTokens()
     assert [wrong.count("a", now) for now in (0, 1, 600, 1200)] == [1, 2, 3, 1]
-    for number in range(wrong_tokens.MOST_ADDRESSES - 1):
+    for number in range(access.MOST_ADDRESSES - 1):
         assert wrong.count(f"b{number}", 1201) == 1
     assert wrong.count("a", 1202) == 2
     assert wrong.count("c", 1203) == 1  # in the place of b0, which was quiet for longest

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.settings.token_hash import token_hash
+from chatmemory.settings.server_settings import token_hash
 from tests.for_each import for_each
 from tests.forked import run_forked
 from tests.http.served import CHATMEMORY, Server, started

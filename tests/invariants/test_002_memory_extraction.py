@@ -13,7 +13,7 @@ from chatmemory import (
     StatedFact,
     TestClock,
 )
-from chatmemory.longterm.saving.save_form import NOTHING_FOUND, fill_form, opened_form
+from chatmemory.longterm.saving.memory_drafts import NOTHING_FOUND, fill_form, opened_form
 from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
 from tests.for_each import for_each
 from tests.invariants.conftest import USER

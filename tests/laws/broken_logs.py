@@ -14,8 +14,7 @@ from chatmemory.errors import AppendError
 from chatmemory.events.event import Change
 from chatmemory.events.event_log import ChangesPage
 from chatmemory.longterm.changes import name_of
-from chatmemory.longterm.memories import ForgetReceipt, SaveOutcome, Skipped
-from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory.longterm.memories import EarlierContent, ForgetReceipt, MemoryHistory, SaveOutcome, Skipped
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
 from chatmemory_layers.in_memory.event_log import InMemoryEventLog
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository

@@ -7,8 +7,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
-from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memories import Memory, MemoryHistory
 from tests.laws.broken_memories import BrokenMemory
 
 

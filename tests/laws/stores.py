@@ -11,7 +11,7 @@ from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, READ, Granted, Principal, acting_as
 from chatmemory.effect import Effect, Layer, Outcome
 from chatmemory.events.event_log import EventLog, KeepsLog
-from chatmemory.laws.kit.under_test import UnderTest
+from chatmemory.laws.kit.law import UnderTest
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.settings.memory_settings import (
     PostgresSettings,

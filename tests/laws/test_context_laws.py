@@ -11,8 +11,7 @@ from attrs import evolve, frozen
 from hypothesis import given, settings, strategies as st
 
 from chatmemory.context.chat_context import ChatContext, ContextMessage, Instructions
-from chatmemory.context.context_assembly import ContextAssembly, Materials
-from chatmemory.context.token_window import exchanges, is_whole
+from chatmemory.context.context_assembly import ContextAssembly, Materials, exchanges, is_whole
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import EstimatedTokens, TokenCounter

@@ -7,7 +7,7 @@ from attrs import evolve
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.finding.exchanges import exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
-from chatmemory.pastchats.finding.telling_turns import BETWEEN, telling
+from chatmemory.pastchats.finding.recall_block import BETWEEN, telling
 from chatmemory.pastchats.finding.verdicts import verdict
 from chatmemory.pastchats.prompt import Prompt
 from tests.for_each import for_each

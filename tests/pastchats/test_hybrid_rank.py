@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from chatmemory.pastchats.finding.hybrid_rank import HybridRanking
-from chatmemory.pastchats.finding.prompt_hits import PromptHit
-from chatmemory.pastchats.finding.prompt_terms import prompt_terms
-from chatmemory.pastchats.finding.replies import (
+from chatmemory.pastchats.finding.hybrid_rank import (
     ASKING_MALUS,
     QUESTION_SHARE,
     TIME_BONUS,
+    HybridRanking,
     is_latin,
     of_questions,
     of_times,
 )
+from chatmemory.pastchats.finding.prompt_hits import PromptHit
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 from chatmemory.text.search_terms import query_terms
 from tests.for_each import for_each

@@ -7,8 +7,15 @@ from hypothesis import given, strategies as st
 
 from chatmemory.conversation.token_counter import estimate
 from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
-from chatmemory.pastchats.finding.recall_block import Block, recall_block
-from chatmemory.pastchats.finding.recall_echo import END, HEADING, NOTICE, SOURCE, without_recall_blocks
+from chatmemory.pastchats.finding.recall_block import (
+    END,
+    HEADING,
+    NOTICE,
+    SOURCE,
+    Block,
+    recall_block,
+    without_recall_blocks,
+)
 from chatmemory.pastchats.prompt import Prompt
 from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt

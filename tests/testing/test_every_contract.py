@@ -11,7 +11,7 @@ from chatmemory.effect import ClockTag, Effect, EffectFailed, Failure, Tag
 from chatmemory.effect.key import Key
 from chatmemory.errors import RepositoryError
 from chatmemory.testing import Spy, Stub, passes
-from chatmemory.testing.members import Contract, Member
+from chatmemory.testing.double import Contract, Member
 from tests.for_each import for_each
 
 EXPORTED = [getattr(chatmemory, name) for name in dir(chatmemory)]

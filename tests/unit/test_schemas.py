@@ -25,7 +25,7 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
 from chatmemory.input.structure import structure, unstructure
-from chatmemory.longterm.extraction.proposals import (
+from chatmemory.longterm.extraction.memory_extractor import (
     Evidence,
     Extraction,
     MemoryUpdate,

@@ -1,4 +1,4 @@
-"""The history strategies by their names, and the layer that chooses one by configuration.
+"""The history strategies by their names: by a number of messages, by a number of tokens; and the layer that chooses one.
 
 To use your own strategy, replace this layer by one that provides ``HistoryStrategyTag``.
 """
@@ -7,18 +7,127 @@ from typing import Final, Never, assert_never, final
 
 from attrs import frozen
 
-from chatmemory.conversation.message_repository import MessageRepositoryTag
-from chatmemory.conversation.messages import HistoryReport
+from chatmemory.conversation.message_repository import MessageRepositoryTag, ViewSize, WorkThreshold
+from chatmemory.conversation.messages import Conversation, HistoryReport
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
-from chatmemory.conversation.strategies.summarize_every_n import SummarizeEveryN
+from chatmemory.conversation.strategies.summary_range import Stretch
 from chatmemory.conversation.strategies.summary_writer import SummaryWriter
-from chatmemory.conversation.strategies.token_budget import TokenBudget
-from chatmemory.conversation.token_counter import TokenCounterTag
+from chatmemory.conversation.token_counter import TokenCounter, TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.ids import IdsTag
-from chatmemory.settings.memory_settings import StrategySettingsTag
+from chatmemory.errors import GenericMemoryError, VersionConflictError
+from chatmemory.settings.memory_settings import StrategySettings, StrategySettingsTag
+
+SUMMARY_SHARE: Final = (
+    4  # a summary takes at most a quarter of the budget, even at one token per character (Chinese)
+)
+TAIL_SHARE: Final = 2  # the view shrinks to half of the budget, so that the next summary is not due at once
+ENTRIES_AT_ONCE: Final = 500  # how many entries of the view are read for one summary
+
+
+@final
+@frozen
+class TokenBudget:
+    """Keeps the model's view within ``tokenBudget`` tokens, including tool calls.
+
+    The messages that it may not summarize can still exceed the budget: system messages, and the last ``keepLast``.
+    """
+
+    writer: SummaryWriter
+
+    @property
+    def threshold(self) -> WorkThreshold:
+        """Work is due when the view exceeds the budget and contains a message that can be summarized."""
+        return budget_threshold(self.writer.settings)
+
+    def after_add(
+        self, conversation_id: str, /
+    ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
+        """Write one summary, if one is due."""
+        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
+
+    def _stretch(self, conversation: Conversation) -> Stretch:
+        return budget_stretch(self.writer.settings, conversation, self.writer.tokens)
+
+
+def budget_threshold(settings: StrategySettings) -> WorkThreshold:
+    """Return the size at which strategy ``token_budget`` has work."""
+    return WorkThreshold(open_count=settings.keep_last + 1, view_tokens=settings.token_budget + 1)
+
+
+def budget_stretch(settings: StrategySettings, size: ViewSize, tokens: TokenCounter) -> Stretch:
+    """Return how much the next summary of strategy ``token_budget`` covers.
+
+    Args:
+        settings: the settings of the strategy.
+        size: the size of the model's view.
+        tokens: counts the tokens of a message.
+
+    Returns:
+        the stretch, with sizes in tokens.
+    """
+    excess = size.view_tokens - settings.token_budget // TAIL_SHARE
+    return Stretch(
+        size=tokens.count,
+        needed=min(excess, settings.token_budget),  # a longer backlog takes several model calls
+        most=size.open_count - settings.keep_last,
+        entries=ENTRIES_AT_ONCE,
+        max_characters=min(settings.max_summary_characters, settings.token_budget // SUMMARY_SHARE),
+    )
+
+
+@final
+@frozen
+class SummarizeEveryN:
+    """Summarizes the oldest open messages, at most ``summarizeEveryN`` at once, and keeps the last ``keepLast``.
+
+    So the model's view has at most N - 1 open messages when the work is done, and the Nth message causes the first
+    summary (003, 5.3).
+    """
+
+    writer: SummaryWriter
+
+    @property
+    def threshold(self) -> WorkThreshold:
+        """Work is due when N messages lack a summary."""
+        return every_n_threshold(self.writer.settings)
+
+    def after_add(
+        self, conversation_id: str, /
+    ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
+        """Write one summary, if one is due."""
+        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
+
+    def _stretch(self, conversation: Conversation) -> Stretch:
+        return every_n_stretch(self.writer.settings, conversation)
+
+
+def every_n_threshold(settings: StrategySettings) -> WorkThreshold:
+    """Return the size at which strategy ``summarize`` has work."""
+    return WorkThreshold(open_count=settings.summarize_every_n)
+
+
+def every_n_stretch(settings: StrategySettings, size: ViewSize) -> Stretch:
+    """Return how much the next summary of strategy ``summarize`` covers.
+
+    Args:
+        settings: the settings of the strategy.
+        size: the size of the model's view.
+
+    Returns:
+        the stretch, with sizes in messages.
+    """
+    others = size.view_count - size.open_count
+    return Stretch(
+        size=lambda _: 1,
+        needed=settings.summarize_every_n,
+        most=size.open_count - settings.keep_last,
+        # Twice N is enough to keep a long sequence of tool results together with its call.
+        entries=others + 2 * settings.summarize_every_n,
+        max_characters=settings.max_summary_characters,
+    )
 
 
 @final

@@ -21,8 +21,16 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, RepositoryError
-from chatmemory.integrations.anthropic.file_text import CommandRefusedError, inserted, replaced, shown
-from chatmemory.integrations.anthropic.file_tree import ROOT, FileTree, Place, place_of
+from chatmemory.integrations.anthropic.file_tree import (
+    ROOT,
+    CommandRefusedError,
+    FileTree,
+    Place,
+    inserted,
+    place_of,
+    replaced,
+    shown,
+)
 from chatmemory.items.item_repository import (
     ItemName,
     ItemPut,

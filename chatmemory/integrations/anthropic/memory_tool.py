@@ -22,7 +22,7 @@ from anthropic.types.beta import (
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
-from chatmemory.integrations.anthropic.file_text import CommandRefusedError
+from chatmemory.integrations.anthropic.file_tree import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.items.item_repository import ItemRepositoryTag

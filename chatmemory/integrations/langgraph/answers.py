@@ -13,9 +13,8 @@ from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.embedder import EmbedderTag, Vector
 from chatmemory.embedding.unit_vectors import usable_rows
 from chatmemory.errors import RepositoryError
-from chatmemory.integrations.langgraph.conditions import listed
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
-from chatmemory.integrations.langgraph.values import namespace_of, read_json
+from chatmemory.integrations.langgraph.values import listed, namespace_of, read_json
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.text.search_terms import query_terms
 

@@ -15,7 +15,7 @@ from attrs import asdict, frozen
 from langgraph.checkpoint.base import WRITES_IDX_MAP, PendingWrite, writes_sort_key
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from chatmemory.integrations.langgraph.checkpoint_names import Line
+from chatmemory.integrations.langgraph.checkpoint_requests import Line
 from chatmemory.items.item_repository import ItemName
 
 Packed: TypeAlias = Sequence[str]

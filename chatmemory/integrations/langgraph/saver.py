@@ -22,24 +22,29 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from chatmemory.effect import Runner
-from chatmemory.integrations.langgraph.checkpoint_names import THREADS, Line, is_head, line_of
 from chatmemory.integrations.langgraph.checkpoint_reads import (
+    NewCheckpoint,
     Place,
     checkpoint_at,
     checkpoints_at,
     config_of,
     newest_checkpoint,
     places,
+    put_checkpoint,
+    put_writes,
 )
 from chatmemory.integrations.langgraph.checkpoint_requests import (
+    THREADS,
     Asking,
     Change,
+    Line,
     Namespaces,
     Request,
     Write,
     done_together,
+    is_head,
+    line_of,
 )
-from chatmemory.integrations.langgraph.checkpoint_writes import NewCheckpoint, put_checkpoint, put_writes
 from chatmemory.integrations.langgraph.gathering import Gathering
 from chatmemory.integrations.langgraph.kept_checkpoints import (
     KeptCheckpoint,

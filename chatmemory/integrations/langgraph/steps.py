@@ -18,8 +18,15 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from chatmemory.integrations.langgraph.conditions import conditions, literal_prefix
-from chatmemory.integrations.langgraph.values import item_name, json_text, labels_of, lifetime_of, texts_in
+from chatmemory.integrations.langgraph.values import (
+    conditions,
+    item_name,
+    json_text,
+    labels_of,
+    lifetime_of,
+    literal_prefix,
+    texts_in,
+)
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch, Labels
 from chatmemory.longterm.saving.memory_drafts import memory_terms
 

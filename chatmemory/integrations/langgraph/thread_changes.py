@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from chatmemory.integrations.langgraph.checkpoint_names import (
+from chatmemory.integrations.langgraph.checkpoint_requests import (
     Line,
     checkpoint_id_of,
     is_checkpoint,

@@ -30,7 +30,7 @@ from chatmemory.integrations.llama_index.messages import RAISING
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.extraction.proposals import Speaker
+from chatmemory.longterm.extraction.memory_extractor import Speaker
 
 SESSION: Final = "session_id"
 """The name of the session id, as an argument of a block or in a message's ``additional_kwargs``."""

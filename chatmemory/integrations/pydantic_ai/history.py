@@ -9,11 +9,15 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from pydantic import ValidationError
+from pydantic_ai import __version__
+from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     BaseToolCallPart,
     BaseToolReturnPart,
     CompactionPart,
     ModelMessage,
+    ModelMessagesTypeAdapter,
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
@@ -25,6 +29,7 @@ from pydantic_ai.messages import (
     UserContent,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError
 
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import AddReport, ChatMessage
@@ -34,11 +39,11 @@ from chatmemory.errors import AddError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.pydantic_ai.framework import RAISING, json_text, message_of
-from chatmemory.integrations.raising import blocking, to_its_end
+from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
 from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
 
+RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserError)
 NAME: Final = "pydanticAi"
 """The name under ``AS_GIVEN`` of a message's JSON, in pieces that every store accepts: files may be long."""
 
@@ -48,6 +53,23 @@ PROMPT_OF: Final = "pydanticAiPromptOf"
 STORED_AS: Final = "chatmemoryMessage"
 """The metadata field with the id of the stored message from which a message was made: the message is not stored
 again."""
+
+
+def json_text(message: ModelMessage) -> str:
+    """Return *message* as JSON, in a list of one message, as pydantic-ai writes it."""
+    try:
+        return ModelMessagesTypeAdapter.dump_json([message]).decode()
+    except PydanticSerializationError as unwritable:
+        raise UserError(f"a message that is no JSON cannot be stored: {unwritable}") from unwritable
+
+
+def message_of(text: str, *, name: str) -> ModelMessage:
+    """Return the message in the JSON *text*; *name* is its name in an error."""
+    try:
+        (message,) = ModelMessagesTypeAdapter.validate_json(text)
+    except (ValidationError, ValueError) as unreadable:
+        raise UserError(f"{name} is none of pydantic-ai {__version__}: {unreadable}") from unreadable
+    return message
 
 
 class ChatMemoryHistory:

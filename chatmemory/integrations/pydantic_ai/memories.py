@@ -17,8 +17,7 @@ from chatmemory.effect import (
     Runner,
 )
 from chatmemory.input.rules import clean_text
-from chatmemory.integrations.pydantic_ai.framework import RAISING
-from chatmemory.integrations.pydantic_ai.history import said_in
+from chatmemory.integrations.pydantic_ai.history import RAISING, said_in
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.longterm.contract import LongTermMemoryService

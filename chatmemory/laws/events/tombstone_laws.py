@@ -4,8 +4,7 @@ from attrs import evolve
 
 from chatmemory.laws.events.follower import Told, follower
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.memories.memory_samples import remembered
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, remembered
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
 from chatmemory.longterm.repository_values import Forgetting
 

@@ -19,7 +19,7 @@ from chatmemory.laws.kit.law import LawBrokenError, expect
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import LEAST_CONFIDENCE, HistoryFormat
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import TurnKind
 
 NO_HISTORIES: Final[Mapping[str, str]] = {

@@ -14,10 +14,12 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
 from chatmemory.items.kept_items import KeptItems
-from chatmemory.laws.items import item_samples
-from chatmemory.laws.items.item_samples import LABELS, LIFETIMES, MODEL
+from chatmemory.laws.items import item_witness
 from chatmemory.laws.items.item_witness import (
     ALL,
+    LABELS,
+    LIFETIMES,
+    MODEL,
     QUERIES,
     Found,
     ItemObservation,
@@ -25,10 +27,9 @@ from chatmemory.laws.items.item_witness import (
     found,
     keys_of,
 )
-from chatmemory.laws.kit.host import Host
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import Host, expect
 from chatmemory.laws.kit.side_by_side import SideBySide
-from chatmemory.laws.memories.memory_samples import TERMS, VECTORS
+from chatmemory.laws.memories.memory_witness import TERMS, VECTORS
 
 PUT: Final = "L1 put: an item reads as it was put, and nothing else changes"
 FOUND: Final = (
@@ -42,23 +43,23 @@ UNDO: Final = "L29 undo: the newest put or removal is undone, while the value be
 FORGET: Final = "L30 forget: a forgotten item is gone with its earlier values, and nothing else is"
 CHANGE: Final = "L7 race: a change reads the current items, and its puts are stored"
 
-_WHOSE: Final = item_samples.names.map(lambda name: ItemName(*name))
+_WHOSE: Final = item_witness.names.map(lambda name: ItemName(*name))
 _PUT: Final = st.builds(
     ItemPut,
     _WHOSE,
-    item_samples.values,
-    terms=item_samples.terms,
-    model=item_samples.models,
-    vectors=item_samples.vectors,
-    lifetime=item_samples.lifetimes,
+    item_witness.values,
+    terms=item_witness.terms,
+    model=item_witness.models,
+    vectors=item_witness.vectors,
+    lifetime=item_witness.lifetimes,
     keeps_past=st.booleans(),
 )
 _PUTS: Final = st.lists(_PUT, max_size=4)
 _LASTING: Final = st.builds(
     ItemPut,
     _WHOSE,
-    st.sampled_from(item_samples.VALUES),
-    terms=item_samples.terms,
+    st.sampled_from(item_witness.VALUES),
+    terms=item_witness.terms,
     lifetime=st.sampled_from((None, *LIFETIMES[2:])),
 )
 _PREFIXES: Final = st.just(()) | st.sampled_from(LABELS[:5])
@@ -85,7 +86,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         self.model.write(named, now=now)
         self._agree(PUT)
 
-    @rule(puts=_PUTS, names=st.lists(item_samples.names, max_size=3))
+    @rule(puts=_PUTS, names=st.lists(item_witness.names, max_size=3))
     def change(self, puts: Sequence[ItemPut], names: Sequence[tuple[Labels, str]]) -> None:
         """Read items and put others, in one change."""
         named, read, now = self._named(puts), self._names(names), self._later()
@@ -104,7 +105,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         self.model.write(named, now=now)
         self._agree(CHANGE)
 
-    @rule(name=item_samples.names)
+    @rule(name=item_witness.names)
     def undo(self, name: tuple[Labels, str]) -> None:
         """Undo the newest change of an item."""
         (undone,), now = self._names([name]), self._later()
@@ -113,7 +114,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         expect(answered, predicted, f"the undo of {undone}", law=UNDO)
         self._agree(UNDO)
 
-    @rule(names=st.lists(item_samples.names, max_size=2))
+    @rule(names=st.lists(item_witness.names, max_size=2))
     def forget(self, names: Sequence[tuple[Labels, str]]) -> None:
         """Forget items with their earlier values."""
         forgotten = self._names(names)
@@ -122,7 +123,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         expect(answered, predicted, f"how many of {forgotten} were forgotten", law=FORGET)
         self._agree(FORGET)
 
-    @rule(name=item_samples.names, as_of=st.integers(-12, 6))
+    @rule(name=item_witness.names, as_of=st.integers(-12, 6))
     def read_as_of(self, name: tuple[Labels, str], as_of: int) -> None:
         """Read an item as of a version, or as of some minutes ago."""
         read, now = self._names([name]), self._now()
@@ -131,7 +132,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         answered = self._ask(lambda witness: witness.get(witness.repository.read(read, now=now, as_of=at)))
         expect(answered, predicted, f"{read} as of {at}", law=PAST)
 
-    @rule(names=st.lists(item_samples.names, max_size=3))
+    @rule(names=st.lists(item_witness.names, max_size=3))
     def refresh(self, names: Sequence[tuple[Labels, str]]) -> None:
         """Restart lifetimes."""
         refreshed, now = self._names(names), self._later()
@@ -149,7 +150,7 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     @rule(
         prefix=_PREFIXES,
-        conditions=st.lists(st.sampled_from(item_samples.BITING), max_size=3),
+        conditions=st.lists(st.sampled_from(item_witness.BITING), max_size=3),
         limit=st.integers(0, 3),
     )
     def read_list(self, prefix: Labels, conditions: Sequence[Condition], limit: int) -> None:
@@ -171,7 +172,7 @@ class ItemMachine(SideBySide[ItemWitness]):
         prefix=_PREFIXES,
         terms=st.lists(st.sampled_from(TERMS[:6]), max_size=3, unique=True).map(tuple),
         vector=st.none() | st.sampled_from(VECTORS),
-        condition=st.none() | st.sampled_from(item_samples.BITING),
+        condition=st.none() | st.sampled_from(item_witness.BITING),
     )
     def find(
         self, prefix: Labels, terms: tuple[str, ...], vector: Vector | None, condition: Condition | None

@@ -6,21 +6,22 @@ import pytest
 
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
-from chatmemory.laws.items.item_samples import (
+from chatmemory.laws.items.item_witness import (
     LABELS,
     LIFETIMES,
     MODEL,
     OTHER_MODEL,
     VALUES,
+    ItemRepositoryUnderTest,
+    ItemWitness,
     conditions,
+    keys_of,
     later,
     put,
 )
-from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest, ItemWitness, keys_of
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import TERMS, VECTORS, unit
-from chatmemory.laws.memories.memory_witness import rounded
+from chatmemory.laws.memories.memory_witness import TERMS, VECTORS, rounded, unit
 
 
 class ItemReadingLaws(ItemRepositoryUnderTest):

@@ -7,12 +7,21 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 
 from chatmemory.items.item_repository import ItemChange, ItemPut
-from chatmemory.laws.items.item_samples import KEYS, LABELS, MODEL, VALUES, later, put
-from chatmemory.laws.items.item_witness import NOTHING, ItemRepositoryUnderTest, ItemWitness
+from chatmemory.laws.items.item_witness import (
+    KEYS,
+    LABELS,
+    MODEL,
+    NOTHING,
+    VALUES,
+    ItemRepositoryUnderTest,
+    ItemWitness,
+    later,
+    put,
+)
 from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import INSTANTS, TERMS, VECTORS
+from chatmemory.laws.memories.memory_witness import INSTANTS, TERMS, VECTORS
 
 WRITERS = 8
 BATCHES = 5  # by each writer

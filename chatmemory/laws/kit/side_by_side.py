@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from chatmemory.laws.kit.asking import new_space
-from chatmemory.laws.kit.host import Host
+from chatmemory.laws.kit.law import Host, RepositoryUnderTest
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.kit.under_test import RepositoryUnderTest
 
 T = TypeVar("T")
 W = TypeVar("W")

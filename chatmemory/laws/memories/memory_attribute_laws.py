@@ -9,8 +9,7 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import dedup_key, remembered
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, ids_of
+from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, dedup_key, ids_of, remembered
 from chatmemory.longterm.memories import Provenance, Retired, Stored
 
 HOUR = timedelta(hours=1)

@@ -10,8 +10,14 @@ from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
 from chatmemory.laws.kit.concurrency import Cancellation, race
 from chatmemory.laws.kit.law import expect, expect_one_of, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of
+from chatmemory.laws.memories.memory_witness import (
+    PUT,
+    MemoryRepositoryUnderTest,
+    MemoryWitness,
+    dedup_key,
+    ids_of,
+    remembered,
+)
 from chatmemory.longterm.memories import Duplicate, SaveOutcome, Stored
 from chatmemory.longterm.repository_values import MemoryDraft
 

@@ -10,8 +10,17 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_samples import INSTANTS, SPACE, VECTORS, dedup_key, remembered
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
+from chatmemory.laws.memories.memory_witness import (
+    INSTANTS,
+    SPACE,
+    VECTORS,
+    MemoryRepositoryUnderTest,
+    MemoryWitness,
+    dedup_key,
+    found,
+    ids_of,
+    remembered,
+)
 from chatmemory.longterm.memories import Provenance, Stored
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
 

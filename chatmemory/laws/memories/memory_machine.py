@@ -16,17 +16,6 @@ from hypothesis.stateful import rule
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.kit.law import expect
-from chatmemory.laws.memories.memory_samples import (
-    CATEGORIES,
-    INSTANTS,
-    KEYS,
-    OTHER_SPACES,
-    SESSIONS,
-    SPACE,
-    TAGS,
-    TERMS,
-    VECTORS,
-)
 from chatmemory.laws.memories.memory_side_by_side import (
     FIND,
     TRUTH,
@@ -37,7 +26,21 @@ from chatmemory.laws.memories.memory_side_by_side import (
     readers,
     which,
 )
-from chatmemory.laws.memories.memory_witness import ALL, found, plain, search_for
+from chatmemory.laws.memories.memory_witness import (
+    ALL,
+    CATEGORIES,
+    INSTANTS,
+    KEYS,
+    OTHER_SPACES,
+    SESSIONS,
+    SPACE,
+    TAGS,
+    TERMS,
+    VECTORS,
+    found,
+    plain,
+    search_for,
+)
 from chatmemory.laws.memories.memory_writing_rules import WritingRules
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import Candidates, MemoryListing

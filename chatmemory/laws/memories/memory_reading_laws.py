@@ -12,16 +12,19 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import (
+from chatmemory.laws.memories.memory_witness import (
     APPS,
     CONTAINED,
     INSTANTS,
     SPACE,
     TERMS,
     VECTORS,
+    MemoryRepositoryUnderTest,
+    MemoryWitness,
+    found,
+    ids_of,
     remembered,
 )
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, found, ids_of
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import MemoryListing

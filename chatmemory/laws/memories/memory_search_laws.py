@@ -7,8 +7,18 @@ import pytest
 
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import OTHER_SPACES, SPACE, TERMS, VECTORS, remembered, unit
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, found, ids_of, rounded
+from chatmemory.laws.memories.memory_witness import (
+    OTHER_SPACES,
+    SPACE,
+    TERMS,
+    VECTORS,
+    MemoryRepositoryUnderTest,
+    found,
+    ids_of,
+    remembered,
+    rounded,
+    unit,
+)
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment
 

@@ -11,13 +11,12 @@ from attrs import evolve
 from hypothesis import strategies as st
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.laws.kit.host import Host
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import Host, expect
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.kit.side_by_side import SideBySide
-from chatmemory.laws.memories.memory_samples import APPS
 from chatmemory.laws.memories.memory_witness import (
     ALL,
+    APPS,
     MemoryObservation,
     MemoryWitness,
     found,

@@ -9,7 +9,7 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALIKE, START
-from chatmemory.laws.memories.memory_samples import (
+from chatmemory.laws.memories.memory_witness import (
     APPS,
     CONTENTS,
     INSTANTS,
@@ -20,10 +20,13 @@ from chatmemory.laws.memories.memory_samples import (
     TERMS,
     VALUES,
     VECTORS,
+    MemoryRepositoryUnderTest,
+    MemoryWitness,
     dedup_key,
+    ids_of,
+    plain,
     remembered,
 )
-from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, MemoryWitness, ids_of, plain
 from chatmemory.longterm.memories import Duplicate, Stored
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
 

@@ -13,16 +13,6 @@ from hypothesis.stateful import initialize, rule
 from chatmemory.effect.outcome import Success
 from chatmemory.embedding.embedder import Vector
 from chatmemory.laws.kit.law import expect
-from chatmemory.laws.memories.memory_samples import (
-    INSTANTS,
-    KEYS,
-    ORIGINS,
-    SESSIONS,
-    SPACE,
-    VECTORS,
-    memories,
-    users,
-)
 from chatmemory.laws.memories.memory_side_by_side import (
     ATOMIC,
     CORRECT,
@@ -37,6 +27,16 @@ from chatmemory.laws.memories.memory_side_by_side import (
     plain_or_none,
     readers,
     which,
+)
+from chatmemory.laws.memories.memory_witness import (
+    INSTANTS,
+    KEYS,
+    ORIGINS,
+    SESSIONS,
+    SPACE,
+    VECTORS,
+    memories,
+    users,
 )
 from chatmemory.longterm.memories import MemoryType
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft

@@ -24,8 +24,7 @@ from chatmemory.conversation.message_repository import (
 )
 from chatmemory.conversation.messages import Conversation, ConversationOrder, SummarizationMetadata, View
 from chatmemory.effect import Success
-from chatmemory.laws.kit.host import Host
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import Host, expect
 from chatmemory.laws.kit.samples import (
     ALWAYS,
     START,

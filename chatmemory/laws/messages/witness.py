@@ -12,9 +12,8 @@ from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import AppendError, ConversationUndoRefusal, ForkRefusal
 from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import RepositoryUnderTest, expect
 from chatmemory.laws.kit.samples import size_of
-from chatmemory.laws.kit.under_test import RepositoryUnderTest
 
 
 @final

@@ -17,9 +17,8 @@ from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import RecallError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
-from chatmemory.laws.kit.law import expect, expect_one_of, law
+from chatmemory.laws.kit.law import UnderTest, expect, expect_one_of, law
 from chatmemory.laws.kit.samples import TEXTS
-from chatmemory.laws.kit.under_test import UnderTest
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.memories import NewMemory
 from chatmemory.settings.memory_settings import ContextSettings

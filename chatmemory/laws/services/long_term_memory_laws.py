@@ -15,10 +15,15 @@ import pytest
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedder import EmbedderTag
-from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.under_test import UnderTest
-from chatmemory.laws.services.long_term_witness import LawEmbedder, LongTermWitness, ids_of
-from chatmemory.laws.services.undo_cases import expect_not_undone, expect_undone, expect_values_undone
+from chatmemory.laws.kit.law import UnderTest, expect, law
+from chatmemory.laws.services.long_term_witness import (
+    LawEmbedder,
+    LongTermWitness,
+    expect_not_undone,
+    expect_undone,
+    expect_values_undone,
+    ids_of,
+)
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import MemoryType, NewMemory
 from chatmemory.longterm.recall.recall import RecallHit

@@ -12,8 +12,13 @@ from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.longterm.extraction.attributes.statements import with_attributes
-from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
-from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import (
+    Extraction,
+    MemoryExtractor,
+    MemoryExtractorTag,
+    ProposedMemory,
+    Speaker,
+)
 from chatmemory.longterm.extraction.rules import extract_by_rules
 from chatmemory.longterm.extraction.skill import SkillExtractor
 from chatmemory.settings.memory_settings import ExtractionSettingsTag

@@ -1,19 +1,28 @@
 """The parts of a language for extraction by rules: ``Rule`` and ``Grammar``; ``grammar_of`` reads and compiles them.
 
 The tables are ``words/english_statements.toml`` and ``words/chinese_statements.toml``; ``rules.py`` applies them.
+
+A pattern is a regular expression in which ``<word>`` means an expression of the section ``[words]`` of its file, or of
+``words/shared.toml``: ``<I am> allergic to <value>``.  The head of each file explains its fields.
 """
 
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.tables import NAMES, Vocabulary, expression, table, words_for
+from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.memories import Category
 
+Vocabulary: TypeAlias = Mapping[str, str]
+"""Regular expressions by their names; they may use the names of others."""
+
+NAMES: Final[Mapping[Language, str]] = {"en": "english", "zh": "chinese"}
+"""How the names of the files of a language begin; other languages have none."""
+
+_WORD: Final = re.compile(r"(?<!\(\?)(?<!\(\?P)<([^<>]+)>")
 CONFIDENCE: Final[Mapping[str, float]] = {
     "stated": 0.9,  # a statement of speakers about themselves; spec 002 asks for at least 0.8
     "done": 0.85,  # a habit or a decision, which may change the next time
@@ -22,6 +31,39 @@ CONFIDENCE: Final[Mapping[str, float]] = {
     "planned": 0.6,  # a plan: half of all plans are only for the same day
 }
 """The confidence in a fact, by the name that a rule gives."""
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """Return the content of the file *name*, without its ending."""
+    import tomllib
+    from importlib.resources import files
+
+    text = (files("chatmemory.longterm.extraction") / "words" / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def words_for(name: str) -> Vocabulary:
+    """Return the expressions that the patterns of the file *name* may use."""
+    return {**table("shared")["words"], **table(name)["words"]}
+
+
+def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
+    """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
+
+    Args:
+        pattern: a pattern in the notation of this module.
+        vocabulary: the expressions by their names.
+
+    Returns:
+        the compiled expression.
+
+    Raises:
+        KeyError: a name is not in the vocabulary.
+    """
+    while _WORD.search(pattern):
+        pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @final

@@ -11,7 +11,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.longterm.extraction.grammar import Grammar
-from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.text.fence import without_recalled_blocks
 from chatmemory.text.stop_words import HAN, KANA_AND_HANGUL

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.tables import NAMES, expression, table
+from chatmemory.longterm.extraction.grammar import NAMES, expression, table
+from chatmemory.longterm.extraction.memory_extractor import Language
 
 Kind: TypeAlias = Literal["untrue", "unsure", "planned", "past", "negated"]
 Scope: TypeAlias = Literal["text", "sentence", "clause", "before", "opening", "around", "ending"]

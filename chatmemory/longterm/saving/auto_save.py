@@ -10,7 +10,7 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.input.json_value import Json
-from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, Speaker
+from chatmemory.longterm.extraction.memory_extractor import Extraction, MemoryUpdate, Speaker
 from chatmemory.longterm.memories import Category, MemoryRole, NewMemory, Provenance, Skipped
 
 STATED_CONFIDENCE: Final = 0.9  # the least confidence in a fact that the user said; spec 002

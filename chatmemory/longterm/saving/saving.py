@@ -21,8 +21,7 @@ from chatmemory.input.first_answers import RequestKey, digest, under
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.extraction.attributes.links import as_rules_read, linked
-from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor
-from chatmemory.longterm.extraction.proposals import MemoryUpdate
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryUpdate
 from chatmemory.longterm.memories import DedupPolicy, Memory, NewMemory, RememberReport, SaveOutcome, Skipped
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memories_problems

@@ -229,7 +229,7 @@ class PastChatsLive(PastChats):
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
-        from chatmemory.pastchats.indexing.prompt_record_json import exported
+        from chatmemory.pastchats.indexing.record_import import exported
 
         return exported(self._repository, which, to)
 

@@ -2,31 +2,282 @@
 
 Most turns show neither, and then there is no verdict: a wrong failure would keep an agent from a solution that works.
 Words count only if they are about the answer: ``it still fails`` is a verdict, ``what if it fails?`` is a question.
+
+A pattern is compiled and tried only if the text contains one of its strings: most turns contain none, and compiling a
+pattern takes up to a millisecond.  Texts are in lower case, with straight apostrophes.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from chatmemory.pastchats.finding.verdict_words import (
-    ASKS_BACK,
-    BUT,
-    FAILED,
-    FAILED_CHINESE,
-    REFUSAL,
-    REPORTS,
-    UNSURE,
-    WHENEVER,
-    WORKED,
-    WORKED_CHINESE,
+Patterns: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
+"""Strings of which one must occur in the text, and the pattern."""
+
+_NOT: Final = r"(?:(?:did|does|do|is|was|are|can|could|wo|would)(?:n'?t| not)|cannot|won'?t|ain'?t|not|never)"
+_THINGS: Final = (
+    "fix|change|patch|code|command|script|tests?|build|query|solution|answer|suggestion|problem|error"
 )
+# "that" after a noun begins a relative clause: "write a test that fails".
+_IT: Final = (
+    r"(?:\bit|(?:^|[.,;:!?\n] ?|\b(?:and|but|now|so|thanks|ok|well|sorry|no) )(?:this|that|these|they|which)"
+    rf"|\bthe (?:{_THINGS}))"
+)
+_TROUBLE: Final = "(?:error|problem|issue|exception|failure)"
+# "Use the same error type" is not a verdict.
+_ITSELF: Final = (
+    r"\b(?! (?:types?|class(?:es)?|handling|handlers?|codes?|messages?|pages?|format|boundary|as in)\b)"
+)
+_FAILS: Final = r"fails?|failed|crash(?:es|ed)|hangs|errors? out|throws|threw|times? out|timed out"
+_GIVES: Final = r"(?:raises|raised|gives?|gave)(?: me)? (?:an? |the )?(?:\w+ )?(?:error|exception)"
+_DOES: Final = "work|help|fix|solve|compile|build|run|pass|start|load|match|seem to (?:work|help)"
+_STILL: Final = (
+    "there\\b|blank|empty|missing|fail|broken|crash|hang|wrong|red|not |get|got|see|throw|show|happen|have the|having|block|lock|slow|does|isn|can|won"
+    rf"|an? \w*error|error|\d+ ?(?:m?s|seconds?|minutes?|errors|failures|times)\b|rebuild|times? ?out|the same (?:result|output|{_TROUBLE})"
+)
+_BROKE: Final = r"broke|breaks|made it worse|got it wrong|(?:is|are|was|were|'s|'re) (?:wrong|incorrect|not (?:right|correct|what i))"
+_SEEN: Final = r"\w*errors?|\w*exceptions?|traceback|panic|segfault|failures?|timeouts?"
+_BEFORE_NO: Final = r"^(?:hm+,? |sorry,? |ok,? |but )?"
 
-if TYPE_CHECKING:
-    from chatmemory.pastchats.finding.verdict_words import Patterns
+REFUSAL: Final = rf"{_BEFORE_NO}(?:no|nope)\b"
+"""Means a failure only if the assistant did not ask a question before."""
 
+FAILED: Final[Patterns] = (
+    (
+        ("n't", "dnt ", "snt ", "ont ", "arent ", "cant ", "aint ", " not ", "cannot", "never"),
+        rf"{_IT} (?:still |also |just |really )?{_NOT} (?:\w+ )?(?:{_DOES})",
+    ),
+    (("did", "does"), r"\b(?:did|does)(?:n'?t| not) (?:work|help|fix|solve|change anything)\b"),
+    (("still ",), rf"\bstill (?:{_STILL})"),
+    (
+        ("no", "wrong", "incorrect"),
+        (
+            rf"{_BEFORE_NO}(?:no|nope|wrong|incorrect|not quite|not really)\b(?=[,.!:;]|$| (?:that|this|it|you)\b)"
+            r"(?!,? (?:problem|worries|thanks|thank|need|rush|hurry|questions?)\b)"
+        ),
+    ),
+    (("same ",), rf"\bsame (?:\w+ )?{_TROUBLE}{_ITSELF}"),
+    (
+        ("another ", "new ", "different "),
+        (
+            r"(?:^|\bnow,? |\bbut )(?:there is |there's |i have |it has |with )?(?:an? )?(?:another|new|different) "
+            rf"(?:\w+ )?{_TROUBLE}{_ITSELF}"
+        ),
+    ),
+    (
+        ("broke", "breaks", "worse", "wrong", "incorrect", "not right", "not correct", "not what i"),
+        rf"\b(?:you|that|it|this|your \w+) ?(?:just |has |have |completely )?(?:{_BROKE})",
+    ),
+    (("that's ",), r"\bthat's (?:wrong|incorrect|not (?:right|correct|what i|it\b|working))"),
+    (
+        ("error", "exception", "traceback", "panic", "segfault", "failure", "timeout"),
+        (
+            r"\b(?:now |and |but )?(?:i|we)(?:'m|'re)? (?:am |are |now |just |still )?(?:get|got|getting|see|seeing|hit|hitting) "
+            rf"(?:this |the |an? |these )?(?:\w+ ){{0,3}}(?:{_SEEN})\b"
+        ),
+    ),
+    (
+        (
+            "fail",
+            "crashe",
+            "hangs",
+            "error",
+            "throws",
+            "threw",
+            "time out",
+            "times out",
+            "timed out",
+            "exception",
+        ),
+        rf"{_IT} (?:now )?(?:{_FAILS}|{_GIVES})\b",
+    ),
+    (
+        (
+            "throwing",
+            "raising",
+            "crashing",
+            "failing",
+            "hanging",
+            "looping",
+            "leaking",
+            "gives me",
+            "gave me",
+        ),
+        (
+            r"\b(?:it|this|that)(?:'s| is) (?:now |still )?(?:throwing|raising|crashing|failing|hanging|looping|leaking)\b"
+            rf"|{_IT} (?:now )?(?:gives|gave) me\b"
+        ),
+    ),
+    (("nothing ",), r"(?:^|\b(?:and|but|then) )nothing (?:happens|happened|changes|changed)\b"),
+    (
+        ("broken", "gone", "missing", "blank", "empty", "red", "down"),
+        r"^(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:broken|gone|missing|blank|empty|red|down)\b",
+    ),
+    (
+        (
+            "after this",
+            "after that",
+            "after your",
+            "after the",
+            "since this",
+            "since that",
+            "since your",
+            "since the",
+        ),
+        (
+            r"\b(?:is|are|was|fails|crashes|hangs|breaks|blank|broken|slower)\b[^.?!\n]{0,40} "
+            r"(?:after|since) (?:this|that|your|the) (?:last )?(?:change|fix|patch)\b"
+        ),
+    ),
+    (("but ",), r"\bbut (?:it )?(?:now )?(?:panics|crashes|fails|hangs|breaks|segfaults|leaks|loops)\b"),
+    (
+        ("the wrong ",),
+        r"\byou(?:'ve| have)? (?:removed|deleted|changed|edited|renamed|moved|fixed) the wrong\b",
+    ),
+    (
+        ("made ",),
+        r"\b(?:that|this|it) made (?:it|things|everything|the \w+(?: \w+)?) (?:slower|worse|hang|crash|fail)\b",
+    ),
+    (("revert", "undo", "roll"), r"^(?:please )?(?:revert|undo|roll back|rollback|/undo)\b"),
+    (
+        ("revert", "roll", "back"),
+        r"\b(?:i|we)(?:'ve| have)? (?:just )?(?:had to (?:revert|roll|back)|reverted|rolled|backed)(?: (?:it|that|this))? ?(?:back|out|it|that|this)\b",
+    ),
+    (
+        ("no change", "no difference", "no effect", "no luck", "slower", "not an option"),
+        r"^(?:hm+,? |sorry,? )?no (?:change|difference|effect|luck)\b|\bmade (?:it|things) (?:\w+ )?slower|\b(?:that|this)(?:'s| is) not an option",
+    ),
+)
+FAILED_CHINESE: Final[Patterns] = (
+    (("不对", "不對"), r"(?<![对對“\"「])不[对對](?![不劲称等应齐外]|吗|吧)"),
+    (("不行",), r"(?<!行)不行(?!吗)"),
+    (
+        ("用", "效", "解", "反应", "变化"),
+        r"没用|沒用|没有用|[没沒]有?(?:效果|生效|解决|解決|反应(?![式堆])|变化)|不起作用|不管用(?![哪什谁多])|不能用|用不了",
+    ),
+    (("跑不", "运行不了", "编译不过"), r"跑不(?:起来|通)|运行不了|编译不过"),
+    (
+        ("还是", "還是", "仍", "依", "又", "结果"),
+        r"(?:还是|還是|仍然|仍旧|依然|依旧|又|结果)(?:会)?(?:不|没|沒|报错|報錯|出错|失败|失敗|一样|一樣|有(?:问题|錯|错)|卡)",
+    ),
+    (("报错", "報錯", "出错", "失败"), r"(?:^|[，,。！!\s])(?:报错|報錯|出错|失败)(?:了|：|:)"),
+    (("回滚", "回退"), r"(?:已经|已|先|只好|只能|不得不)(?:回滚|回退)|(?:回滚|回退)了(?![吗么])"),
+    (("投诉",), r"投诉(?:越来越多|不断|了)|(?:又|还|被|都在)(?:有人)?投诉"),
+    (
+        ("不到", "不出", "不上", "不开", "不了", "不起", "不动", "不通"),
+        (
+            r"(?:还是|還是|仍然?|依然|依旧|果然|又|结果|都|全都?)[^，,。！!\n]{0,8}"
+            r"(?:搜|找|看|连|打|收|查|登|跑|装|导|传|编译|启动|显示|生效)不(?:到|出|上|开|了|起来|动|通)"
+        ),
+    ),
+    (
+        ("还是", "還是", "仍", "依", "还会", "还在"),
+        r"(?:还是|還是|仍然?|依然|依旧|还会|还在)(?:会)?(?:很慢|太慢|超时|断|崩溃|挂|卡|丢|乱码|闪退|重复|泄漏)",
+    ),
+    (
+        ("换个", "换一", "不同意", "不能接受", "不可行"),
+        r"^[^。！!\n]{0,16}(?:换个|换一[个种])(?:办法|方法|方案|思路|方式)|不同意[，,。]|不能接受|不可行",
+    ),
+    (
+        ("崩", "挂", "卡死", "闪退", "白屏", "空白", "乱码"),
+        r"(?:又|还是|還是|仍然?|依然|依旧|结果|全都?|都|变)(?:是|成)?(?:崩|挂(?![载钩在起])|卡死|闪退|白屏|空白|乱码)",
+    ),
+    (("不了了",), r"(?:启动|运行|登录|打开|编译|连接?|访问|跑|用|保存)不了了"),
+    (("报错", "失败", "出错"), r"(?:编译|运行|启动|执行|构建)(?:又|时|还)?(?:报错|失败|出错)(?:了|：|:)"),
+    (("不是这个",), r"不是这个(?:问题|原因|意思)"),
+    (("越",), r"越改越|越来越(?:慢|卡|糟)"),
+    (("错文件", "错地方"), r"[改删]错(?:文件|地方)"),
+    (("错了", "同样的"), r"(?:改|弄|搞|答|写|说|做|删)错了|同样的(?:错误|问题|报错)"),
+)
+WORKED: Final[Patterns] = (
+    (
+        ("work", "did it", "the trick", "passes", "passed", "fixed it", "fixed the", "solved it", "solved the", "helped"),
+        (rf"(?:{_IT}|\bnow|\beverything|\ball|\bboth) (?:now |all |finally |really |indeed )?(?:works?\b"
+        r"|worked\b(?! (?:before|until|yesterday|last))|did it\b|did the trick|does the trick|passes|passed\b"
+        r"|fixed (?:it|the)|solved (?:it|the)|helped)"),
+    ),
+    (("work",), r"\bworks? (?:\w+ )?(?:now|perfectly|great|fine|like a charm|well)\b"),
+    (("confirmed", "fixed", "solved", "resolved"), r"^(?:confirmed|fixed|solved|resolved)[,.!]"),
+    (
+        ("builds", "compiles", "runs", "loads", "starts"),
+        r"\bit (?:now )?(?:builds|compiles|runs|loads|starts) (?:now|fine|again|cleanly)\b",
+    ),
+    (("gone", "that was it"), r"\b(?:leak|error|problem|bug|issue|crash|warning)s? (?:is|are) gone\b|\bthat was it\b"),
+    (
+        ("no ",),
+        r"\bno (?:more )?(?:errors?|crashes|failures|timeouts|logouts|problems|issues)(?: \w+){0,2} (?:since|any ?more|so far)\b",
+    ),
+    ((" now",), r"\b(?:faster|quicker|smaller) now\b"),
+    (
+        ("thank", "thx", "cheers", "perfect", "merge it", "ship it", "good catch"),
+        r"[,.!:;] ?(?:thanks?|thank you|thx|cheers|perfect|many thanks)(?: (?:a lot|so much|again))?[.! ]*$|\b(?:merge|ship) it[.! ]*$|\bgood catch\b",
+    ),
+    (
+        (" without ",),
+        r"\b(?:minutes|hours|days?|weeks?|months?|nights?|runs|since \w+) without (?:a|an|any|one)(?: single)? (?:\w+ )?(?:error|failure|crash|restart|timeout|problem|issue)",
+    ),
+    (
+        ("working", "fixed", "solved", "green", "pass"),
+        r"\b(?:is|are|it's) (?:now )?(?:working|fixed|solved|green|passing)\b|\ball (?:tests )?(?:pass|green)\b",
+    ),
+    (("no more", "no longer"), r"\bno (?:more|longer) (?:\w+ )?(?:errors?|fail|failing|crash|hang|warnings?|problem)"),
+    (
+        ("perfect", "great", "awesome", "excellent", "brilliant", "nice", "lovely", "wonderful", "fantastic", "lgtm", "thank",
+         "thx", "cheers"),
+        (r"^(?:ok,? |yes,? |yay,? )?(?:perfect|great|awesome|excellent|brilliant|nice|lovely|wonderful|fantastic|lgtm|thanks"
+        r"|thank you|thx|cheers)\b"),
+    ),
+)  # fmt: skip
+WORKED_CHINESE: Final[Patterns] = (
+    (
+        ("了", "管用", "有效"),
+        (
+            r"(?<![还還没沒不])(?:好了|可以了(?!解)|解决了|解決了|搞定|成功了|没问题了|沒問題了|能用了|正常了|行了|通过了|修好了|跑通了|管用|有效)"
+            r"(?![吗嗎么？?])"
+        ),
+    ),
+    (("报错", "出现", "发生"), r"不(?:再)?报错了|没有?报错|(?:没有?|不)再(?:出现|发生|报错)"),
+    (
+        ("多了", "稳定", "对了", "上线", "合并", "能"),
+        (
+            r"(?:快|好|少)多了|稳定了|[^，,。！!\s]对了(?=[，,。！!]|$)|(?:上线|合并|合了)吧[。！!]?$"
+            r"|(?:都|终于|现在|这下)(?:可以|能)[^，,。！!吗？?]{1,8}了(?![吗么])"
+        ),
+    ),
+    (
+        ("过了", "通过", "绿了", "成功", "问题"),
+        r"(?:都|全部?|全都)(?:过|通过|绿)了|(?:部署|编译|构建|运行|上线)成功|没有?问题(?=[，,。！!]|$)|问题(?:已经?)?解决(?=[，,。！!]|$)",
+    ),
+    (("很多", "不少"), r"(?:快|好|稳定|少|小|流畅)了(?:很多|不少)"),
+    (("了",), r"不(?:卡|慢|崩|超时|闪退|乱码|丢)了(?![吗么])|^ok ?了"),
+    (("棒", "好用", "果然是"), r"^(?:太棒|真棒|好用)|果然是这个(?:原因|问题)"),
+    (("完美", "太好了", "谢", "搞定"), r"完美|太好了|搞定|^(?:谢谢|多谢|感谢)"),
+)
+REPORTS: Final[Patterns] = (
+    (("Traceback (most recent call last)",), r"Traceback \(most recent call last\)"),
+    (("Error", "Exception"), r"^\s*(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\b.*\n\s+at )"),
+    (("error: ", "error["), r"^error(?:\[E\d+\])?: "),
+    (("error TS",), r"\berror TS\d+:"),
+    (("npm ERR!",), r"^npm ERR!"),
+    (("panic: ", "fatal"), r"^(?:panic|fatal|fatal error): "),
+    (("Segmentation fault",), r"\bSegmentation fault\b"),
+    (("FAIL",), r"^(?:FAILED|FAIL) "),
+    ((" failed",), r"^=+ .*\d+ failed"),
+)
+UNSURE: Final = (
+    r"(?:\b(?:if|when|whenever|unless|until|in case|where|whether|so that|make sure|ensure|check|what|how|should|would|could"
+    r"|might|may|without|never|no longer|why did|not|n't|doesn't|don't|isn't)\b|如果|要是|假如|万一|怎么|怎样|会不会|是否|是不是|不再|没有?)"
+    r"[^.!?\n。！？]{0,40}$"
+)
+"""Words shortly before a match that cancel it: a condition, a hypothetical question, a negation."""
 
+WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
+"""Words right after a match that make it a condition."""
+
+BUT: Final = r"\b(?:but|however|although|though|except|still|unfortunately)\b|但|不过|可是|还是|還是|仍"
+ASKS_BACK: Final = r"[?？]\s*[\"'*_)）]*\s*$"
 TAG: Final = "user_query"  # the tag in which Cursor encloses the text of the user
 
 

@@ -15,12 +15,11 @@ from chatmemory.errors import GenericMemoryError
 from chatmemory.pastchats.formats.detection import A_BINARY, A_DATABASE, Detection, detect
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import HistoryFormat
-from chatmemory.pastchats.formats.stores.unread_stores import UNREAD
+from chatmemory.pastchats.formats.stores.sqlite_stores import UNREAD
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
-from chatmemory.pastchats.indexing.source_options import SourceOptions
-from chatmemory.pastchats.indexing.source_reading import SourceReading
+from chatmemory.pastchats.indexing.source_reading import SourceOptions, SourceReading
 from chatmemory.pastchats.indexing.turn_drafting import Drafting
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import FileFate, IndexProgress, IndexRequest, LookedAt

@@ -12,13 +12,13 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.finding.prompt_terms import search_terms_of
-from chatmemory.pastchats.finding.recall_echo import without_recall_blocks
+from chatmemory.pastchats.finding.recall_block import without_recall_blocks
 from chatmemory.pastchats.formats.histories import Lossy, PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.indexing.cleaning import Cleaning
 from chatmemory.pastchats.indexing.identity import KEY_BYTES, Occurrences, native_hash, text_hash
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
-from chatmemory.pastchats.indexing.source_options import SourceOptions
+from chatmemory.pastchats.indexing.source_reading import SourceOptions
 from chatmemory.pastchats.redaction.redaction import Redaction
 
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))

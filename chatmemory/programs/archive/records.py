@@ -17,8 +17,7 @@ from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.structure import structure, unstructure
-from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.longterm.memories import EarlierContent, Memory
 
 VERSION: Final = 1
 LONGEST_LINE: Final = 64 * 1024 * 1024

@@ -8,8 +8,7 @@ import click
 
 from chatmemory.programs.commands.as_text import counted
 from chatmemory.programs.commands.options import say, with_host
-from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import FINDINGS
+from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
 from chatmemory.programs.shell.options import as_json_option, dry_run_option
 from chatmemory.text.shown_text import shown
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from chatmemory.context.chat_context import ChatContext, LeftOutReason
     from chatmemory.conversation.messages import ChatMessage, Conversation, Undone
-    from chatmemory.longterm.memories import ForgetReceipt, Memory, RememberReport
-    from chatmemory.longterm.memory_history import MemoryHistory
+    from chatmemory.longterm.memories import ForgetReceipt, Memory, MemoryHistory, RememberReport
     from chatmemory.longterm.recall.recall import Recall
 
 LINE_CHARACTERS: Final = 200

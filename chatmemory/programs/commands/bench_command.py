@@ -69,7 +69,7 @@ def bench(
     from chatmemory.programs.bench.bench_report import as_markdown, as_object
     from chatmemory.programs.bench.corpus import NoSuiteError
     from chatmemory.programs.bench.own_questions import first_file
-    from chatmemory.programs.bench.suites import read_suite
+    from chatmemory.programs.bench.public_suites import read_suite
 
     if (begin is None) == (not suites):
         raise click.UsageError(
@@ -101,7 +101,7 @@ def _measured(host: Host, suite: Suite, audit: Path | None) -> list[SuiteReport]
     from chatmemory.embedding.embedder import EmbedderTag
     from chatmemory.programs.bench.bench_report import SuiteReport
     from chatmemory.programs.bench.measuring import measured
-    from chatmemory.programs.bench.suites import without
+    from chatmemory.programs.bench.public_suites import without
 
     wanted = {suite.name if audit is None else f"{suite.name}, raw": suite}
     if audit is not None:

@@ -26,7 +26,7 @@ from chatmemory.programs.commands.options import (
     tell_more,
     with_host,
 )
-from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError
 from chatmemory.programs.shell.options import as_json_option, ask, query_of, query_options, yes_option
 
 if TYPE_CHECKING:

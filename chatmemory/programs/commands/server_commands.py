@@ -80,8 +80,7 @@ def token(host: Host, name: str, user: str, days: int) -> None:
     """
     from datetime import UTC, timedelta
 
-    from chatmemory.settings.server_settings import check_token_name
-    from chatmemory.settings.token_hash import new_token, token_hash
+    from chatmemory.settings.server_settings import check_token_name, new_token, token_hash
 
     try:
         check_token_name(name)

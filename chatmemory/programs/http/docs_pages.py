@@ -16,8 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.input.json_value import JsonObject
 from chatmemory.programs.http.page_files import PageFile
-from chatmemory.programs.http.problem_words import CURES
-from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE, UNAVAILABLE
+from chatmemory.programs.http.problems import CURES, KINDS, PROBLEMS_PAGE, UNAVAILABLE
 
 DOCS_PAGE: Final = "/docs"
 STYLE: Final = "/docs/docs.css"

@@ -14,7 +14,7 @@ from attrs import evolve
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.structuring import key_of
 from chatmemory.programs.http.operation import Operation
-from chatmemory.programs.operations.cures import with_cures_for_clients
+from chatmemory.programs.operations.refusal import with_cures_for_clients
 
 _OTHER_PLACES: Final[Mapping[str, str]] = {
     "namespace.app": "$.query.app",

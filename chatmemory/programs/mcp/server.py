@@ -42,10 +42,9 @@ from chatmemory.programs.mcp.progress import reporting
 from chatmemory.programs.mcp.prompts import PROMPTS, MemoryPrompt
 from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
 from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
-from chatmemory.programs.operations.cures import with_cures_for_clients
 from chatmemory.programs.operations.first_answer import answered_once
 from chatmemory.programs.operations.grant import Grant
-from chatmemory.programs.operations.refusal import ApiError, Refusal
+from chatmemory.programs.operations.refusal import ApiError, Refusal, with_cures_for_clients
 
 A = TypeVar("A")
 

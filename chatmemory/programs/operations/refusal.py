@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from chatmemory.errors import ServiceError
+from chatmemory.errors import DataValidationError, Problem, ServiceError
+from chatmemory.input.rules import CURE_OF_TEXT
 
 RefusalTag: TypeAlias = Literal[
     "UnauthorizedError",
@@ -26,6 +27,18 @@ RefusalTag: TypeAlias = Literal[
     "NotReadyError",
     "InternalError",
 ]
+
+
+def with_cures_for_clients(error: DataValidationError) -> DataValidationError:
+    """Return *error* with advice for a client of a server, which cannot call Python functions."""
+    return evolve(error, problems=tuple(_for_clients(problem) for problem in error.problems))
+
+
+def _for_clients(problem: Problem) -> Problem:
+    if not problem.message.endswith(CURE_OF_TEXT):
+        return problem
+    what = problem.message.removesuffix(CURE_OF_TEXT)
+    return evolve(problem, message=f"{what}leave it out, or put U+FFFD in its place")
 
 
 @final

@@ -13,7 +13,7 @@ import click
 from chatmemory.programs.pastchats.hooks import NoHook, captured, stop_hook
 from chatmemory.programs.pastchats.options import with_host
 from chatmemory.programs.pastchats.quick_commands import LONGEST_WAIT_SECONDS, answer_prompt, given_to_hook
-from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host

@@ -13,8 +13,7 @@ from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.options import ROLES, each_named, paths_argument, resolved, with_host
 from chatmemory.programs.pastchats.progress import ProgressLine
-from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import FINDINGS
+from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
 from chatmemory.programs.shell.options import as_json_option, dry_run_option, list_option
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

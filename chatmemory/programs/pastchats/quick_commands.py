@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import PromptFilter
-from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, exit_code, explained
-from chatmemory.programs.shell.unwritten import discard_unwritten
+from chatmemory.programs.shell.exit_codes import (
+    INTERRUPTED,
+    UNWRITABLE,
+    CommandError,
+    discard_unwritten,
+    exit_code,
+    explained,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -54,7 +54,7 @@ from chatmemory.input.structure import (
     without_unchanged,
 )
 from chatmemory.input.structuring import ALSO, key_of, named_tables_of
-from chatmemory.longterm.extraction.proposals import Extraction, MemoryUpdate, StatedFact
+from chatmemory.longterm.extraction.memory_extractor import Extraction, MemoryUpdate, StatedFact
 from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,

@@ -9,9 +9,15 @@ from typing import Any, NamedTuple, cast, final
 import click
 from click.shell_completion import get_completion_class
 
-from chatmemory.programs.shell.command_error import CommandError
-from chatmemory.programs.shell.exit_codes import INTERRUPTED, UNWRITABLE, USAGE, exit_code, explained
-from chatmemory.programs.shell.unwritten import discard_unwritten
+from chatmemory.programs.shell.exit_codes import (
+    INTERRUPTED,
+    UNWRITABLE,
+    USAGE,
+    CommandError,
+    discard_unwritten,
+    exit_code,
+    explained,
+)
 
 
 class Entry(NamedTuple):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Final, assert_never
 
 if TYPE_CHECKING:
     from chatmemory.errors import ConfigError, ServiceError
+
 
 FINDINGS: Final = 1  # doctor found an error; index or import could not read what it was given
 UNWRITABLE: Final = 1  # output failed: the disk is full, or the reader has gone
@@ -61,3 +64,22 @@ def exit_code(error: ServiceError | ConfigError) -> int:
             return 8
         case _:
             assert_never(error)
+
+
+class CommandError(Exception):
+    """The effect of a command failed; *error* is its typed failure."""
+
+    def __init__(self, error: ServiceError | ConfigError) -> None:
+        """Wrap *error*, whose text is printed at the terminal."""
+        super().__init__(str(error))
+        self.error = error
+
+
+def discard_unwritten() -> None:
+    """Discard what standard output still buffers if it cannot be written: the disk is full, or the reader has gone."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)

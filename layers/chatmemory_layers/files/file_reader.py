@@ -9,7 +9,7 @@ from typing import Final, Protocol, cast, final
 
 from chatmemory.extra import installing
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
-from chatmemory.pastchats.formats.reading.byte_lines import without_mark
+from chatmemory.pastchats.formats.reading.text_lines import without_mark
 from chatmemory_layers.files.paths import Confinement, real_path, shown_path
 from chatmemory_layers.files.zip_archive import BOMB_BYTES, MAX_RATIO
 

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
-from chatmemory.pastchats.formats.reading.byte_lines import without_mark
+from chatmemory.pastchats.formats.reading.text_lines import without_mark
 from chatmemory.pastchats.path_globs import NO_HISTORIES
 from chatmemory_layers.files.folder_search import Found
 

@@ -16,7 +16,7 @@ from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import RepositoryError
 from chatmemory.events.kept_log import KeptLog
-from chatmemory.input.kept_answers import KeptAnswers
+from chatmemory.input.first_answers import KeptAnswers
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.longterm.kept_memories import KeptMemories
 

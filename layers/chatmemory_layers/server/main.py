@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast, final
 
 from chatmemory.programs.commands.host import Host
-from chatmemory.programs.shell.command_error import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError
 from chatmemory_layers.terminal import prepared_arguments
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import Services, memory_server
 from chatmemory.programs.operations.grant import main_grant
-from chatmemory.programs.shell.unwritten import discard_unwritten
+from chatmemory.programs.shell.exit_codes import discard_unwritten
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.audit_pruning import audit_pruning

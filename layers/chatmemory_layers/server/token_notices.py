@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from chatmemory.settings.server_settings import ServerSettings
-from chatmemory.settings.token_hash import AcceptedToken
+from chatmemory.settings.server_settings import AcceptedToken, ServerSettings
 
 SOON: Final = timedelta(days=7)
 

@@ -25,8 +25,7 @@ from chatmemory.effect import Do, Effect, EffectFailed, Failure, Layer, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import EmbedderTag
-from chatmemory.embedding.embedding_guard import guarded
-from chatmemory.embedding.timed_embedder import timed
+from chatmemory.embedding.embedding_guard import guarded, timed
 from chatmemory.errors import ConfigError, InvalidValue
 from chatmemory.events.audit import AuditTrail, AuditTrailTag
 from chatmemory.events.event_log import EventLogTag

@@ -19,7 +19,7 @@ from chatmemory import (
 from chatmemory.effect import Effect
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.input.choices import RecallMode
-from chatmemory.longterm.extraction.proposals import Evidence, Speaker
+from chatmemory.longterm.extraction.memory_extractor import Evidence, Speaker
 from chatmemory.longterm.recall.recall import Signals
 from chatmemory.longterm.repository_values import Candidate, Candidates, MemorySearch
 

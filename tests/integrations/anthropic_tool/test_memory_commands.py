@@ -18,8 +18,13 @@ from hypothesis import example, given, settings, strategies as st
 
 from chatmemory import Namespace, ThreadRuntime
 from chatmemory.integrations.anthropic import BlockingChatMemoryTool
-from chatmemory.integrations.anthropic.file_text import CommandRefusedError, inserted, replaced, shown
-from chatmemory.integrations.anthropic.file_tree import size_text
+from chatmemory.integrations.anthropic.file_tree import (
+    CommandRefusedError,
+    inserted,
+    replaced,
+    shown,
+    size_text,
+)
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory_layers.stacks import testing as stack_in_memory
 

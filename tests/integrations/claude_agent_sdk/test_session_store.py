@@ -23,7 +23,7 @@ from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.integrations.claude_agent_sdk import ChatMemorySessionStore
-from chatmemory.integrations.claude_agent_sdk.transcripts import OWNER
+from chatmemory.integrations.claude_agent_sdk.session_store import OWNER
 from chatmemory.items.item_repository import ItemRepositoryTag, ItemSearch
 from chatmemory_layers.stacks import Stack, embedded
 from tests.integrations.adapter_endurance import AdapterEndurance

@@ -24,7 +24,7 @@ from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.integrations.labels import label_of, text_of
 from chatmemory.integrations.langgraph import ChatMemorySaver, ChatMemoryStore, Retention
-from chatmemory.integrations.langgraph.checkpoint_names import OWNER
+from chatmemory.integrations.langgraph.checkpoint_requests import OWNER
 from chatmemory.integrations.langgraph.kept_checkpoints import KeptCheckpoint
 from chatmemory.items.item_repository import ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory_layers.stacks import Stack, embedded

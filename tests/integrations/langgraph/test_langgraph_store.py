@@ -16,7 +16,7 @@ from chatmemory import ManagedRuntime, ThreadRuntime
 from chatmemory.effect import Effect
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.integrations.langgraph import ChatMemoryStore
-from chatmemory.integrations.langgraph.conditions import conditions
+from chatmemory.integrations.langgraph.values import conditions
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
 from chatmemory_layers.stacks import Stack, embedded
 from tests.for_each import for_each

@@ -14,7 +14,7 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from chatmemory.settings.token_hash import token_hash
+from chatmemory.settings.server_settings import token_hash
 from chatmemory_layers.server.mcp_main import mcp_stack
 from tests.forked import run_forked
 from tests.http.served import Server, started

@@ -26,8 +26,7 @@ from pydantic_ai.tools import DeferredToolRequests
 
 from chatmemory import ManagedRuntime
 from chatmemory.integrations.pydantic_ai import ChatMemoryConversations
-from chatmemory.integrations.pydantic_ai.conversations import RECORDS, TIMELESS
-from chatmemory.integrations.pydantic_ai.entry_tree import ENTRIES, LINE
+from chatmemory.integrations.pydantic_ai.conversations import ENTRIES, LINE, RECORDS, TIMELESS
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import MemoryTags

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from chatmemory.context.chat_context import ContextMessage, ContextRole
-from chatmemory.context.token_window import TokenWindow, exchanges, is_whole, token_window
+from chatmemory.context.context_assembly import TokenWindow, exchanges, is_whole, token_window
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import EstimatedTokens, estimate
 from chatmemory.input.json_value import AS_GIVEN, JsonObject

@@ -11,8 +11,7 @@ from attrs import Factory, define, evolve
 from chatmemory import Embedder, EmbedderTag, LongTermMemoryService, Matrix, Namespace, NewMemory
 from chatmemory.effect import Context, Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import ClockTag, TestClock
-from chatmemory.embedding.embedding_guard import GuardedEmbedder, guarded
-from chatmemory.embedding.timed_embedder import TimedEmbedder
+from chatmemory.embedding.embedding_guard import GuardedEmbedder, TimedEmbedder, guarded
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings

@@ -3,7 +3,7 @@
 from attrs import evolve
 
 from chatmemory.longterm.memories import DedupPolicy, NewMemory
-from chatmemory.longterm.recall.self_echo import is_echo
+from chatmemory.longterm.recall.recalling import is_echo
 from chatmemory.longterm.saving.memory_drafts import PREFIX_CHARACTERS, dedup_key
 from tests.for_each import for_each
 

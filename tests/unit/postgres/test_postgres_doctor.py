@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from chatmemory import EffectFailed, MemorySearch, Namespace, RepositoryError
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.pastchats.past_chats import Finding
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database

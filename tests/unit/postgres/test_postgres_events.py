@@ -7,7 +7,7 @@ import pytest
 from chatmemory import Failure, Granted, Namespace, Principal, acting_as
 from chatmemory.events.event_log import AuditQuery, changes
 from chatmemory.laws.kit.samples import batch, said
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.patience import PATIENCE_SECONDS

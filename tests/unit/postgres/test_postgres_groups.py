@@ -19,7 +19,7 @@ from chatmemory import (
 from chatmemory.conversation.message_repository import Append
 from chatmemory.effect import Outcome
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database

@@ -23,7 +23,7 @@ from chatmemory import (
 )
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import PUT, dedup_key, remembered, unit
+from chatmemory.laws.memories.memory_witness import PUT, dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch

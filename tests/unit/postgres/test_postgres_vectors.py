@@ -11,7 +11,7 @@ import pytest
 
 from chatmemory import Candidates, MemoryDraft, MemoryRepository, MemorySearch, Namespace, Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database

@@ -7,7 +7,7 @@ import pytest
 
 from chatmemory import Fork, MemorySearch, Namespace, Success
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, quoted, user_row

@@ -17,7 +17,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
-from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database

@@ -14,7 +14,7 @@ from chatmemory import Duplicate, Fork, Granted, Namespace, PageQuery, Principal
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said
-from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations

@@ -8,7 +8,7 @@ from typing import Final, get_args, get_type_hints
 
 import pytest
 
-from chatmemory.programs.http.linked_modules import UnknownStatementError, linked
+from chatmemory.programs.http.page_files import UnknownStatementError, linked
 from chatmemory.settings.memory_settings import (
     ExtractionSettings,
     SkillSettings,

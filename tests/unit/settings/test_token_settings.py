@@ -9,8 +9,13 @@ from jsonschema import Draft202012Validator
 
 from chatmemory import Failure, Settings, Success
 from chatmemory.programs.schemas.json_schema import json_schema
-from chatmemory.settings.server_settings import ServerSettings, TokenSettings
-from chatmemory.settings.token_hash import AcceptedToken, new_token, token_hash
+from chatmemory.settings.server_settings import (
+    AcceptedToken,
+    ServerSettings,
+    TokenSettings,
+    new_token,
+    token_hash,
+)
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.server.token_notices import token_notices
 from tests.for_each import for_each

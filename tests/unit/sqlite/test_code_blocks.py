@@ -9,7 +9,7 @@ import pytest
 
 from chatmemory import Attachment, Forgetting, Matrix, MemorySearch, Namespace
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.embedding.code_index import VectorCodes, rows_of
 from chatmemory_layers.sqlite.memories import code_blocks
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, stored_codes, stored_mean

@@ -10,7 +10,7 @@ import pytest
 from chatmemory import Granted, Namespace, Principal, acting_as
 from chatmemory.conversation.message_repository import Append, ConversationListing, MessageDraft, PageQuery
 from chatmemory.laws.kit.samples import START
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.repository_values import TEXT_READ, MemoryListing, MemorySearch
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.engine.transaction import Transaction

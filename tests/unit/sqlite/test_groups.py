@@ -10,7 +10,7 @@ import pytest
 
 from chatmemory import AuditQuery, Failure, Namespace, Outcome, PageQuery, Success
 from chatmemory.access.principal import Granted, Principal, acting_as
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, commit_group, read_group
 from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction

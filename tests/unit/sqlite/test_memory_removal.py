@@ -11,7 +11,7 @@ import pytest
 
 from chatmemory import ForgetReceipt, Forgetting, MemorySearch, Namespace, Provenance
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import remembered, unit
+from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 from tests.unit.sqlite.stores import open_memories

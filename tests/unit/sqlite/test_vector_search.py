@@ -12,7 +12,7 @@ import pytest
 
 from chatmemory import Candidates, Forgetting, Matrix, MemorySearch, Namespace, Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_samples import remembered
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.vector_search import (
     COMPARED,

@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from chatmemory.longterm.extraction.attributes.grammar import attribute_grammar_of
 from chatmemory.longterm.extraction.attributes.statements import is_of_another
 from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import Language
+from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.extraction.statements import FOLD, Clause, plain_statements
 from chatmemory.longterm.extraction.word_rules import named_words, negations, shows, word_table
 

@@ -11,14 +11,14 @@ from typing import Final
 from attrs import evolve
 
 from chatmemory.longterm.extraction.attributes.grammar import AttributeGrammar, attribute_grammar_of
-from chatmemory.longterm.extraction.attributes.naming import is_named, telling_words
+from chatmemory.longterm.extraction.attributes.names import is_named, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     STATED_ATTRIBUTE,
     clause_around,
     is_of_another,
 )
 from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import Evidence, Language, ProposedMemory
+from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory

@@ -13,8 +13,8 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.proposals import Language
-from chatmemory.longterm.extraction.tables import NAMES, Vocabulary, expression, table, words_for
+from chatmemory.longterm.extraction.grammar import NAMES, Vocabulary, expression, table, words_for
+from chatmemory.longterm.extraction.memory_extractor import Language
 
 UNKNOWN: Final = "?"
 """Of something that the words do not tell: what is known already tells it, if it is one thing."""

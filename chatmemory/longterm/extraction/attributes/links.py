@@ -14,12 +14,12 @@ from attrs import evolve
 from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
 from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
-from chatmemory.longterm.extraction.attributes.naming import is_named, is_one, telling_words
+from chatmemory.longterm.extraction.attributes.names import is_named, is_one, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
 )
-from chatmemory.longterm.extraction.proposals import Evidence, Language, ProposedMemory
+from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, ProposedMemory
 from chatmemory.longterm.extraction.statements import is_plain
 from chatmemory.longterm.extraction.word_rules import named_words
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated

@@ -19,7 +19,7 @@ from chatmemory.longterm.extraction.attributes.grammar import (
 )
 from chatmemory.longterm.extraction.attributes.names import one_spelling
 from chatmemory.longterm.extraction.grammar import grammar_of
-from chatmemory.longterm.extraction.proposals import Evidence, ProposedMemory
+from chatmemory.longterm.extraction.memory_extractor import Evidence, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 

@@ -13,7 +13,7 @@ from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
+from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {

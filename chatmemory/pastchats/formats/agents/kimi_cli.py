@@ -20,7 +20,7 @@ from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, Kn
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_values import first_said, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {

@@ -14,7 +14,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     first_said,
     json_object,
     json_objects,
@@ -22,8 +22,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
-from chatmemory.pastchats.formats.shapes.message_tree import parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, parent_of
 
 # The text that the export writes in place of content that it cannot show.
 _UNSHOWN: Final = re.compile(

@@ -14,7 +14,7 @@ from chatmemory.pastchats.formats.claude.claude_survey import survey
 from chatmemory.pastchats.formats.claude.claude_transcript import NO_TURNS, ClaudeTranscript
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_text,
     json_object,

@@ -11,7 +11,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_values import first_text, json_object, json_text
+from chatmemory.pastchats.formats.reading.json_walk import first_text, json_object, json_text
 
 _PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 

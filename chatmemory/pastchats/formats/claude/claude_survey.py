@@ -13,8 +13,8 @@ from attrs import field, frozen
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.history_format import HistoryReader
-from chatmemory.pastchats.formats.reading.byte_lines import byte_lines
-from chatmemory.pastchats.formats.reading.json_values import first_text, json_object, json_text
+from chatmemory.pastchats.formats.reading.json_walk import first_text, json_object, json_text
+from chatmemory.pastchats.formats.reading.text_lines import byte_lines
 
 _UUID: Final = re.compile(rb'"uuid"\s*:\s*"([^"]+)"')
 _PARENT: Final = re.compile(rb'"parentUuid"\s*:\s*"([^"]+)"')

@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS, words_and_notes
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     first_text,
     json_items,
     json_object,

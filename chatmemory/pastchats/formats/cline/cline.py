@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.cline.cline_display import display_turns
-from chatmemory.pastchats.formats.cline.cline_text import (
+from chatmemory.pastchats.formats.cline.cline_display import (
+    display_turns,
     sort_answer,
     sort_request,
     told_by_tools,
@@ -21,16 +21,18 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.editor_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_members import object_members, texts_beside, whole_object
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_said,
     json_object,
     json_objects,
     json_text,
+    object_members,
+    texts_beside,
+    walk,
+    whole_object,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import walk
 
 _DISPLAY: Final = "ui_messages.json"
 _SENT: Final = "api_conversation_history.json"

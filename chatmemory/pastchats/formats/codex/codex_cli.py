@@ -16,8 +16,8 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.codex.codex_rollout import CALLS, ENVELOPES, CodexRollout, streams
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.json_values import json_object, json_text
-from chatmemory.pastchats.formats.shapes.questions import Questions
+from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
+from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 
 
 @final

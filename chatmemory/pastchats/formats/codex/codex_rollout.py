@@ -1,29 +1,34 @@
 """``CodexRollout``: reads the records of a rollout of Codex, in all the shapes that they have had."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, cast, final
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.codex.codex_text import said_in, text_of_output, text_of_reasoning
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
+    End,
     first_text,
+    json_items,
     json_object,
+    json_objects,
     json_text,
+    walk,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import End, walk
-from chatmemory.pastchats.formats.shapes.questions import Questions
+from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
+_SHELL_COMMAND: Final = re.compile(r"\s*<user_shell_command>")
 ENVELOPES: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
     "inter_agent_communication", "inter_agent_communication_metadata", "retained_context",
@@ -53,6 +58,60 @@ _NAME: Final = re.compile(rf"rollout-.+?-({_UUID})(?:_({_UUID}))?\.jsonl?", re.I
 """The name of a file: the session, and the segment if the file continues the session."""
 _ID: Final = re.compile(r"[\w.:-]{20,}")
 """An id with the length of a UUID or of an id of the API; a shorter id is unique in its session at most."""
+
+
+@final
+@frozen
+class Said:
+    """The texts of a message.
+
+    Attributes:
+        asides: the texts that the tool wrote.
+        kind: the kind of *words*.
+    """
+
+    words: tuple[str, ...]
+    asides: tuple[str, ...]
+    kind: TurnKind
+
+
+def said_in(content: Json) -> Said:
+    """Split the content of a message, which is a string or a list of items with text, into words and asides."""
+    texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
+    words: list[str] = []
+    asides: list[str] = []
+    for text in texts:
+        own, notes = words_and_notes(text)
+        is_added = HARNESS.match(own) is not None
+        words += [own] if own.strip() and not is_added else []
+        asides += filter(None, (notes, own.strip() if is_added else ""))
+    is_command = bool(words) and all(_SHELL_COMMAND.match(text) for text in words)
+    return Said(tuple(words), tuple(asides), "command" if is_command else "typed")
+
+
+def _text(item: Json) -> str:
+    return item if isinstance(item, str) else json_text(json_object(item).get("text"))
+
+
+def text_of_output(output: Json) -> str:
+    """Return the output of a tool, without the tool's report about the run (exit code, duration)."""
+    if isinstance(output, str):
+        if output.startswith("{"):
+            try:
+                unwrapped = json_object(cast("Json", json.loads(output)))
+            except (ValueError, RecursionError):
+                return output
+            return first_text(unwrapped, "output") or output
+        return output
+    if isinstance(output, list | tuple):
+        return "\n\n".join(text for item in json_objects(output) if (text := json_text(item.get("text"))))
+    return first_text(json_object(output), "text", "content", "output")
+
+
+def text_of_reasoning(item: JsonObject) -> str:
+    """Return the readable thoughts; most thoughts are encrypted."""
+    parts = (*json_objects(item.get("summary")), *json_objects(item.get("content")))
+    return "\n\n".join(text for part in parts if (text := json_text(part.get("text"))))
 
 
 def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:

@@ -17,14 +17,16 @@ from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryRead
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_members import object_members, texts_beside, whole_object
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_said,
     json_items,
     json_object,
     json_objects,
     json_text,
+    object_members,
+    texts_beside,
+    whole_object,
     without_blanks,
 )
 

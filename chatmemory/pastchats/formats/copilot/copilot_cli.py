@@ -13,20 +13,20 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.byte_lines import holds
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_members import json_members, texts_beside
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_text,
+    json_members,
     json_object,
     json_objects,
     json_text,
+    texts_beside,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.text_lines import text_lines
+from chatmemory.pastchats.formats.reading.text_lines import holds, text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
 _SILENT_TOPICS: Final = frozenset({

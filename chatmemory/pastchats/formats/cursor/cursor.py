@@ -27,7 +27,7 @@ from chatmemory.pastchats.formats.reading.envelopes import HARNESS
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_values import json_object, json_text, without_blanks
+from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.pastchats.prompt import TurnKind
 

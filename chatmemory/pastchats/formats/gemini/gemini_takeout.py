@@ -16,8 +16,13 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_members import json_members
-from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.json_walk import (
+    json_items,
+    json_members,
+    json_object,
+    json_objects,
+    json_text,
+)
 
 _HEADERS: Final = frozenset({"Gemini Apps", "Gemini", "Bard"})
 _VERB: Final = re.compile(

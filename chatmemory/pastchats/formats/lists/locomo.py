@@ -15,8 +15,16 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_values import first_text, json_items, json_object, json_text
-from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
+from chatmemory.pastchats.formats.reading.json_walk import (
+    ANY,
+    END,
+    WalkPath,
+    first_text,
+    json_items,
+    json_object,
+    json_text,
+    walk,
+)
 
 _SESSION: Final = re.compile(r"session_\d+")
 _DATE: Final = re.compile(r"(session_\d+)_date_time")

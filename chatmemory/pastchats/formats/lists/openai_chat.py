@@ -10,7 +10,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import Holder

@@ -7,7 +7,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_text
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import (
     ROLE_FIELDS,
     named,

@@ -13,7 +13,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     first_said,
     json_items,
     json_object,

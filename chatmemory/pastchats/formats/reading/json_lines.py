@@ -9,7 +9,7 @@ from attrs import frozen
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryReader
-from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
+from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES, byte_lines
 
 DECODER: Final = JSONDecoder(strict=False)  # control characters in strings are damage without loss
 

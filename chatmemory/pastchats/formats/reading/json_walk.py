@@ -6,21 +6,119 @@ named containers, and continues after damage.
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from json import JSONDecodeError
 from typing import Final, TypeAlias, cast, final
 
 from attrs import define, frozen
 
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryReader
-from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES
 from chatmemory.pastchats.formats.reading.json_lines import DECODER, why, why_no_json
+from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES
 
+EMPTY: Final[JsonObject] = {}
 ANY: Final = "*"
 """In a pattern: each index of a list, each key of an object."""
+
+
+def object_members(
+    reader: HistoryReader, *path: str, called: str = "a message"
+) -> Iterator[JsonObject | HistoryIssue]:
+    """Yield the objects of the list at *path*, and an issue for each member that is not an object.
+
+    Args:
+        reader: gives the document.
+        path: the keys that lead to the list; no keys for a document that is a list.
+        called: the name of a member in the issue.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in json_members(reader, path):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif isinstance(found[1], Mapping):
+            yield found[1]
+        else:
+            detail = f"{called} that is no object, the {found[0][-1]}."
+            yield HistoryIssue("malformed_record", reader.path, detail)
+
+
+def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
+    """Return the texts of the document outside of *lists*, before or after them.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    return {
+        str(found[0][0]): found[1]
+        for found in walk(reader, *((name,) for name in lists))
+        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
+    }
+
+
+def whole_object(reader: HistoryReader) -> JsonObject:
+    """Return the object in a small file; an empty object when the file is damaged or holds no object.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in walk(reader):
+        if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
+            return found[1]
+    return EMPTY
+
+
+def json_object(value: Json) -> JsonObject:
+    """Return *value* if it is a JSON object, otherwise an empty object."""
+    # dict first: a check against the abstract class takes several times as long.
+    return value if isinstance(value, (dict, Mapping)) else EMPTY
+
+
+def json_items(value: Json) -> Sequence[Json]:
+    """Return *value* if it is a JSON array, otherwise an empty array."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def json_objects(value: Json) -> Iterator[JsonObject]:
+    """Yield the objects among the items of *value*."""
+    for item in json_items(value):
+        if isinstance(item, (dict, Mapping)):
+            yield item
+
+
+def value_at(value: Json, *path: str) -> Json:
+    """Return the value at *path*, one key per nested object; None if there is none."""
+    for key in path:
+        value = json_object(value).get(key)
+    return value
+
+
+def json_text(value: Json) -> str:
+    """Return *value* if it is a string, otherwise an empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def first_text(record: JsonObject, *keys: str) -> str:
+    """Return the first string that is not empty under one of *keys*, in their order; "" if there is none."""
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def without_blanks(fields: JsonObject) -> JsonObject:
+    """Return *fields* without empty values: None, and empty strings, arrays and objects."""
+    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
+
+
+def first_said(*values: Json) -> str:
+    """Return the first of *values* that is a string with more than white space; "" if there is none."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")
 
 
 class End(Enum):
@@ -314,3 +412,22 @@ class _Document:
 def _length(text: str) -> int:
     """Return the number of bytes of *text* in the file."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def json_members(
+    reader: HistoryReader, *lists: tuple[str, ...]
+) -> Iterator[tuple[WalkPath, Json] | HistoryIssue]:
+    """Yield the members of each of *lists* with their paths, in the order of the file, and an issue for each damage.
+
+    Args:
+        reader: gives the document.
+        lists: the paths of the lists: ``("messages",)``, or ``()`` for a document that is a list.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in walk(reader, *lists):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif found[0] and found[0][:-1] in lists and not isinstance(found[1], End):
+            yield found[0], found[1]

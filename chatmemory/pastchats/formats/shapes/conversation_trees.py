@@ -13,12 +13,20 @@ from attrs import define, evolve, field, frozen
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Head, HistoryReader
-from chatmemory.pastchats.formats.reading.byte_lines import MAX_RECORD_BYTES, byte_lines
 from chatmemory.pastchats.formats.reading.history_head import read_head
-from chatmemory.pastchats.formats.reading.json_values import first_said, json_items, json_objects
-from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, Walked, WalkPath, walk
-from chatmemory.pastchats.formats.reading.text_reader import TextReader
-from chatmemory.pastchats.formats.shapes.message_tree import Node, current_path
+from chatmemory.pastchats.formats.reading.json_walk import (
+    ANY,
+    END,
+    End,
+    Walked,
+    WalkPath,
+    first_said,
+    json_items,
+    json_objects,
+    walk,
+)
+from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES, TextReader, byte_lines
+from chatmemory.pastchats.formats.shapes.tree_format import Node, current_path
 
 WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
 """The names under which an object holds a list of conversations."""

@@ -16,8 +16,8 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, Unknown
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_values import json_object, without_blanks
-from chatmemory.pastchats.formats.shapes.questions import Questions
+from chatmemory.pastchats.formats.reading.json_walk import json_object, without_blanks
+from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
 

@@ -1,16 +1,18 @@
 """``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, final
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_values import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.formats.shapes.message_lists import Holder
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -29,6 +31,45 @@ TIME_FIELDS: Final = (
     ),
 )
 _FACTS: Final = ("title", "topic", "model", "source", "category")
+
+
+@final
+@define
+class Questions:
+    """The questions so far; the first pass over a file finds those that the second one marks.
+
+    Attributes:
+        undone: the numbers of the questions that are taken back later, counted from 1.
+    """
+
+    undone: frozenset[int] = frozenset()
+    _asked: int = 0
+    _kept: list[int] = field(factory=list[int])
+
+    def ask(self) -> None:
+        """Count a question."""
+        self._asked += 1
+        self._kept.append(self._asked)
+
+    def take_back(self, count: int) -> None:
+        """Take back the last *count* questions."""
+        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the present question is taken back later."""
+        return self._asked in self.undone
+
+    @classmethod
+    def of(
+        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
+    ) -> "Questions":
+        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
+        first = cls()
+        if holds(reader, sign.encode()):
+            for _ in parse(first):
+                pass
+        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))
 
 
 def content_in(value: Json) -> Content:

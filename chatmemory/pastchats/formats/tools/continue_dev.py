@@ -12,13 +12,14 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, Unknown
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of
-from chatmemory.pastchats.formats.reading.json_members import json_members, texts_beside
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_said,
+    json_members,
     json_object,
     json_objects,
     json_text,
+    texts_beside,
     without_blanks,
 )
 from chatmemory.pastchats.prompt import TurnKind

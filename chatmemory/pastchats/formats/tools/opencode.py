@@ -19,16 +19,17 @@ from chatmemory.pastchats.formats.reading.content_blocks import Content, content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_members import json_members
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
+    END,
     first_said,
+    json_members,
     json_object,
     json_objects,
     json_text,
+    walk,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import END, walk
 from chatmemory.pastchats.formats.stores.sqlite_stores import OPENCODE_ROOTS
 from chatmemory.pastchats.prompt import TurnKind
 

@@ -12,7 +12,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, joined
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     first_said,
     json_items,
     json_object,
@@ -23,8 +23,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
-from chatmemory.pastchats.formats.shapes.message_tree import parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, parent_of
 
 # Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a
 # name.

@@ -12,7 +12,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     json_object,
     json_objects,
     json_text,
@@ -20,8 +20,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
-from chatmemory.pastchats.formats.shapes.message_tree import parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, parent_of
 
 _SILENT: Final = frozenset({"SEARCH", "READ_LINK", "TIP", "TEMPLATE_RESPONSE"})
 

@@ -14,13 +14,16 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
+    ANY,
+    END,
+    End,
+    WalkPath,
     first_said,
     json_objects,
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, WalkPath
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.conversation_trees import (
     Nesting,
@@ -29,8 +32,7 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import (
     conversations_in,
     parted,
 )
-from chatmemory.pastchats.formats.shapes.message_tree import linked_by
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, linked_by
 
 _MAX_DEPTH: Final = 3000  # of answers within answers; the longest known chats have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)

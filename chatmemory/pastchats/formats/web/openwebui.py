@@ -13,7 +13,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
-from chatmemory.pastchats.formats.reading.json_values import (
+from chatmemory.pastchats.formats.reading.json_walk import (
     first_said,
     json_object,
     json_objects,
@@ -22,8 +22,7 @@ from chatmemory.pastchats.formats.reading.json_values import (
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
-from chatmemory.pastchats.formats.shapes.message_tree import linked_by
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, linked_by
 
 # In an interrupted answer, the last element has no end.
 _DETAILS: Final = re.compile(

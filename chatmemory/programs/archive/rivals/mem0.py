@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.longterm.memories import Provenance
-from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.longterm.memories import EarlierContent, Provenance
 from chatmemory.programs.archive.records import Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,

@@ -12,8 +12,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import MAX_ID_CHARACTERS
-from chatmemory.longterm.memories import Memory, MemoryRole, Provenance
-from chatmemory.longterm.memory_history import EarlierContent
+from chatmemory.longterm.memories import EarlierContent, Memory, MemoryRole, Provenance
 from chatmemory.programs.archive.records import MemoryRecord, Record, Unfit
 
 Arrivals: TypeAlias = Iterator[Record | Unfit]

@@ -10,6 +10,7 @@ from attrs import frozen
 from chatmemory.effect import Do, Effect, Success
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import DataValidationError, GenericMemoryError
+from chatmemory.events.audit import AuditTrailTag
 from chatmemory.events.event import Event
 from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
 from chatmemory.input.rules import id_problems, refuse
@@ -22,8 +23,10 @@ from chatmemory.programs.http.operations.events import (
     RETRY,
     has_come,
 )
+from chatmemory.programs.operations.audit import AuditList, AuditPage, audit_page
 from chatmemory.programs.operations.changes import ChangesList, changes_page, told_page
-from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.grant import NO_AUDIT, Grant
+from chatmemory.programs.operations.refusal import Refusal
 
 PAGE: Final = 100
 
@@ -111,4 +114,16 @@ CHANGES: Final[Sequence[Operation]] = (
         stream=Stream(r"[!-~]{1,4096}", ("change",), Event, format="changes-cursor"),
         example={"since": "0"},
     ),
+)
+
+
+def list_audit_entries(
+    call: Call[AuditList, None],
+) -> Effect[AuditPage, DataValidationError | GenericMemoryError | Refusal, AuditTrailTag]:
+    """List who changed which conversation or memory, newest first, without any content; it needs the main token."""
+    return audit_page(call.query) if call.grant.is_main else Effect.fail(NO_AUDIT)
+
+
+AUDIT: Final[Sequence[Operation]] = (
+    Operation("GET", "/audit", list_audit_entries, example={"limit": 20, "since": "2026-03-01T00:00:00Z"}),
 )

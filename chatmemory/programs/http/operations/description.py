@@ -9,7 +9,7 @@ from attrs import frozen
 
 from chatmemory.effect import Effect, Tag
 from chatmemory.longterm.memories import Category
-from chatmemory.longterm.saving.save_form import (
+from chatmemory.longterm.saving.memory_drafts import (
     DEFAULT_CATEGORY,
     DEFAULT_CONFIDENCE,
     DEFAULT_KEYS,

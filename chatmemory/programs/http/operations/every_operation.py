@@ -14,8 +14,7 @@ from chatmemory.effect import Effect
 from chatmemory.input.json_value import Json
 from chatmemory.programs.http.openapi import openapi_document
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
-from chatmemory.programs.http.operations.audit import AUDIT
-from chatmemory.programs.http.operations.changes import CHANGES
+from chatmemory.programs.http.operations.changes import AUDIT, CHANGES
 from chatmemory.programs.http.operations.context import CONTEXT
 from chatmemory.programs.http.operations.conversations import CONVERSATIONS
 from chatmemory.programs.http.operations.describing import SETTINGS

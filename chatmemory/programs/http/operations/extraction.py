@@ -9,9 +9,9 @@ from chatmemory.effect import Effect
 from chatmemory.errors import RecallError
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.extraction.proposals import Extraction, ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import Extraction, ProposedMemory, Speaker
 from chatmemory.longterm.memories import Category
-from chatmemory.longterm.saving.save_form import DEFAULT_CATEGORY
+from chatmemory.longterm.saving.memory_drafts import DEFAULT_CATEGORY
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.operations.refusal import Refusal
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import Granted, acting_as
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.conversation.fork_tree import ForkTree, fork_tree
+from chatmemory.conversation.forks import ForkTree, fork_tree
 from chatmemory.conversation.message_search import FoundMessages, MessageSearch, search_messages
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import ReadError

@@ -11,8 +11,7 @@ from chatmemory.effect import Effect
 from chatmemory.errors import ConversationUndoError, MemoryReadError, MemoryUndoError
 from chatmemory.input.rules import MAX_LIMIT
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memories import Memory, MemoryHistory
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
 from chatmemory.programs.http.operations.memories import EXAMPLE, of_memory
 from chatmemory.programs.operations.refusal import Refusal

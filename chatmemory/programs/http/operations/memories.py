@@ -18,7 +18,7 @@ from chatmemory.input.choices import UNCHANGED, Unchanged, given
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.structuring import ALSO
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
-from chatmemory.longterm.extraction.proposals import MemoryUpdate, Speaker
+from chatmemory.longterm.extraction.memory_extractor import MemoryUpdate, Speaker
 from chatmemory.longterm.memories import (
     AttributePolicy,
     Category,

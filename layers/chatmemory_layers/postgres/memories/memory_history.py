@@ -6,8 +6,7 @@ from typing import Final
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.changes import MemoryName, name_of
-from chatmemory.longterm.memories import Provenance
-from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory.longterm.memories import EarlierContent, MemoryHistory, Provenance
 from chatmemory.longterm.repository_values import MemoryDraft, WholeMemory
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key

@@ -14,8 +14,14 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
-from chatmemory.longterm.memories import ForgetReceipt, Memory, MemoryType, SaveOutcome, UseReport
-from chatmemory.longterm.memory_history import MemoryHistory
+from chatmemory.longterm.memories import (
+    ForgetReceipt,
+    Memory,
+    MemoryHistory,
+    MemoryType,
+    SaveOutcome,
+    UseReport,
+)
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import (
     Attachment,

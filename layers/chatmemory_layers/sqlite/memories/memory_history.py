@@ -10,7 +10,7 @@ from typing import Any, Final
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.changes import MemoryName
-from chatmemory.longterm.memory_history import EarlierContent, MemoryHistory
+from chatmemory.longterm.memories import EarlierContent, MemoryHistory
 from chatmemory.longterm.repository_values import Past, WholeMemory
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
