@@ -119,8 +119,8 @@ from chatmemory.events.event_log import (
     EventLog as EventLog,
     EventLogTag as EventLogTag,
 )
-from chatmemory.items.item_condition import Condition as Condition
 from chatmemory.items.item_repository import (
+    Condition as Condition,
     ItemChange as ItemChange,
     ItemName as ItemName,
     ItemPut as ItemPut,

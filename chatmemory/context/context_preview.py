@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen, validators
 
 from chatmemory.context.chat_context import LeftOut
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.strategies.summary_range import planned_summary
+from chatmemory.conversation.strategies.history_strategy import planned_summary
 from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.errors import Problem
 from chatmemory.input.rules import MAX_LIMIT, instant_problems

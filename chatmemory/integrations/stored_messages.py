@@ -1,11 +1,36 @@
-"""``stored_messages`` and ``cleared_messages``: for frameworks in which an unknown conversation is empty instead of an error."""
+"""``stored_messages`` and ``cleared_messages``: for frameworks in which an unknown conversation is empty instead of an error.
 
-from collections.abc import Sequence
+``changed_messages`` writes a changed list of messages; the unchanged beginning is not written again.  A change replaces the newest messages of the model's view, in one
+transaction, at the version at which they were read.  When another writer was faster, the change is decided again from the
+present messages, so that no message of that writer is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeAlias, TypeVar, final
+
+from attrs import frozen
 
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.conversation.messages import ChatMessage, View
-from chatmemory.effect import Effect
-from chatmemory.errors import ConversationNotFoundError, ReadError, RemoveError
+from chatmemory.conversation.messages import ChatMessage, MessagePage, View
+from chatmemory.conversation.new_message import NewMessage
+from chatmemory.effect import Do, Effect
+from chatmemory.errors import (
+    AddError,
+    ConversationNotFoundError,
+    DataValidationError,
+    Problem,
+    ReadError,
+    RemoveError,
+    VersionConflictError,
+)
+from chatmemory.input.rules import MAX_LIMIT
+
+A = TypeVar("A")
+
+MOST_ATTEMPTS: Final = 1000
+"""How often a change is decided again before it fails: each time, another writer has stored something."""
 
 
 def stored_messages(
@@ -30,3 +55,114 @@ def _none_if_new(error: RemoveError) -> Effect[int, RemoveError]:
 
 def _nothing_if_new(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
     return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
+
+
+@final
+@frozen
+class Replacement(Generic[A]):
+    """A decided change.
+
+    Attributes:
+        count: how many of the newest messages are replaced.
+        messages: what takes their place.
+        answer: what the caller gets.
+    """
+
+    count: int
+    messages: Sequence[NewMessage]
+    answer: A
+
+
+Decide: TypeAlias = Callable[[Sequence[ChatMessage]], "Replacement[A] | DataValidationError"]
+"""Decides the change of the messages of the model's view, oldest first; none: the conversation does not exist."""
+
+
+@Effect.gen
+async def changed_messages(
+    do: Do[AddError | ReadError, ChatMemoryService],
+    conversation_id: str,
+    decide: Decide[A],
+    *,
+    newest: int = MAX_LIMIT,
+) -> A:
+    """Change a conversation as *decide* says, in one transaction, and return its answer.
+
+    Args:
+        do: runs a step.
+        conversation_id: 1 to 512 characters.
+        decide: is called again for each version that it has to be decided from; it must be pure.
+        newest: how many of the newest messages *decide* gets.
+
+    Fails with:
+        VersionConflictError: other writers have stored something between each of 1,000 reads and writes.
+        DataValidationError: what *decide* answers.
+    """
+    memory = do.service(ChatMemoryService)
+    emptied = 0  # the version of a conversation without messages: 0, or the version at which it was emptied
+    for attempt in range(MOST_ATTEMPTS):
+        page = await do(page_or_none(conversation_id, limit=newest))
+        decided = decide(() if page is None else page.messages)
+        if isinstance(decided, DataValidationError):
+            do.fail(decided)
+        if not decided.count and not decided.messages:
+            return decided.answer
+        storing = memory.replace_newest(
+            conversation_id,
+            decided.messages,
+            count=decided.count,
+            expected_version=emptied if page is None else page.version,
+        )
+        is_last = attempt == MOST_ATTEMPTS - 1
+        conflict = await do(storing.map(lambda _: None) if is_last else storing.map(_none).lash(_conflict))
+        if conflict is None:
+            return decided.answer
+        emptied = conflict.actual
+    raise AssertionError("the last attempt has failed or returned")
+
+
+def page_or_none(
+    conversation_id: str, *, limit: int = MAX_LIMIT
+) -> Effect[MessagePage | None, ReadError, ChatMemoryService]:
+    """Return the newest *limit* messages of the model's view with their version; None for a conversation that does not exist."""
+    reading = ChatMemoryService.use(lambda memory: memory.get_page(conversation_id, limit=limit))
+    return reading.map(_maybe).lash(_none_if_unknown)
+
+
+def tail_without_summary(
+    messages: Sequence[ChatMessage], *, begin: int, path: str
+) -> Sequence[NewMessage] | DataValidationError:
+    """Return the messages from *begin* on, to be stored again behind a change, with their times and new ids.
+
+    The ids are new because a store refuses an id that it knows when messages stay.  A summary cannot be stored again:
+    it would lose the messages that it covers.
+    """
+    tail = messages[begin:]
+    if any(message.role == "summary" for message in tail):
+        text = "a summary comes after this place, and would lose the messages that it stands for: change a later one"
+        return DataValidationError((Problem(path, text),))
+    return [
+        NewMessage(message.role, message.content, timestamp=message.timestamp, metadata=message.metadata)
+        for message in tail
+    ]
+
+
+def same_beginning(before: Sequence[object], after: Sequence[object]) -> int:
+    """Return how many elements *before* and *after* have in common at their beginning."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
+
+
+def _maybe(page: MessagePage) -> MessagePage | None:
+    return page
+
+
+def _none(_: object) -> VersionConflictError | None:
+    return None
+
+
+def _conflict(error: AddError) -> Effect[VersionConflictError | None, AddError]:
+    return Effect.succeed(error) if isinstance(error, VersionConflictError) else Effect.fail(error)
+
+
+def _none_if_unknown(error: ReadError) -> Effect[MessagePage | None, ReadError]:
+    return Effect.succeed(None) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)

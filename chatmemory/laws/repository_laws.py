@@ -1,7 +1,11 @@
 """All laws of a repository, as one class of tests for messages, one for memories and one for items."""
 
-from chatmemory.laws.events.memory_event_laws import ConversationEventLaws, ItemEventLaws, MemoryEventLaws
-from chatmemory.laws.events.tombstone_laws import TombstoneLaws
+from chatmemory.laws.events.memory_event_laws import (
+    ConversationEventLaws,
+    ItemEventLaws,
+    MemoryEventLaws,
+    TombstoneLaws,
+)
 from chatmemory.laws.items.item_machine import ItemMachine
 from chatmemory.laws.items.item_past_laws import ItemLifetimeLaws, ItemPastLaws
 from chatmemory.laws.items.item_reading_laws import ItemReadingLaws
@@ -11,8 +15,7 @@ from chatmemory.laws.memories.memory_attribute_laws import MemoryAttributeLaws
 from chatmemory.laws.memories.memory_concurrency_laws import MemoryConcurrencyLaws
 from chatmemory.laws.memories.memory_forget_laws import MemoryForgetLaws
 from chatmemory.laws.memories.memory_machine import MemoryMachine
-from chatmemory.laws.memories.memory_reading_laws import MemoryReadingLaws
-from chatmemory.laws.memories.memory_search_laws import MemorySearchLaws
+from chatmemory.laws.memories.memory_reading_laws import MemoryReadingLaws, MemorySearchLaws
 from chatmemory.laws.memories.memory_truth_laws import MemoryTruthLaws, MemoryUseLaws
 from chatmemory.laws.memories.memory_writing_laws import MemoryWritingLaws
 from chatmemory.laws.messages.concurrency_laws import ConcurrencyLaws, WorkLaws

@@ -7,6 +7,7 @@ past chats are in ``observe/past_chats.py``.  ``history_work.py`` logs the failu
 
 import inspect
 import logging
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sized
 from functools import wraps
@@ -31,7 +32,9 @@ from chatmemory.longterm.recall.recall import Recall
 from chatmemory.observe.tracing import NAME, OpenTelemetrySpan, OpenTelemetryTracer, active_tracer
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
+
 
 S = TypeVar("S")
 
@@ -62,6 +65,19 @@ CONVENTIONAL: Final = {
 """The names of chatmemory's operations in these conventions."""
 
 log = logging.getLogger(NAME)
+
+
+def active_meter() -> "Meter | None":
+    """Return a meter; None without OpenTelemetry, or when no metrics are set up."""
+    # As for a tracer: a program that has set up metrics has imported them.
+    if "opentelemetry.sdk.metrics" not in sys.modules:
+        return None
+    from opentelemetry import metrics
+
+    provider = metrics.get_meter_provider()
+    if type(provider).__module__.startswith("opentelemetry.metrics"):  # the default, which records nothing
+        return None
+    return provider.get_meter(NAME)
 
 
 @final

@@ -1,9 +1,10 @@
 from chatmemory.effect.services.clock import TestClock as TestClock
 from chatmemory.effect.services.ids import SequentialIds as SequentialIds
-from chatmemory.testing.call import Call as Call, Calls as Calls
 from chatmemory.testing.double import ScriptUsedUpError as ScriptUsedUpError
 from chatmemory.testing.spy import Spy as Spy
 from chatmemory.testing.step import (
+    Call as Call,
+    Calls as Calls,
     Step as Step,
     after as after,
     forever as forever,

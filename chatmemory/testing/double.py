@@ -21,8 +21,7 @@ from chatmemory.effect.key import TagOf, interface_of, short_name
 from chatmemory.effect.outcome import Failure, Outcome, Success, exit_from_exception
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.suspended import run_without_waiting
-from chatmemory.testing.call import Call, Calls
-from chatmemory.testing.step import Step, as_step
+from chatmemory.testing.step import Call, Calls, Step, as_step
 
 Kind: TypeAlias = Literal["effect", "stream", "coroutine", "plain", "attribute"]
 

@@ -12,9 +12,8 @@ from chatmemory.effect.key import TagOf
 from chatmemory.effect.layers.layer import Layer
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.testing.call import Calls
 from chatmemory.testing.double import Double, Part
-from chatmemory.testing.step import passes
+from chatmemory.testing.step import Calls, passes
 
 Id = TypeVar("Id")
 S = TypeVar("S")

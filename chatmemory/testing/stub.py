@@ -12,8 +12,8 @@ from chatmemory.effect.key import TagOf
 from chatmemory.effect.layers.layer import Layer, UnimplementedError
 from chatmemory.effect.outcome import Outcome, Success
 from chatmemory.effect.services.clock import ClockTag
-from chatmemory.testing.call import Calls
 from chatmemory.testing.double import Double, Part
+from chatmemory.testing.step import Calls
 
 Id = TypeVar("Id")
 S = TypeVar("S")

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from chatmemory.programs.bench.corpus import BenchConversation, BenchQuestion, BenchTurn, NoSuiteError
 from chatmemory.programs.bench.measuring import COLUMNS, OURS, WAYS, figures
+from chatmemory.programs.bench.own_questions import BenchConversation, BenchQuestion, BenchTurn, NoSuiteError
 from chatmemory.programs.bench.public_suites import read_suite, without
 from tests.commands.typed import Typed
 from tests.for_each import for_each

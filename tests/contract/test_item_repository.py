@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from chatmemory.effect import ManagedRuntime
-from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import (
+    Condition,
     ItemChange,
     ItemName,
     ItemPut,

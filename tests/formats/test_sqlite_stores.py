@@ -15,7 +15,7 @@ import pytest
 
 from chatmemory.pastchats.formats.stores.sqlite_stores import STORES
 from chatmemory_layers.files import sqlite_archive
-from chatmemory_layers.files.write_ahead_log import with_log
+from chatmemory_layers.files.sqlite_archive import with_log
 from tests.formats.small_histories import CLOSED, TALK, THANKED
 from tests.formats.sqlite_histories import WRITERS, connect, make_store, put
 from tests.indexed import Indexed, open_index

@@ -16,7 +16,7 @@ from chatmemory.events.event_log import ChangesPage
 from chatmemory.longterm.changes import name_of
 from chatmemory.longterm.memories import EarlierContent, ForgetReceipt, MemoryHistory, SaveOutcome, Skipped
 from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
-from chatmemory_layers.in_memory.event_log import InMemoryEventLog
+from chatmemory_layers.in_memory.database import InMemoryEventLog
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.broken import Broken
 from tests.laws.broken_items import BrokenItems

@@ -3,7 +3,7 @@
 import pytest
 
 from chatmemory.laws import MemoryRepositoryLaws
-from chatmemory.laws.memories.memory_search_laws import MemorySearchLaws
+from chatmemory.laws.memories.memory_reading_laws import MemorySearchLaws
 from chatmemory_layers.postgres.memories import memory_search
 from tests.laws.stores import InMemory, InPostgres, InSqlite
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import Lossy
 from chatmemory.pastchats.indexing.cleaning import DEEPEST, LONGEST_ID, LONGEST_TEXT, Cleaning
-from chatmemory.pastchats.indexing.identity import Occurrences, native_hash, text_hash
+from chatmemory.pastchats.indexing.prompt_drafts import Occurrences, native_hash, text_hash
 from tests.for_each import for_each
 
 

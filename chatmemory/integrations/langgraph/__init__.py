@@ -15,7 +15,7 @@ removes its row.  ``saver.py`` describes the guarantees for checkpoints, ``Reten
 from chatmemory.extra import needs_extra
 
 with needs_extra("langgraph"):
-    from chatmemory.integrations.langgraph.retention import Retention
+    from chatmemory.integrations.langgraph.kept_checkpoints import Retention
     from chatmemory.integrations.langgraph.saver import ChatMemorySaver
     from chatmemory.integrations.langgraph.store import ChatMemoryStore
 

@@ -27,6 +27,7 @@ from chatmemory.integrations.langgraph.kept_checkpoints import (
     Head,
     KeptCheckpoint,
     KeptWrite,
+    Retention,
     merged_writes,
     pending_writes,
     task_ids,
@@ -34,7 +35,6 @@ from chatmemory.integrations.langgraph.kept_checkpoints import (
     unpacked_text,
     with_task,
 )
-from chatmemory.integrations.langgraph.retention import Retention
 from chatmemory.integrations.langgraph.thread_changes import deleted_if_over, pruned_line, run_puts
 from chatmemory.items.item_repository import ItemName, StoredItem
 

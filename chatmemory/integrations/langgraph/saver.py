@@ -48,11 +48,11 @@ from chatmemory.integrations.langgraph.checkpoint_requests import (
 from chatmemory.integrations.langgraph.gathering import Gathering
 from chatmemory.integrations.langgraph.kept_checkpoints import (
     KeptCheckpoint,
+    Retention,
     kept_writes,
     packed,
     packed_text,
 )
-from chatmemory.integrations.langgraph.retention import Retention
 from chatmemory.integrations.langgraph.thread_changes import (
     copied,
     deleted,

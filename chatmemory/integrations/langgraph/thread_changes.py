@@ -17,8 +17,13 @@ from chatmemory.integrations.langgraph.checkpoint_requests import (
     run_labels,
     thread_labels,
 )
-from chatmemory.integrations.langgraph.kept_checkpoints import Head, KeptCheckpoint, place_from, place_of
-from chatmemory.integrations.langgraph.retention import Retention
+from chatmemory.integrations.langgraph.kept_checkpoints import (
+    Head,
+    KeptCheckpoint,
+    Retention,
+    place_from,
+    place_of,
+)
 from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,

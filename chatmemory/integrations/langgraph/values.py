@@ -14,8 +14,7 @@ from typing import Any, Final, cast
 
 from langgraph.store.base import ListNamespacesOp, MatchCondition
 
-from chatmemory.items.item_condition import Condition, Relation
-from chatmemory.items.item_repository import ItemName, Labels
+from chatmemory.items.item_repository import Condition, ItemName, Labels, Relation
 
 OWNER: Final = "langgraph"
 """The first label, see ``Labels``; LangGraph itself reserves namespaces with this label."""

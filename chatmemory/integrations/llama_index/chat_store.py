@@ -16,15 +16,15 @@ from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import DataValidationError, ReadError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.integrations.changed_messages import (
+from chatmemory.integrations.llama_index.messages import RAISING, draft_of, message_of
+from chatmemory.integrations.raising import Blocking, to_its_end
+from chatmemory.integrations.stored_messages import (
     Replacement,
     changed_messages,
     same_beginning,
+    stored_messages,
     tail_without_summary,
 )
-from chatmemory.integrations.llama_index.messages import RAISING, draft_of, message_of
-from chatmemory.integrations.raising import Blocking, to_its_end
-from chatmemory.integrations.stored_messages import stored_messages
 
 A = TypeVar("A")
 E = TypeVar("E")

@@ -37,8 +37,8 @@ from pydantic_core import PydanticSerializationError
 from chatmemory.effect import Runner
 from chatmemory.integrations.pydantic_ai.history import RAISING, json_text, message_of
 from chatmemory.integrations.raising import to_its_end
-from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_repository import (
+    Condition,
     ItemChange,
     ItemName,
     ItemPut,

@@ -9,8 +9,7 @@ from attrs import define, field
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.events.event import Event, EventAction
 from chatmemory.events.event_log import EventLog
-from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import LawBrokenError, UnderTest, expect
+from chatmemory.laws.kit.law import Asker, LawBrokenError, UnderTest, expect
 
 PAUSE_SECONDS: Final = 0.02
 

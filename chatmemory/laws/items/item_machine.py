@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_condition import Condition
-from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, ItemSearch, Labels, StoredItem
+from chatmemory.items.item_repository import (
+    Condition,
+    ItemChange,
+    ItemName,
+    ItemPut,
+    ItemSearch,
+    Labels,
+    StoredItem,
+)
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.laws.items import item_witness
 from chatmemory.laws.items.item_witness import (

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import NotUndoableError, RepositoryError
-from chatmemory.items.item_condition import Condition, Relation
 from chatmemory.items.item_repository import (
+    Condition,
     ItemName,
     ItemPut,
     ItemRepository,
     ItemRepositoryTag,
     ItemSearch,
     Labels,
+    Relation,
     StoredItem,
 )
-from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import RepositoryUnderTest, expect
+from chatmemory.laws.kit.law import Asker, RepositoryUnderTest, expect
 from chatmemory.laws.kit.samples import ALIKE, START, TEXTS
 from chatmemory.laws.memories.memory_witness import TERMS, VECTORS, rounded
 

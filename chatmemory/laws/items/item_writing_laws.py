@@ -18,8 +18,7 @@ from chatmemory.laws.items.item_witness import (
     later,
     put,
 )
-from chatmemory.laws.kit.concurrency import Cancellation, race
-from chatmemory.laws.kit.law import expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law, race
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import INSTANTS, TERMS, VECTORS
 

@@ -1,21 +1,35 @@
-"""``law``: a test of a named statement; ``LawBrokenError``: names the broken law, the actual and the expected result."""
+"""``law``: a test of a named statement; ``LawBrokenError``: names the broken law, the actual and the expected result.
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+``race``: runs many functions at once, for the laws of concurrency.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any, Final, Generic, Literal, Protocol, Self, TypeVar, final
+from typing import Any, ClassVar, Final, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, final
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.lowlevel import checkpoint
+from attrs import field, frozen
 
-from chatmemory.effect import Layer, ManagedRuntime
-from chatmemory.laws.kit.concurrency import Cancellation
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect.services.ids import TimeOrderedIds
 
 T = TypeVar("T")
 W = TypeVar("W")
 
 MOMENTS: Final = 20  # the number of points at which a cancellation can happen
 EventLoop = Literal["asyncio", "trio"]
+A = TypeVar("A")
+E = TypeVar("E")
+
+NO_STRANGERS: Final = "L20 errors: the contract names every failure; no exception escapes, and no call hangs"
+_ids = TimeOrderedIds()
+TURN_SECONDS: Final = (
+    0.0002  # a fifth of a fast commit: some rounds cancel before it, some during it, some after it
+)
 
 
 @final
@@ -52,55 +66,6 @@ class Host(AbstractContextManager["Host[W]"], Generic[W]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         return self._running.__exit__(kind, error, trace)
-
-
-class UnderTest:
-    """The settings, which a subclass sets on the class or in a fixture.
-
-    Attributes:
-        is_durable: whether the stored data survives a release.  Otherwise the laws about that are skipped.
-        keeps_log: whether the repository has a ``log`` of events.  Otherwise the laws about events are skipped.
-        event_loop: the event loop of the cases.
-        examples: the number of sequences that the equivalence law tries.
-        steps: the number of operations in each of them.
-        shrinks: whether a failing sequence is made as short as possible, which may take a minute.
-        rounds: the number of cancellations in each law of cancellation.
-        patience_seconds: the time limit of an answer, after which the repository counts as hanging.
-    """
-
-    is_durable: bool = True
-    keeps_log: bool = True
-    event_loop: EventLoop = "asyncio"
-    examples: int = 60
-    steps: int = 20
-    shrinks: bool = True
-    rounds: int = 100
-    patience_seconds: float = 20.0
-
-    def cancellation(self, round_: int) -> Cancellation:
-        """Return the cancellation of a round: its time varies, and on asyncio every other group of rounds uses ``Task.cancel``."""
-        groups, after = divmod(round_, MOMENTS)
-        return Cancellation(after, by_asyncio=self.event_loop == "asyncio" and groups % 2 == 1)
-
-
-class RepositoryUnderTest(UnderTest, Generic[W]):
-    """A repository under test, and its witness.
-
-    Attributes:
-        repository: a layer without requirements; it is built and released again in every case.
-    """
-
-    repository: Layer[Any, Any, Any]
-
-    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> W:
-        """Return a witness for the repository that *runtime* has built."""
-        raise NotImplementedError
-
-    @asynccontextmanager
-    async def open(self, **witness: Any) -> AsyncGenerator[W]:
-        """Build the repository for a witness with its own space, and release it at the end."""
-        async with ManagedRuntime(self.repository) as runtime:
-            yield await self.witness(runtime, patience_seconds=self.patience_seconds, **witness)
 
 
 class LawBrokenError(AssertionError):
@@ -154,3 +119,162 @@ def law(case: Callable[[Laws], Awaitable[None]]) -> Callable[[Laws], None]:
     statement = " ".join((case.__doc__ or "").split())
     test.__name__, test.__qualname__, test.__doc__ = case.__name__, case.__qualname__, case.__doc__
     return test
+
+
+def new_space() -> str:
+    """Return a unique prefix for names."""
+    return f"law {_ids.next_id()} "
+
+
+@frozen
+class Asker:
+    """Asks something under test, about data that no other law uses.
+
+    Attributes:
+        ERRORS: the failures that the contract names.
+        space: the prefix of the names, so that a law can run on a store with other data.
+        patience_seconds: the time limit of an answer.
+    """
+
+    ERRORS: ClassVar[tuple[type, ...]]
+    space: str = field(factory=new_space, kw_only=True)
+    patience_seconds: float = field(default=20.0, kw_only=True)
+
+    def named(self, name: str) -> str:
+        """Return an id in this space."""
+        return self.space + name
+
+    async def ask(self, effect: Effect[A, E]) -> Outcome[A, E]:
+        """Return the outcome of *effect*."""
+        with anyio.move_on_after(self.patience_seconds):
+            try:
+                outcome = await effect
+            except Exception as stranger:
+                raise LawBrokenError(f"{stranger!r} escaped", law=NO_STRANGERS) from stranger
+            if not (isinstance(outcome, Success) or isinstance(outcome.failure(), self.ERRORS)):
+                raise LawBrokenError(f"unknown failure {outcome.failure()!r}", law=NO_STRANGERS)
+            return outcome
+        raise LawBrokenError(f"no answer within {self.patience_seconds} seconds", law=NO_STRANGERS)
+
+    async def get(self, effect: Effect[A, E]) -> A:
+        """Return the value of *effect*; a failure breaks the law."""
+        outcome = await self.ask(effect)
+        if isinstance(outcome, Success):
+            return outcome.unwrap()
+        raise LawBrokenError(f"failed for no reason: {outcome.failure()}")
+
+
+@final
+@frozen
+class Cancellation:
+    """Cancels after some turns of the event loop, or, for odd counts, after as many units of real time.
+
+    Attributes:
+        by_asyncio: by ``Task.cancel``, twice in a row, which a task can swallow; otherwise by a cancel scope of
+            anyio, which cancels again at every wait until the task ends.
+    """
+
+    after: int
+    by_asyncio: bool
+
+    async def of(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Start *work*, cancel it, and return when it has ended."""
+
+        async def begin() -> None:
+            # Made here: a task that is cancelled before it starts then leaves no unawaited coroutine.
+            await work()
+
+        if self.by_asyncio:
+            task = asyncio.create_task(begin())
+            await self._moment()
+            task.cancel()
+            await checkpoint()
+            task.cancel()
+            await asyncio.wait([task])
+            if not task.cancelled():
+                task.result()
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(begin)
+            await self._moment()
+            tasks.cancel_scope.cancel()
+
+    async def _moment(self) -> None:
+        if self.after % 2:
+            await anyio.sleep(self.after * TURN_SECONDS)
+            return
+        for _ in range(self.after):
+            await checkpoint()
+
+
+Runner: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+
+async def race(runners: Sequence[Runner], meanwhile: Runner | None = None) -> None:
+    """Run all *runners* at once, and *meanwhile* until they are done; the first broken law is raised by itself."""
+    broken: list[AssertionError] = []
+
+    async def run(runner: Runner) -> None:
+        try:
+            await runner()
+        except AssertionError as error:
+            broken.append(error)
+
+    async with anyio.create_task_group() as others:
+        if meanwhile is not None:
+            others.start_soon(run, meanwhile)
+        async with anyio.create_task_group() as racing:
+            for runner in runners:
+                racing.start_soon(run, runner)
+        others.cancel_scope.cancel()
+    if broken:
+        raise broken[0]
+
+
+class UnderTest:
+    """The settings, which a subclass sets on the class or in a fixture.
+
+    Attributes:
+        is_durable: whether the stored data survives a release.  Otherwise the laws about that are skipped.
+        keeps_log: whether the repository has a ``log`` of events.  Otherwise the laws about events are skipped.
+        event_loop: the event loop of the cases.
+        examples: the number of sequences that the equivalence law tries.
+        steps: the number of operations in each of them.
+        shrinks: whether a failing sequence is made as short as possible, which may take a minute.
+        rounds: the number of cancellations in each law of cancellation.
+        patience_seconds: the time limit of an answer, after which the repository counts as hanging.
+    """
+
+    is_durable: bool = True
+    keeps_log: bool = True
+    event_loop: EventLoop = "asyncio"
+    examples: int = 60
+    steps: int = 20
+    shrinks: bool = True
+    rounds: int = 100
+    patience_seconds: float = 20.0
+
+    def cancellation(self, round_: int) -> Cancellation:
+        """Return the cancellation of a round: its time varies, and on asyncio every other group of rounds uses ``Task.cancel``."""
+        groups, after = divmod(round_, MOMENTS)
+        return Cancellation(after, by_asyncio=self.event_loop == "asyncio" and groups % 2 == 1)
+
+
+class RepositoryUnderTest(UnderTest, Generic[W]):
+    """A repository under test, and its witness.
+
+    Attributes:
+        repository: a layer without requirements; it is built and released again in every case.
+    """
+
+    repository: Layer[Any, Any, Any]
+
+    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> W:
+        """Return a witness for the repository that *runtime* has built."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def open(self, **witness: Any) -> AsyncGenerator[W]:
+        """Build the repository for a witness with its own space, and release it at the end."""
+        async with ManagedRuntime(self.repository) as runtime:
+            yield await self.witness(runtime, patience_seconds=self.patience_seconds, **witness)

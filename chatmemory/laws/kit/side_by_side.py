@@ -11,8 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from chatmemory.laws.kit.asking import new_space
-from chatmemory.laws.kit.law import Host, RepositoryUnderTest
+from chatmemory.laws.kit.law import Host, RepositoryUnderTest, new_space
 from chatmemory.laws.kit.samples import START
 
 T = TypeVar("T")

@@ -7,8 +7,7 @@ from anyio.lowlevel import checkpoint
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
-from chatmemory.laws.kit.concurrency import Cancellation, race
-from chatmemory.laws.kit.law import expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law, race
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import (
     PUT,

@@ -19,8 +19,7 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.input.json_value import Json
-from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import RepositoryUnderTest
+from chatmemory.laws.kit.law import Asker, RepositoryUnderTest
 from chatmemory.laws.kit.samples import ALIKE, START, TEXTS, any_text
 from chatmemory.longterm.memories import Memory, MemoryRole, Provenance, SaveOutcome, Source
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag

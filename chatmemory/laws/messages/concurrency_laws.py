@@ -16,8 +16,7 @@ from chatmemory.conversation.message_repository import (
 )
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, VersionConflictError
-from chatmemory.laws.kit.concurrency import Cancellation, race
-from chatmemory.laws.kit.law import LawBrokenError, expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, LawBrokenError, expect, expect_one_of, law, race
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 

@@ -11,8 +11,7 @@ from chatmemory.conversation.message_repository import ConversationListing, Page
 from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.effect import Failure
 from chatmemory.errors import AccessDeniedError
-from chatmemory.laws.kit.concurrency import race
-from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.law import expect, law, race
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 

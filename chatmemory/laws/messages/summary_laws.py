@@ -7,8 +7,7 @@ from chatmemory.conversation.message_repository import PageQuery, Summary
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.kit.concurrency import Cancellation
-from chatmemory.laws.kit.law import LawBrokenError, expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, LawBrokenError, expect, expect_one_of, law
 from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 

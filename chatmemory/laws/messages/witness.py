@@ -11,8 +11,7 @@ from chatmemory.conversation.message_repository import MessageRepository, Messag
 from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import AppendError, ConversationUndoRefusal, ForkRefusal
-from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import RepositoryUnderTest, expect
+from chatmemory.laws.kit.law import Asker, RepositoryUnderTest, expect
 from chatmemory.laws.kit.samples import size_of
 
 

@@ -17,8 +17,7 @@ from chatmemory.effect import Effect, Failure, Outcome, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.embedding.embedder import Matrix
 from chatmemory.errors import EmbeddingError, MemoryChangedError, MemoryUndoError, NotUndoableError
-from chatmemory.laws.kit.asking import Asker
-from chatmemory.laws.kit.law import expect
+from chatmemory.laws.kit.law import Asker, expect
 from chatmemory.longterm.contract import LongTermMemory
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, RememberReport
 from chatmemory.longterm.recall.recall import Recall

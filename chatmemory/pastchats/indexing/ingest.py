@@ -19,8 +19,8 @@ from chatmemory.pastchats.formats.stores.sqlite_stores import UNREAD
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
-from chatmemory.pastchats.indexing.source_reading import SourceOptions, SourceReading
-from chatmemory.pastchats.indexing.turn_drafting import Drafting
+from chatmemory.pastchats.indexing.source_reading import SourceReading
+from chatmemory.pastchats.indexing.turn_drafting import Drafting, SourceOptions
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import FileFate, IndexProgress, IndexRequest, LookedAt
 from chatmemory.pastchats.prompt_repository import PromptRepository

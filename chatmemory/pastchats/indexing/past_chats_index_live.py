@@ -19,7 +19,7 @@ from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
 from chatmemory.pastchats.indexing.ingest import Ingest
 from chatmemory.pastchats.indexing.record_import import RecordImport
-from chatmemory.pastchats.indexing.source_reading import source_options
+from chatmemory.pastchats.indexing.turn_drafting import source_options
 from chatmemory.pastchats.indexing.turn_embedding import BATCH_TEXTS, NO_MODEL, TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter

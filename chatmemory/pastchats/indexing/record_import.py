@@ -24,9 +24,8 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.cleaning import Cleaning
-from chatmemory.pastchats.indexing.identity import text_hash
 from chatmemory.pastchats.indexing.index_tally import IndexTally
-from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState, text_hash
 from chatmemory.pastchats.indexing.source_reading import BATCH_TURNS
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexReport

@@ -1,4 +1,8 @@
-"""Drafting: converts a reader's turn into a row of the store: filters, cleans, redacts, numbers and hashes it."""
+"""Drafting: converts a reader's turn into a row of the store: filters, cleans, redacts, numbers and hashes it.
+
+The options of a run that change what is read are stored as a short text with the source; a different text makes an
+unchanged file be read again.
+"""
 
 import json
 import re
@@ -7,7 +11,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, cast, final, get_args
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
@@ -16,11 +20,20 @@ from chatmemory.pastchats.finding.recall_block import without_recall_blocks
 from chatmemory.pastchats.formats.histories import Lossy, PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.indexing.cleaning import Cleaning
-from chatmemory.pastchats.indexing.identity import KEY_BYTES, Occurrences, native_hash, text_hash
-from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
-from chatmemory.pastchats.indexing.source_reading import SourceOptions
+from chatmemory.pastchats.indexing.prompt_drafts import (
+    KEY_BYTES,
+    Occurrences,
+    PromptDraft,
+    native_hash,
+    text_hash,
+)
+from chatmemory.pastchats.past_chats import IndexRequest
+from chatmemory.pastchats.prompt import TurnKind
+from chatmemory.pastchats.redaction import redaction
 from chatmemory.pastchats.redaction.redaction import Redaction
 
+VERSION: Final = 2  # the version of cleaning, numbering and drafting
+REDACTION: Final = "redaction="
 ROLES: Final[frozenset[str]] = frozenset(get_args(Role))
 PLAIN_METADATA: Final = 8_192  # characters of JSON that need no closer look
 MOST_REMEMBERED: Final = 64  # the number of harmless metadata values that are remembered
@@ -29,6 +42,57 @@ DEEP_METADATA: Final = 64  # the number of objects and arrays below which nestin
 _WRITE: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _LONG_NUMBER: Final = re.compile(r"\d{18}")
 _NAME_OF_A_FOLDER: Final = re.compile(r"[^/\\]+(?=[/\\]*\Z)")
+
+
+@final
+@frozen
+class SourceOptions:
+    """The options of reading a source.
+
+    Attributes:
+        roles: the roles to keep; empty keeps all.
+        format: the reader of every file; None lets the content decide.
+        redaction: the version of the redaction rules.
+        reading: the options of a file that a format has read.
+        claiming: the options of a file that no format claimed; another set of formats may claim it.
+    """
+
+    roles: frozenset[Role]
+    kinds: frozenset[TurnKind]
+    is_redacted: bool
+    format: str | None
+    redaction: str
+    reading: str
+    claiming: str
+
+    def redacts_more_than(self, options: str) -> bool:
+        """Return whether turns that were read with other *options* may hold secrets that are redacted now."""
+        return bool(self.redaction) and self.redaction not in options.split(";")
+
+
+def source_options(
+    request: IndexRequest, formats: tuple[HistoryFormat, ...], *, is_redacted: bool
+) -> SourceOptions:
+    """Return the options of a run."""
+    parts = [str(VERSION), f"kinds={','.join(sorted(request.kinds))}"]
+    if request.roles:
+        parts.append(f"roles={','.join(sorted(request.roles))}")
+    rules = f"{REDACTION}{redaction.VERSION}" if is_redacted else ""
+    if rules:
+        parts.append(rules)
+    if request.format is not None:
+        parts.append(f"format={request.format}")
+    reading = ";".join(parts)
+    known = ",".join(sorted(f"{one.name}/{one.version}" for one in formats))
+    return SourceOptions(
+        roles=frozenset(request.roles),
+        kinds=request.kinds,
+        is_redacted=is_redacted,
+        format=request.format,
+        redaction=rules,
+        reading=reading,
+        claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
+    )
 
 
 class BadTurnError(ValueError):

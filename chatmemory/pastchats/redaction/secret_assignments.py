@@ -9,14 +9,14 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.pastchats.redaction.secret_places import matches
-from chatmemory.pastchats.redaction.secret_values import (
+from chatmemory.pastchats.redaction.secret_places import (
     UUID,
     is_code,
     is_mixed,
     is_placeholder,
     is_term,
     is_word,
+    matches,
     surprise,
 )
 

@@ -8,8 +8,8 @@ from typing import final
 from attrs import frozen
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.programs.bench.corpus import Suite
 from chatmemory.programs.bench.measuring import COLUMNS, BenchRow
+from chatmemory.programs.bench.own_questions import Suite
 
 
 @final

@@ -22,7 +22,7 @@ from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import RecallError, RememberError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import NewMemory
-from chatmemory.programs.bench.corpus import BenchConversation, BenchQuestion, Suite
+from chatmemory.programs.bench.own_questions import BenchConversation, BenchQuestion, Suite
 from chatmemory.text.search_terms import bm25, query_terms, search_terms
 
 if TYPE_CHECKING:

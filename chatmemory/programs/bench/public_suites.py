@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import evolve
 
-from chatmemory.programs.bench.corpus import BenchConversation, BenchQuestion, BenchTurn, NoSuiteError, Suite
-from chatmemory.programs.bench.own_questions import own
+from chatmemory.programs.bench.own_questions import (
+    BenchConversation,
+    BenchQuestion,
+    BenchTurn,
+    NoSuiteError,
+    Suite,
+    own,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from chatmemory.programs.bench.bench_report import SuiteReport
-    from chatmemory.programs.bench.corpus import Suite
+    from chatmemory.programs.bench.own_questions import Suite
     from chatmemory.programs.commands.host import Host
 
 A_FILE = click.Path(dir_okay=False, path_type=Path)
@@ -67,8 +67,7 @@ def bench(
       chatmemory bench own.jsonl --json
     """
     from chatmemory.programs.bench.bench_report import as_markdown, as_object
-    from chatmemory.programs.bench.corpus import NoSuiteError
-    from chatmemory.programs.bench.own_questions import first_file
+    from chatmemory.programs.bench.own_questions import NoSuiteError, first_file
     from chatmemory.programs.bench.public_suites import read_suite
 
     if (begin is None) == (not suites):

@@ -10,12 +10,16 @@ import click
 
 from chatmemory.programs.commands.host import Serving
 from chatmemory.programs.commands.options import say, tell_more, with_host
+from chatmemory.programs.shell.command_group import completion_script
+from chatmemory.programs.shell.exit_codes import FINDINGS
+from chatmemory.programs.shell.findings import findings_object, findings_text
 from chatmemory.programs.shell.options import as_json_option, instant_of
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from chatmemory.events.audit import AuditEntry
     from chatmemory.programs.commands.host import Host
+
 
 EXIT_CODES: Final = """\
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 a part is not installed, 2 wrong usage, 5 the store cannot be opened,
@@ -135,7 +139,7 @@ def audit(
     \b
       chatmemory audit --since 7d --who phone
     """
-    from chatmemory.programs.operations.audit import AuditList, audit_page
+    from chatmemory.programs.operations.changes import AuditList, audit_page
 
     since_at = instant_of("--since", since, host.now())
     asked = AuditList(limit=limit, after=after, who=who, target=target, since=since_at)
@@ -152,3 +156,37 @@ def _line(entry: AuditEntry) -> str:
     at = entry.at.astimezone().isoformat(sep=" ", timespec="seconds")
     owner = "/".join(filter(None, [entry.owner.user, entry.owner.app])) or "nobody"
     return shown(f"{at}  {entry.who} ({entry.user}) {entry.action} {entry.kind} {entry.target!r} of {owner}")
+
+
+@click.command()
+@as_json_option
+@with_host
+def doctor(host: Host, *, as_json: bool) -> None:
+    """Check the store without changing it; each finding says how to repair it.
+
+    The exit code is 1 if something is wrong.
+
+    \b
+      chatmemory doctor --store agent.db
+      chatmemory doctor --store postgresql://me@primary/chat
+      chatmemory doctor --json | jq '.findings[] | select(.severity != "ok")'
+    """
+    findings = host.findings()
+    told = findings_object(findings)
+    say(told, findings_text(findings), as_json=as_json)
+    if not told["isHealthy"]:
+        raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+      echo 'eval "$(chatmemory completion bash)"' >> ~/.bashrc
+      echo 'eval "$(chatmemory completion zsh)"' >> ~/.zshrc
+      chatmemory completion fish > ~/.config/fish/completions/chatmemory.fish
+    """
+    click.echo(completion_script(context, shell))

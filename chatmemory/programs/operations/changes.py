@@ -1,18 +1,28 @@
 """``changes_page``: one page of the changes since a cursor."""
 
+from datetime import datetime
 from typing import Final, final
 
 from attrs import evolve, field, frozen, validators
 
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.effect import Do, Effect
-from chatmemory.errors import DataValidationError, GenericMemoryError, memory_error
+from chatmemory.errors import DataValidationError, GenericMemoryError, Problem, memory_error
+from chatmemory.events.audit import AuditEntry, AuditTrailTag
 from chatmemory.events.event import Event
-from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
-from chatmemory.input.rules import id_problems, refuse
+from chatmemory.events.event_log import (
+    LONGEST_NUMBER,
+    TARGET_IN_PLACE,
+    AuditQuery,
+    ChangesPage,
+    EventLog,
+    EventLogTag,
+)
+from chatmemory.input.rules import NOT_A_CURSOR, cursor_of, id_problems, read_cursor, refuse
 from chatmemory.programs.operations.grant import Grant
 
 MOST_CHANGES: Final = 1000
+MOST_ENTRIES: Final = 1000
 
 
 @final
@@ -67,3 +77,68 @@ async def told_page(
 
 def _told_to(grant: Grant, event: Event) -> Event:
     return event if event.who == grant.name else evolve(event, who="", user="")
+
+
+@final
+@frozen(kw_only=True)
+class AuditList:
+    """A list of changes, newest first.
+
+    Attributes:
+        after: the `next` of the previous page.
+        who: only what this client did: the name of its token, as the log shows it.
+        target: only what was done to the conversation or the memory with this id.
+        since: only what was done at this time or later.
+    """
+
+    limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_ENTRIES)])
+    after: str | None = None
+    who: str | None = None
+    target: str | None = None
+    since: datetime | None = None
+
+
+@final
+@frozen
+class AuditPage:
+    """Changes, newest first; *next* is the cursor of the page after this one, null at the end."""
+
+    entries: tuple[AuditEntry, ...]
+    next: str | None
+
+
+@Effect.gen
+async def audit_page(
+    do: Do[DataValidationError | GenericMemoryError, AuditTrailTag], asked: AuditList
+) -> AuditPage:
+    """Return a page of the audit trail, for all users; fail with ``DataValidationError`` if *asked* is not valid.
+
+    Args:
+        do: runs a step.
+        asked: the filters, the most entries, and the cursor.
+    """
+    place, problems = read_cursor(asked.after)
+    after = None
+    if place is not None:
+        at, named = place
+        number, _, target = named.partition(" ")
+        digits = number.removeprefix("-")
+        if digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST_NUMBER:
+            after = at, int(number), target
+        else:
+            problems = [Problem("$.after", NOT_A_CURSOR)]
+    refuse(
+        do,
+        problems,
+        id_problems("$.who", asked.who, or_none=True),
+        id_problems("$.target", asked.target, or_none=True),
+    )
+    query = AuditQuery(limit=asked.limit, after=after, who=asked.who, target=asked.target, since=asked.since)
+    with acting_as(EVERYBODY):  # the trail has no owner: a client that may read it reads all of it
+        entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
+    is_last = len(entries) < asked.limit
+    return AuditPage(entries, None if is_last else _cursor_behind(entries[-1]))
+
+
+def _cursor_behind(entry: AuditEntry) -> str:
+    return cursor_of((entry.at, f"{entry.number} {entry.target[:TARGET_IN_PLACE]}"))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Self, TextIO, cast, final
+from unicodedata import east_asian_width
 
 import click
 
@@ -12,14 +16,23 @@ from chatmemory.pastchats.prompt import KEPT_KINDS, TurnKind
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.options import ROLES, each_named, paths_argument, resolved, with_host
-from chatmemory.programs.pastchats.progress import ProgressLine
 from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
 from chatmemory.programs.shell.options import as_json_option, dry_run_option, list_option
+from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from chatmemory.input.choices import Role
+    from chatmemory.pastchats.past_chats import IndexProgress
     from chatmemory.programs.pastchats.host import Host
 
+
+ERASE: Final = "\r\x1b[K"
+GAP: Final = "  "
+CUT: Final = "..."
+BAR: Final = 10  # characters
+LEAST_SECONDS: Final = 0.1  # between two lines: a terminal is slower than the index
 MORE_KINDS: Final[tuple[TurnKind, ...]] = ("tool_result", "thinking", "harness")
 
 
@@ -30,6 +43,108 @@ NOWHERE: Final = """\
 no known tool has histories on this machine; give files or folders that contain histories:
       pastchats-memory index FOLDER"""
 NO_HISTORY: Final = "no file there is a chat history; --verbose shows how each file was classified"
+
+
+@final
+class ProgressLine:
+    """Rewrites one line, and erases it at the end."""
+
+    def __init__(self, now: Callable[[], datetime], stream: TextIO | None = None) -> None:
+        """Write to *stream*, stderr unless it is given, if that is a terminal."""
+        self._stream = sys.stderr if stream is None else stream
+        self._is_seen = self._stream.isatty()
+        self._now = now
+        self._began = now()
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_seen:
+            self._stream.write(ERASE)
+            self._stream.flush()
+
+    def indexed(self, progress: IndexProgress) -> None:
+        """Show how many files and turns are done, the rate, and the time left."""
+        seconds = self._seconds_if_due()
+        if seconds is None:
+            return
+        rate = progress.turns / seconds
+        left = (
+            (progress.files - progress.files_done) * seconds / progress.files_done
+            if progress.files_done
+            else None
+        )
+        remaining = "" if left is None else f", {duration(left)} left"
+        self._show(
+            f"{bar(progress.files_done, progress.files)} {progress.files_done}/{progress.files} files, "
+            f"{progress.turns} turns, {rate:.0f}/s{remaining}",
+            progress.source,
+        )
+
+    def counted(self, done: int, whole: int) -> None:
+        """Show how many of *whole* things are done."""
+        seconds = self._seconds_if_due()
+        if seconds is not None:
+            left = f", {duration((whole - done) * seconds / done)} left" if done else ""
+            self._show(f"{bar(done, whole)} {done}/{whole}, {done / seconds:.0f}/s{left}")
+
+    def _seconds_if_due(self) -> float | None:
+        if not self._is_seen:
+            return None
+        seconds = (self._now() - self._began).total_seconds()
+        if seconds - self._last < LEAST_SECONDS:
+            return None
+        self._last = seconds
+        return seconds
+
+    def _show(self, said: str, source: str = "") -> None:
+        columns = shutil.get_terminal_size().columns - 1
+        room = columns - len(said) - len(GAP)
+        self._stream.write(ERASE + said[:columns] + (GAP + ending(source, room) if room > 0 else ""))
+        self._stream.flush()
+
+
+def bar(done: int, whole: int) -> str:
+    """Return a bar that shows how many of *whole* things are *done*.
+
+    >>> bar(1, 2)
+    '[#####-----]'
+    """
+    return f"[{'#' * (BAR * done // max(whole, 1)):-<{BAR}}]"
+
+
+def ending(path: str, columns: int) -> str:
+    """Return the end of *path*, its most informative part, in at most *columns* terminal columns.
+
+    >>> ending("/home/dev/.claude/projects/-app/0b7d.jsonl", 20), ending("/聊天/记录.md", 9)
+    ('...s/-app/0b7d.jsonl', '...录.md')
+    """
+    text = shown(path).replace("\n", " ")
+    widths = [2 if east_asian_width(character) in "WF" else 1 for character in text]
+    if sum(widths) <= columns:
+        return text
+    left = columns - len(CUT)
+    start = len(text)
+    while start and widths[start - 1] <= left:
+        start -= 1
+        left -= widths[start]
+    return (CUT + text[start:])[: max(columns, 0)]
+
+
+def duration(seconds: float) -> str:
+    """Format *seconds* for reading.
+
+    >>> duration(7.2), duration(95), duration(7_300)
+    ('7 s', '1 min 35 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_left} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 @click.command()

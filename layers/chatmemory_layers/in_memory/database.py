@@ -2,11 +2,15 @@
 
 ``Conversations`` and ``KeptMemories`` define what it holds and how that changes.  Like a file it is open until its runtime
 ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
+
+``InMemoryEventLog`` and ``InMemoryFirstAnswers`` end with the process.  A process that is killed between a write and its answer loses the whole store, so a repeated write starts afresh.  Therefore
+only the outcomes of stored memories are kept: for a caller that gives a ``write_id`` they are the only answer.
 """
 
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Final, TypeVar, final
 
 from attrs import define, field
@@ -14,9 +18,11 @@ from attrs import define, field
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.errors import RepositoryError
+from chatmemory.errors import DataValidationError, RepositoryError
+from chatmemory.events.event import Event
+from chatmemory.events.event_log import AuditQuery, ChangesPage, EventLog
 from chatmemory.events.kept_log import KeptLog
-from chatmemory.input.first_answers import KeptAnswers
+from chatmemory.input.first_answers import FirstAnswers, KeptAnswers, Recorded, RequestKey
 from chatmemory.items.kept_items import KeptItems
 from chatmemory.longterm.kept_memories import KeptMemories
 
@@ -111,3 +117,46 @@ async def _open(clock: Clock) -> AsyncGenerator[Database]:
 
 
 database: Layer[DatabaseTag] = Layer.scoped(DatabaseTag, _open, ClockTag)
+
+
+@final
+class InMemoryEventLog(EventLog):
+    """The events that the repositories of a database have noted."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.kept = database.log
+
+    def acted(self, query: AuditQuery, /) -> Effect[tuple[Event, ...], RepositoryError]:
+        return self.database.run("read the log", lambda: self.kept.acted(query))
+
+    def changes_page(
+        self, since: str | None = None, *, limit: int
+    ) -> Effect[ChangesPage, DataValidationError | RepositoryError]:
+        return self.database.run_outcome("read the log", lambda: self.kept.changes_page(since, limit=limit))
+
+    def end(self) -> Effect[str, RepositoryError]:
+        return self.database.run("read the log", self.kept.end)
+
+    def prune(self, before: datetime, /) -> Effect[int, RepositoryError]:
+
+        def prune() -> int:
+            self.database.items.prune(before)
+            return self.kept.prune(before)
+
+        return self.database.run("prune the log", prune)
+
+
+@final
+class InMemoryFirstAnswers(FirstAnswers):
+    """The answers that were given from a database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.kept = database.answers
+
+    def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
+        return self.database.run("read the first answer", lambda: self.kept.read(key))
+
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+        return self.database.run("store the first answer", lambda: self.kept.keep(key, answer))

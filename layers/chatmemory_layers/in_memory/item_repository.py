@@ -19,8 +19,7 @@ from chatmemory.items.item_repository import (
     Labels,
     StoredItem,
 )
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
-from chatmemory_layers.in_memory.event_log import InMemoryEventLog
+from chatmemory_layers.in_memory.database import Database, DatabaseTag, InMemoryEventLog, database
 
 A = TypeVar("A")
 

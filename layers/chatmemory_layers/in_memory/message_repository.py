@@ -40,9 +40,13 @@ from chatmemory.errors import (
     RepositoryError,
     VersionConflictError,
 )
-from chatmemory_layers.in_memory.database import Database, DatabaseTag, database
-from chatmemory_layers.in_memory.event_log import InMemoryEventLog
-from chatmemory_layers.in_memory.first_answers import InMemoryFirstAnswers
+from chatmemory_layers.in_memory.database import (
+    Database,
+    DatabaseTag,
+    InMemoryEventLog,
+    InMemoryFirstAnswers,
+    database,
+)
 
 
 @final

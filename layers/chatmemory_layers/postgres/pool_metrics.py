@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
-from chatmemory.observe.metrics import active_meter
+from chatmemory.observe.operations import active_meter
 from chatmemory_layers.postgres.engine.connection import Pool
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_condition import Condition
-from chatmemory.items.item_repository import Labels
+from chatmemory.items.item_repository import Condition, Labels
 
 _PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
 _MARGIN: Final = 1e-9  # a database may parse numbers slightly differently

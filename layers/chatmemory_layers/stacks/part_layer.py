@@ -1,6 +1,6 @@
 """``layer_of``: makes a layer of a part that a program brings, whether it is a layer or a plain object.
 
-``parts.py`` and ``past_chats.py`` define which parts a stack has.  A recall loads this module, so it imports little.
+``ready_made.py`` and ``past_chats.py`` define which parts a stack has.  A recall loads this module, so it imports little.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from inspect import getattr_static
-from typing import Any, Literal, Never, TypeAlias, assert_never
+from typing import Any, Literal, Never, TypeAlias, TypedDict, assert_never
 
 from typing_extensions import Unpack
 
@@ -17,16 +17,16 @@ from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.chat_memory_live import chat_memory
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import MessageRepositoryTag
-from chatmemory.conversation.skill_runner import SkillRunnerTag
-from chatmemory.conversation.strategies.contract import HistoryStrategyTag
+from chatmemory.conversation.skill_runner import SkillRunner, SkillRunnerTag
+from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import TokenCounterTag, token_counter
 from chatmemory.effect import Do, Effect, EffectFailed, Failure, Layer, Success
-from chatmemory.effect.services.clock import ClockTag, TestClock
+from chatmemory.effect.services.clock import Clock, ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
-from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.embedding.embedding_guard import guarded, timed
-from chatmemory.errors import ConfigError, InvalidValue
+from chatmemory.errors import ConfigError, InvalidValue, RepositoryError
 from chatmemory.events.audit import AuditTrail, AuditTrailTag
 from chatmemory.events.event_log import EventLogTag
 from chatmemory.extra import needed
@@ -34,10 +34,10 @@ from chatmemory.input.first_answers import FirstAnswersTag
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.extractors import memory_extractor
-from chatmemory.longterm.extraction.memory_extractor import MemoryExtractorTag
+from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryExtractorTag
 from chatmemory.longterm.long_term_memory_live import long_term_memory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
+from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.observe.operations import observed, observed_long_term
 from chatmemory.observe.tracing import traced
@@ -62,17 +62,26 @@ from chatmemory_layers.sqlite.items.item_repository import item_repository as sq
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
-from chatmemory_layers.stacks.parts import (
-    Embedders,
-    Extractors,
-    Parts,
-    Rankers,
-    Repositories,
-    Skills,
-    StackError,
-    Strategies,
-)
 
+StackError: TypeAlias = RepositoryError | ConfigError
+Stores: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag
+Given: TypeAlias = SettingsTags | TokenCounterTag
+Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
+"""The services that a strategy, an extractor and a ranker may use."""
+
+Repositories: TypeAlias = Layer[Stores, StackError, Given]
+MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
+MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
+ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
+SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
+"""A layer of one, two or all three repositories; one that requires the repository that it provides wraps the stack's own."""
+
+Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
+Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]
+Strategies: TypeAlias = Layer[HistoryStrategyTag, StackError, Around]
+Extractors: TypeAlias = Layer[MemoryExtractorTag, StackError, Around]
+Rankers: TypeAlias = Layer[RecallRankerTag, StackError, Around]
+Clocks: TypeAlias = Layer[Never]
 __all__ = [
     "MemoryTags",
     "Stack",
@@ -101,6 +110,29 @@ MemoryTags: TypeAlias = (
     | FirstAnswersTag
 )
 Stack: TypeAlias = Layer[MemoryTags, StackError]
+
+
+class Parts(TypedDict, total=False):
+    """The parts to replace.  None, or leaving a part out, keeps the part of the stack.
+
+    Attributes:
+        repositories: a layer of one, two or all three repositories; when all are replaced, the store of the stack is
+            not opened.
+        strategy: keeps a long conversation short: settings, a strategy, or a layer of one.
+        skills: writes summaries.
+        embedder: makes vectors of memories; it is timed and guarded as the stack's own is.
+        extractor: finds memories in messages.
+        ranker: orders the memories of a recall.
+        clock: gives the present time.
+    """
+
+    repositories: SomeRepositories | None
+    strategy: StrategySettings | HistoryStrategy | Strategies | None
+    skills: SkillRunner | Skills | None
+    embedder: Embedder | Embedders | None
+    extractor: MemoryExtractor | Extractors | None
+    ranker: RecallRanker | Rankers | None
+    clock: Clock | Clocks | None
 
 
 @Effect.gen

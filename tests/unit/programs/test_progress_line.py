@@ -9,7 +9,7 @@ from attrs import evolve
 
 from chatmemory.pastchats.past_chats import IndexProgress, PastChatsStatistics
 from chatmemory.programs.pastchats.as_text import statistics_text
-from chatmemory.programs.pastchats.progress import ERASE, ProgressLine
+from chatmemory.programs.pastchats.index_commands import ERASE, ProgressLine
 
 SOURCE = "/home/dev/.claude/projects/-home-dev-relay/374dd535-3f93-56f2-a738-bd6c7a5f4c23.jsonl"
 

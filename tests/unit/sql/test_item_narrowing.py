@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from chatmemory.input.json_value import from_json, same_json, to_json
-from chatmemory.items.item_condition import Condition
+from chatmemory.items.item_repository import Condition
 from chatmemory_layers.postgres.items import item_repository as postgres
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sql.columns import from_us, to_us

@@ -19,8 +19,8 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     value_at,
     without_blanks,
 )
-from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, parent_of
+from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in, parent_of
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 _SILENT: Final = frozenset({"SEARCH", "READ_LINK", "TIP", "TEMPLATE_RESPONSE"})
 

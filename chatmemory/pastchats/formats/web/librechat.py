@@ -30,9 +30,10 @@ from chatmemory.pastchats.formats.shapes.conversation_trees import (
     Outline,
     Walks,
     conversations_in,
+    linked_by,
     parted,
 )
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, linked_by
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 _MAX_DEPTH: Final = 3000  # of answers within answers; the longest known chats have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)

@@ -23,8 +23,14 @@ from chatmemory.programs.http.operations.events import (
     RETRY,
     has_come,
 )
-from chatmemory.programs.operations.audit import AuditList, AuditPage, audit_page
-from chatmemory.programs.operations.changes import ChangesList, changes_page, told_page
+from chatmemory.programs.operations.changes import (
+    AuditList,
+    AuditPage,
+    ChangesList,
+    audit_page,
+    changes_page,
+    told_page,
+)
 from chatmemory.programs.operations.grant import NO_AUDIT, Grant
 from chatmemory.programs.operations.refusal import Refusal
 

@@ -24,8 +24,7 @@ from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettin
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.answers.once import once
 from chatmemory_layers.postgres.engine.connection import Connection, Pool, open_pool
-from chatmemory_layers.postgres.engine.grouped_work import GroupedWork, Kept
-from chatmemory_layers.postgres.engine.groups import Groups, Lines
+from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, Kept, Lines
 from chatmemory_layers.postgres.engine.migrations import (
     REFUSE_IF_UPGRADED,
     UPGRADE_SECONDS,

@@ -17,10 +17,10 @@ from attrs import frozen
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import UNDO, because
-from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
+    Condition,
     ItemChange,
     ItemName,
     ItemPut,
@@ -37,7 +37,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.grouped_work import OneOwner
+from chatmemory_layers.postgres.engine.groups import OneOwner
 from chatmemory_layers.postgres.engine.row_locks import Place, items_row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog

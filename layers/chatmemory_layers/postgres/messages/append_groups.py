@@ -24,7 +24,7 @@ from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionCo
 from chatmemory.events.event import current_reason
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, planned_once
-from chatmemory_layers.postgres.engine.grouped_work import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.groups import Answers, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.messages import message_writes

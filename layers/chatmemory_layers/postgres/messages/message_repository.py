@@ -52,7 +52,6 @@ from chatmemory_layers.postgres.messages import (
     message_forks,
     message_reads,
     message_removal,
-    message_undoing,
     message_writes,
 )
 from chatmemory_layers.postgres.messages.append_groups import APPENDS
@@ -109,7 +108,7 @@ class PostgresMessageRepository(MessageRepository):
         return self.database.write(
             "undo a change of a conversation",
             conversation_place(undo.conversation_id),
-            message_undoing.undo,
+            message_removal.undo,
             undo,
         )
 

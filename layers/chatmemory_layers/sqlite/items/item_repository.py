@@ -16,10 +16,10 @@ from attrs import frozen
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
 from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import UNDO, because
-from chatmemory.items.item_condition import Condition
 from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
+    Condition,
     ItemChange,
     ItemName,
     ItemPut,

@@ -54,7 +54,6 @@ from chatmemory_layers.sqlite.messages import (
     message_reads,
     message_removal,
     message_summaries,
-    message_undoing,
     message_writes,
 )
 
@@ -114,7 +113,7 @@ class SqliteMessageRepository(MessageRepository):
 
     def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
         return self.database.erase(
-            "undo a change of a conversation", message_undoing.undo, attrgetter("removed"), undo
+            "undo a change of a conversation", message_removal.undo, attrgetter("removed"), undo
         )
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:

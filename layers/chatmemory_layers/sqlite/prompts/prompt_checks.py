@@ -299,7 +299,7 @@ def _room(examined: Examined) -> Iterator[Seen]:
 
 
 def _texts(examined: Examined) -> Iterator[Seen]:
-    from chatmemory.pastchats.indexing.identity import text_hash
+    from chatmemory.pastchats.indexing.prompt_drafts import text_hash
 
     changed = [
         prompt_id
