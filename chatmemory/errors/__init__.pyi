@@ -18,13 +18,19 @@ from chatmemory.errors.config_error import (
     MissingKey as MissingKey,
     UnreadableSource as UnreadableSource,
 )
+from chatmemory.errors.part_errors import (
+    EmbeddingError as EmbeddingError,
+    EmbeddingProblem as EmbeddingProblem,
+    RepositoryError as RepositoryError,
+    RepositoryProblem as RepositoryProblem,
+    SkillExecutionError as SkillExecutionError,
+    SkillProblem as SkillProblem,
+)
 from chatmemory.errors.service_errors import (
     AddError as AddError,
     AppendError as AppendError,
     ConversationUndoError as ConversationUndoError,
     ConversationUndoRefusal as ConversationUndoRefusal,
-    EmbeddingError as EmbeddingError,
-    EmbeddingProblem as EmbeddingProblem,
     ForkError as ForkError,
     ForkRefusal as ForkRefusal,
     GenericMemoryError as GenericMemoryError,
@@ -40,10 +46,6 @@ from chatmemory.errors.service_errors import (
     RememberError as RememberError,
     RemovalError as RemovalError,
     RemoveError as RemoveError,
-    RepositoryError as RepositoryError,
-    RepositoryProblem as RepositoryProblem,
     ServiceError as ServiceError,
-    SkillExecutionError as SkillExecutionError,
-    SkillProblem as SkillProblem,
     memory_error as memory_error,
 )

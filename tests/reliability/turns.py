@@ -15,7 +15,7 @@ import pytest
 
 from chatmemory import Embedding, LongTermMemory, Memory, MemoryChanges, Namespace, NewMemory
 from chatmemory.effect import Success
-from chatmemory_layers.embedding.local import MODEL
+from chatmemory_layers.embedding.local import HASHED_MODEL
 
 ASKED: Final = 30  # memories of a run that are recalled when it is checked
 BATCH_SIZE: Final = 3
@@ -236,7 +236,9 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
     for number in embedded:
         space = memories[id_of(user, "re_embed", number)].embedding
         assert space is not None
-        assert space.model in ({MODEL} if number < acknowledged["re_embed"] else {MODEL, OLDER.model})
+        assert space.model in (
+            {HASHED_MODEL} if number < acknowledged["re_embed"] else {HASHED_MODEL, OLDER.model}
+        )
 
     used = memories.get(id_of(user, "use", 0))
     assert (0 if used is None else used.access_count) in counts("use")
@@ -245,7 +247,7 @@ async def check_turns(memory: LongTermMemory, user: Namespace, acknowledged: Cou
         recalled = await memory.recall(user, one.content).or_raise()
         (hit,) = [hit for hit in recalled.hits if hit.memory.id == one.id]
         assert hit.signals.lexical == 1
-        if one.key is None and one.embedding is not None and one.embedding.model == MODEL:
+        if one.key is None and one.embedding is not None and one.embedding.model == HASHED_MODEL:
             assert hit.signals.similarity == pytest.approx(1, abs=1e-4)
 
 

@@ -32,12 +32,12 @@ COMMANDS: Final = {
     "context": Entry(f"{_HERE}.conversation_commands", "Print what a model would see."),
     "export": Entry(f"{_HERE}.archive_commands", "Write everything as JSON Lines."),
     "import": Entry(f"{_HERE}.archive_commands", "Read a file that export or another tool wrote."),
-    "doctor": Entry(f"{_HERE}.upkeep_commands", "Check the store without changing it."),
+    "doctor": Entry(f"{_HERE}.server_commands", "Check the store without changing it."),
     "bench": Entry(f"{_HERE}.bench_command", "Measure retrieval on public suites, or your own questions."),
     "serve": Entry(f"{_HERE}.server_commands", "Open the page and the HTTP API."),
     "token": Entry(f"{_HERE}.server_commands", "Make a token for a client of the server."),
     "audit": Entry(f"{_HERE}.server_commands", "Print who did what through the server."),
-    "completion": Entry(f"{_HERE}.upkeep_commands", "Print the completion script of a shell."),
+    "completion": Entry(f"{_HERE}.server_commands", "Print the completion script of a shell."),
 }
 
 

@@ -146,7 +146,7 @@ ABOUT_EVERYTHING = {
     "prompt_search.SELECT_MEANT",
     "prompt_writes.COUNT_PROMPTS",
 }
-NEEDS_SQLITE_VEC = {"prompt_scans.SELECT_NEAREST"}
+NEEDS_SQLITE_VEC = {"prompt_vectors.SELECT_NEAREST"}
 # To search for whatever has a conversation is a walk by another name.
 OF_ALL_TURNS = re.compile(
     r"SCAN (main\.)?(prompts|kept|prompt_vectors|prompt_codes|prompt_aliases|copied|theirs|own)\b"

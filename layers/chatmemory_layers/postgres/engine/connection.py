@@ -13,11 +13,12 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.forked import PROCESS
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
 Row: TypeAlias = Mapping[str, Any]
 """Values by column name."""
 _ARRAY: Final = re.compile(r"\$(\d+)((?:::[a-z ]+\[\])+)")
-with needs_extra("postgres"):
-    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 
 class Connection(Protocol):

@@ -2,9 +2,11 @@
 
 from typing import Final
 
-import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
-
 from chatmemory.errors import RepositoryError, RepositoryProblem
+from chatmemory.extra import needs_extra
+
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 DRIVER_ERRORS: Final[tuple[type[Exception], ...]] = (
     asyncpg.PostgresError,
