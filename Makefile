@@ -57,7 +57,7 @@ check: $(VENV)/check.stamp  ## format, lint, direction of imports, types
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 schemas: $(VENV)/test.stamp  ## write schemas/*.json anew from the classes
-	$(BIN)/python -m chatmemory.programs.schemas.json_schema schemas
+	$(BIN)/python -m chatmemory.programs.json_schema schemas
 	$(BIN)/python -m chatmemory.programs.http.operations.every_operation schemas/openapi.json
 
 docs: $(VENV)/docs.stamp  ## the documentation as a site, in build/docs; a dead link or a name that is not described is an error

@@ -33,10 +33,10 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_rows import PlainStatic
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, packed_rows, unpacked_rows
+from chatmemory_layers.sqlite.prompts.prompt_codes import code_of, quantised_rows
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from chatmemory_layers.sqlite.prompts.prompt_store import connect_reader, connect_writer
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector, packed_rows, unpacked_rows
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import code_of, quantised_rows
 
 DIM: Final = 1024  # of the bundled embedder; a query of another length is compared with nothing
 FULL_DIMS: Final = 256  # of its static rows; of the others, hashed words fill a third

@@ -34,15 +34,15 @@ F2 turns, F3 again, F4 cut, F5 damage, F6 other versions, F7 name.
 from chatmemory.extra import needs_extra
 
 with needs_extra("laws"):
-    from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
+    from chatmemory.laws.chat_context_laws import ChatContextLaws
+    from chatmemory.laws.history_format_laws import HistoryFormatLaws
     from chatmemory.laws.kit.law import LawBrokenError
+    from chatmemory.laws.long_term_memory_laws import LongTermMemoryLaws
     from chatmemory.laws.repository_laws import (
         ItemRepositoryLaws,
         MemoryRepositoryLaws,
         MessageRepositoryLaws,
     )
-    from chatmemory.laws.services.chat_context_laws import ChatContextLaws
-    from chatmemory.laws.services.long_term_memory_laws import LongTermMemoryLaws
 
 __all__ = [
     "ChatContextLaws",

@@ -1,6 +1,6 @@
 """All laws of a repository, as one class of tests for messages, one for memories and one for items."""
 
-from chatmemory.laws.events.memory_event_laws import (
+from chatmemory.laws.event_laws import (
     ConversationEventLaws,
     ItemEventLaws,
     MemoryEventLaws,

@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker
 from past_chats_command import HISTORIES, Agent
 
-from chatmemory.programs.schemas.json_schema import PRINTED
+from chatmemory.programs.json_schema import PRINTED
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 COMMANDS = {

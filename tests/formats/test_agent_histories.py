@@ -9,8 +9,8 @@ from chatmemory.pastchats.formats.agents.kimi_cli import kimi_cli
 from chatmemory.pastchats.formats.agents.pi import pi
 from chatmemory.pastchats.formats.agents.qwen_code import qwen_code
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
-from chatmemory.pastchats.formats.stores.cursor_store import cursor_store
-from chatmemory.pastchats.formats.stores.goose import goose
+from chatmemory.pastchats.formats.tools.cursor_store import cursor_store
+from chatmemory.pastchats.formats.tools.goose import goose
 from tests.for_each import for_each
 from tests.formats.histories import format_of, formats
 from tests.formats.large_history import at, lines, text

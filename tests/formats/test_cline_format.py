@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.cline.cline import cline
+from chatmemory.pastchats.formats.tools.cline import cline
 from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
 from tests.formats.large_history import text
 

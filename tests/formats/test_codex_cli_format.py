@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.codex.codex_cli import codex_cli
+from chatmemory.pastchats.formats.tools.codex_cli import codex_cli
 from tests.for_each import for_each
 from tests.formats.exported import certainty, is_beside
 from tests.formats.large_history import lines

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.copilot.copilot_chat import copilot_chat
-from chatmemory.pastchats.formats.copilot.copilot_cli import copilot_cli
+from chatmemory.pastchats.formats.tools.copilot_chat import copilot_chat
+from chatmemory.pastchats.formats.tools.copilot_cli import copilot_cli
 from tests.for_each import for_each
 from tests.formats.exported import certainty, issues, parsed, said, tagged, turns, unknown
 from tests.formats.large_history import lines

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.cursor.cursor import cursor
+from chatmemory.pastchats.formats.tools.cursor import cursor
 from tests.formats.exported import certainty
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read

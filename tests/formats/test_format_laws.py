@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from chatmemory.laws.formats.history_format_laws import HistoryFormatLaws
+from chatmemory.laws.history_format_laws import HistoryFormatLaws
 from tests.formats.histories import EXPECTED, FILES, formats
 from tests.formats.small_histories import SMALL
 from tests.thorough import rounds

@@ -3,8 +3,8 @@
 import json
 
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.gemini.gemini_cli import gemini_cli
-from chatmemory.pastchats.formats.gemini.gemini_takeout import gemini_takeout
+from chatmemory.pastchats.formats.tools.gemini_cli import gemini_cli
+from chatmemory.pastchats.formats.web.gemini_takeout import gemini_takeout
 from tests.for_each import for_each
 from tests.formats.exported import certainty, is_beside, parsed, said, turns, unknown
 from tests.formats.large_history import lines

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.pastchats.formats.stores.sqlite_stores import STORES
+from chatmemory.pastchats.formats.shapes.sqlite_stores import STORES
 from chatmemory_layers.files import sqlite_archive
 from chatmemory_layers.files.sqlite_archive import with_log
 from tests.formats.small_histories import CLOSED, TALK, THANKED

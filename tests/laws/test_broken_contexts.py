@@ -11,7 +11,7 @@ from chatmemory.context.contract import ChatContextBuilder, ChatContextService
 from chatmemory.effect import Effect, Layer
 from chatmemory.errors import RecallError
 from chatmemory.laws import ChatContextLaws, LawBrokenError
-from chatmemory.laws.services.chat_context_laws import MARK
+from chatmemory.laws.chat_context_laws import MARK
 from chatmemory.settings.memory_settings import ContextSettings, StoreSettings
 from tests.laws.test_chat_contexts import stack_over
 

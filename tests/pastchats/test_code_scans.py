@@ -11,18 +11,18 @@ from attrs import frozen
 
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
-from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
-from chatmemory_layers.sqlite.prompts.prompt_store import connect_writer, driver
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector, cosines, packed_rows
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import (
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, cosines, packed_rows
+from chatmemory_layers.sqlite.prompts.prompt_codes import (
     code_of,
     quantised,
     quantised_rows,
     query_code,
 )
-from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import ScanName
+from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
+from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
+from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
+from chatmemory_layers.sqlite.prompts.prompt_store import connect_writer, driver
+from chatmemory_layers.sqlite.prompts.prompt_vectors import ScanName
 from tests.for_each import for_each
 from tests.searched import keep, rows_of, said, search_of
 

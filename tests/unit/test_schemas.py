@@ -55,7 +55,7 @@ from chatmemory.programs.archive.records import (
     MessageRecord,
     SummaryRecord,
 )
-from chatmemory.programs.schemas.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
+from chatmemory.programs.json_schema import PRINTED, PUBLISHED, json_schema, schema_files
 from tests.remembered import memory_of
 from tests.service_errors import SERVICE_ERRORS
 

@@ -7,7 +7,7 @@ from chatmemory.effect import Failure, Success
 from chatmemory.errors import NotUndoableError
 from chatmemory.items.item_past import MOST_EARLIER
 from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, name_in_log
-from chatmemory.laws.events.follower import follower
+from chatmemory.laws.follower import follower
 from chatmemory.laws.items.item_witness import MODEL, ItemRepositoryUnderTest, ItemWitness, later, put
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.memories.memory_witness import TERMS, VECTORS

@@ -12,7 +12,7 @@ from chatmemory.errors import (
     NotUndoableError,
     VersionConflictError,
 )
-from chatmemory.laws.events.follower import Told, follower
+from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
 from chatmemory.laws.messages.fork_laws import ADA, BOB

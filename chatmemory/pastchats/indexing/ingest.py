@@ -15,7 +15,7 @@ from chatmemory.errors import GenericMemoryError
 from chatmemory.pastchats.formats.detection import A_BINARY, A_DATABASE, Detection, detect
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import HistoryFormat
-from chatmemory.pastchats.formats.stores.sqlite_stores import UNREAD
+from chatmemory.pastchats.formats.shapes.sqlite_stores import UNREAD
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState

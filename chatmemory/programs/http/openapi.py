@@ -38,10 +38,10 @@ from chatmemory.programs.http.operations.memories import (
 from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
+from chatmemory.programs.json_schema import AN_ID, RULES, SOME_WORD, TAGS, TOGETHER, Description
 from chatmemory.programs.operations.changes import AuditList, ChangesList
 from chatmemory.programs.operations.context import ContextRequest
 from chatmemory.programs.operations.refusal import Refusal
-from chatmemory.programs.schemas.json_schema import AN_ID, RULES, SOME_WORD, TAGS, TOGETHER, Description
 
 A_CURSOR: Final[JsonObject] = {"format": "cursor"}
 """The schema of a cursor, which only a previous page can give."""

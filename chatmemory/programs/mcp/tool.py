@@ -16,9 +16,9 @@ from attrs import define, frozen
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.input.json_value import JsonObject
+from chatmemory.programs.json_schema import json_schema
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import ApiError
-from chatmemory.programs.schemas.json_schema import json_schema
 
 A = TypeVar("A")
 

@@ -1,7 +1,7 @@
 """``CodeIndex``: finds which of many vectors are probably nearest, by codes of one bit per direction, in memory.
 
 Searches of memories and of past chats both use it.  They differ in how a vector becomes a code, and in the module that
-compares the real vectors: ``sqlite/memories/vector_search.py`` or ``sqlite/prompts/vectors/prompt_vectors.py``.
+compares the real vectors: ``sqlite/memories/vector_search.py`` or ``sqlite/prompts/prompt_vectors.py``.
 This module imports numpy: programs that must start without numpy import it late.
 
 ``VectorCodes`` makes the codes of memories.  A bit says on which side of the mean of its space a vector is, in a random

@@ -25,7 +25,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.stores.sqlite_stores import (
+from chatmemory.pastchats.formats.shapes.sqlite_stores import (
     KNOWN_TABLES,
     NEWER_TABLE,
     STORES,

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from chatmemory import EffectFailed, Failure, ManagedRuntime, Settings, StrategySettings, Success
 from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.input.structuring import structure
-from chatmemory.programs.schemas.json_schema import json_schema
+from chatmemory.programs.json_schema import json_schema
 from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_layer

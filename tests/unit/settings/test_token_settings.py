@@ -8,7 +8,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from chatmemory import Failure, Settings, Success
-from chatmemory.programs.schemas.json_schema import json_schema
+from chatmemory.programs.json_schema import json_schema
 from chatmemory.settings.server_settings import (
     AcceptedToken,
     ServerSettings,

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from chatmemory_layers.sqlite.prompts import prompt_codes
+from chatmemory_layers.sqlite.prompts.prompt_codes import pack_codes, stored_codes
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
-from chatmemory_layers.sqlite.prompts.vectors import prompt_codes
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import pack_codes, stored_codes
 from tests.thorough import rounds
 
 SIZES = {1: 8, 2: 16}

@@ -19,10 +19,10 @@ from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sqlite.engine import database
 from chatmemory_layers.sqlite.engine.migrations import migrate
+from chatmemory_layers.sqlite.prompts.packed_vectors import prepare_packing
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
 from chatmemory_layers.sqlite.prompts.prompt_store import NEWEST, connect_writer, store_path, versions_of
 from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS, migrate_prompts
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
 from tests.past_turns import MODEL, contents, draft, index, open_past_chats, read_past_chats
 from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import change

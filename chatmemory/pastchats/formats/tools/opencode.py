@@ -30,7 +30,7 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     walk,
     without_blanks,
 )
-from chatmemory.pastchats.formats.stores.sqlite_stores import OPENCODE_ROOTS
+from chatmemory.pastchats.formats.shapes.sqlite_stores import OPENCODE_ROOTS
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}

@@ -22,7 +22,6 @@ from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import request_key, under
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
-from chatmemory_layers.postgres.answers.once import once
 from chatmemory_layers.postgres.engine.connection import Connection, Pool, open_pool
 from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, Kept, Lines
 from chatmemory_layers.postgres.engine.migrations import (
@@ -33,6 +32,7 @@ from chatmemory_layers.postgres.engine.migrations import (
     newer_step,
     settle_numbers,
 )
+from chatmemory_layers.postgres.engine.once import once
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.postgres.engine.row_locks import Place, is_spread, lock_of
 from chatmemory_layers.postgres.engine.row_security import ACT_FOR_THE_SERVICE, acting, guard

@@ -12,8 +12,8 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory_layers.postgres.answers.once import FIRST_ANSWER
 from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.once import FIRST_ANSWER
 from chatmemory_layers.postgres.messages.shared_branches import DROP_SHARING, copy_for_a_branch
 
 # ruff: noqa: S608  names of tables of this module are put into statements, never values

@@ -33,11 +33,11 @@ from chatmemory.longterm.repository_values import (
     MemorySearch,
     WholeMemory,
 )
-from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, user_row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
+from chatmemory_layers.postgres.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.memories import (
     memory_history,
     memory_reads,

@@ -43,10 +43,10 @@ from chatmemory.errors import (
     RepositoryError,
     VersionConflictError,
 )
-from chatmemory_layers.postgres.answers.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_place, trees_row
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
+from chatmemory_layers.postgres.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.messages import (
     history_work,
     message_forks,

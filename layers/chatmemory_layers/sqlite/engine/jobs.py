@@ -24,8 +24,8 @@ from chatmemory.effect.services.clock import WORKERS
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import RequestKey, request_key
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
-from chatmemory_layers.sqlite.answers.once import once
 from chatmemory_layers.sqlite.engine.file_watch import EditionWatch, FileWatch
+from chatmemory_layers.sqlite.engine.once import once
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.transaction import MOST_KEPT, KeptRows, RowTakenError, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, run_on, settle, tell

@@ -20,7 +20,7 @@ from attrs import field, frozen
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.edition import edition
-from chatmemory_layers.sqlite.answers.once import FIRST_ANSWERS
+from chatmemory_layers.sqlite.engine.once import FIRST_ANSWERS
 from chatmemory_layers.sqlite.events.event_tables import AUDIT, EVENTS, FORGOTTEN, REASONS
 from chatmemory_layers.sqlite.items.item_tables import CREATE_REWRITING, EARLIER, ITEM_STATEMENTS
 from chatmemory_layers.sqlite.memories.memory_tables import (

@@ -34,10 +34,10 @@ from chatmemory.longterm.repository_values import (
     MemorySearch,
     WholeMemory,
 )
-from chatmemory_layers.sqlite.answers.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
+from chatmemory_layers.sqlite.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.memories import (
     memory_history,
     memory_reads,

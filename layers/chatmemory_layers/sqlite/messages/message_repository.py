@@ -43,10 +43,10 @@ from chatmemory.errors import (
     RepositoryError,
     VersionConflictError,
 )
-from chatmemory_layers.sqlite.answers.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
+from chatmemory_layers.sqlite.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.messages import (
     conversation_lists,
     history_work,

@@ -227,7 +227,7 @@ def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) ->
 
 def torn(connection: sqlite3.Connection) -> list[int]:
     """Return the rows whose vector is damaged."""
-    from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector
+    from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector
 
     return [
         prompt_id

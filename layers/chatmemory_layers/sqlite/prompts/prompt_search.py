@@ -28,7 +28,7 @@ from chatmemory.pastchats.prompt_repository import (
     PromptSearch,
 )
 from chatmemory_layers.sqlite.prompts.prompt_row import IS_MEANT, PROMPT_COLUMNS, filter_parameters, prompt_of
-from chatmemory_layers.sqlite.prompts.vectors.prompt_vectors import (
+from chatmemory_layers.sqlite.prompts.prompt_vectors import (
     PromptVectors,
     QueryVector,
     ScanName,

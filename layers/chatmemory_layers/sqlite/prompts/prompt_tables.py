@@ -16,8 +16,8 @@ from typing import Final
 
 from chatmemory_layers.sqlite.engine.migrations import CREATE_LEDGER, Migration, migrate
 from chatmemory_layers.sqlite.prompts import APPLICATION_ID, NEWEST
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import prepare_packing
-from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_tables import PACKED_STATEMENTS
+from chatmemory_layers.sqlite.prompts.packed_vectors import prepare_packing
+from chatmemory_layers.sqlite.prompts.prompt_vector_tables import PACKED_STATEMENTS
 
 IN_TIME: Final = """
 CASE WHEN timestamp > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+5 minutes') AND timestamp < ':' THEN NULL ELSE timestamp END

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import build_anew
+from chatmemory_layers.sqlite.prompts.prompt_codes import pack_codes
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import pack_codes
-from chatmemory_layers.sqlite.prompts.vectors.prompt_vector_rows import vector_rows
+from chatmemory_layers.sqlite.prompts.prompt_vector_rows import vector_rows
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix

@@ -14,7 +14,7 @@ from chatmemory.pastchats.formats.reading.editor_folders import folder_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
-from chatmemory.pastchats.formats.stores.sqlite_stores import CURSOR_ROOTS
+from chatmemory.pastchats.formats.shapes.sqlite_stores import CURSOR_ROOTS
 
 _PERSON: Final = 1
 _MODEL: Final = 2

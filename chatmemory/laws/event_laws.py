@@ -8,7 +8,7 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.items.item_repository import ItemPut, name_in_log
-from chatmemory.laws.events.follower import Told, follower
+from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
 from chatmemory.laws.kit.law import expect, law, race
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of

@@ -9,13 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final
 
 from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.formats.cline.cline_display import (
-    display_turns,
-    sort_answer,
-    sort_request,
-    told_by_tools,
-    working_folder,
-)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
@@ -32,6 +25,13 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     walk,
     whole_object,
     without_blanks,
+)
+from chatmemory.pastchats.formats.tools.cline_display import (
+    display_turns,
+    sort_answer,
+    sort_request,
+    told_by_tools,
+    working_folder,
 )
 
 _DISPLAY: Final = "ui_messages.json"

@@ -18,9 +18,9 @@ from heapq import nsmallest
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, final
 
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, cosines
+from chatmemory_layers.sqlite.prompts.prompt_codes import quantised, query_code, stored_codes
 from chatmemory_layers.sqlite.prompts.prompt_store import load_vec
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector, cosines
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import quantised, query_code, stored_codes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

@@ -11,7 +11,6 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.copilot.mutation_log import logged_requests, session_fields
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
@@ -29,6 +28,7 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     whole_object,
     without_blanks,
 )
+from chatmemory.pastchats.formats.tools.mutation_log import logged_requests, session_fields
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
 _OF_SESSIONS: Final = frozenset({"version", "sessionId", "creationDate", "requests", "responderUsername"})

@@ -1,6 +1,6 @@
 """JSON Schemas of the values that other programs may read and write, generated from the classes.
 
-``python -m chatmemory.programs.schemas.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and
+``python -m chatmemory.programs.json_schema FOLDER`` writes one file for each name in ``PUBLISHED`` and
 ``PRINTED``.  A schema describes exactly what ``structure.py`` accepts, or what a command prints; its descriptions come from
 the docstring of the class.
 """

@@ -16,7 +16,7 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.laws.kit.law import UnderTest, expect, law
-from chatmemory.laws.services.long_term_witness import (
+from chatmemory.laws.long_term_witness import (
     LawEmbedder,
     LongTermWitness,
     expect_not_undone,

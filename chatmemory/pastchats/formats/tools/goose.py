@@ -21,7 +21,7 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     json_text,
 )
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
-from chatmemory.pastchats.formats.stores.sqlite_stores import GOOSE_ROOTS
+from chatmemory.pastchats.formats.shapes.sqlite_stores import GOOSE_ROOTS
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
 _SILENT: Final = frozenset({"redactedThinking", "toolConfirmationRequest", "frontendToolRequest", "image"})

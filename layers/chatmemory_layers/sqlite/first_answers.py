@@ -8,8 +8,8 @@ from attrs import frozen
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
-from chatmemory_layers.sqlite.answers.once import INSERT_ANSWER, columns, contents
 from chatmemory_layers.sqlite.engine.jobs import Database
+from chatmemory_layers.sqlite.engine.once import INSERT_ANSWER, columns, contents
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 SELECT_FIRST: Final = """

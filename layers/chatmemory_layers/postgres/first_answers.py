@@ -7,9 +7,9 @@ from attrs import frozen
 from chatmemory.effect import Effect, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
-from chatmemory_layers.postgres.answers.once import INSERT_ANSWER, contents, place
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.database import Database
+from chatmemory_layers.postgres.engine.once import INSERT_ANSWER, contents, place
 from chatmemory_layers.postgres.engine.row_locks import Place
 
 SELECT_FIRST: Final = """

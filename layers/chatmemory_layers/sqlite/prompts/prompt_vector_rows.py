@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 
-from chatmemory_layers.sqlite.prompts.vectors.packed_vectors import PackedVector, packed_rows
-from chatmemory_layers.sqlite.prompts.vectors.prompt_codes import code_of, quantised_rows
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, packed_rows
+from chatmemory_layers.sqlite.prompts.prompt_codes import code_of, quantised_rows
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix, Vector

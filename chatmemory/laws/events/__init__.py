@@ -1,1 +1,0 @@
-"""The laws of the log: the event that each change leaves."""

@@ -1,1 +1,0 @@
-"""The laws of history formats."""

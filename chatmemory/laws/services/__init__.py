@@ -1,1 +1,0 @@
-"""The laws of services over any repository."""

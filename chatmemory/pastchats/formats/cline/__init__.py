@@ -1,1 +1,0 @@
-"""The format of Cline and Roo Code."""

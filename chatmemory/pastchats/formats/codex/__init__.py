@@ -1,1 +1,0 @@
-"""The format of Codex CLI."""

@@ -1,1 +1,0 @@
-"""The formats of GitHub Copilot: chat and CLI."""

@@ -1,1 +1,0 @@
-"""The format of Gemini CLI."""

@@ -1,1 +1,0 @@
-"""JSON Schemas, generated from the classes."""

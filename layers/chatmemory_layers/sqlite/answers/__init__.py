@@ -1,1 +1,0 @@
-"""The first answers to requests that may be sent again, and writes that are done only once."""

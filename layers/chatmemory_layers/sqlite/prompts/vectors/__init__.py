@@ -1,1 +1,0 @@
-"""The vectors of turns: a search scans one-bit codes, then compares the vectors of the nearest."""
