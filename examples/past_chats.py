@@ -7,7 +7,7 @@ from pathlib import Path
 from on_screen import headline
 
 from chatmemory.programs.pastchats.program import run
-from chatmemory_layers.main import CommandHost
+from chatmemory_layers.past_chats_host import PastChatsHost
 
 HISTORIES = Path(__file__).parent / "histories"
 
@@ -27,5 +27,5 @@ def past_chats(db: Path) -> None:
 def command(line: str) -> None:
     """Print a command as one would type it, then what it prints."""
     print(f"$ pastchats-memory {line}", flush=True)
-    run(CommandHost(), shlex.split(line))
+    run(PastChatsHost, shlex.split(line))
     print()

@@ -1,1 +1,1 @@
-"""Programs written against contracts; ``chatmemory_layers.main`` wires them."""
+"""Programs written against contracts; ``chatmemory_layers`` wires them."""

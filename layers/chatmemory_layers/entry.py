@@ -1,6 +1,13 @@
 """The entry points of both commands: Ctrl-C ends them quietly, also while their modules are still being imported."""
 
+from __future__ import annotations
+
 import sys  # the only import: Ctrl-C during an import here would print a traceback
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from chatmemory.programs.commands.host import Host
+    from chatmemory.programs.pastchats.host import Host as PastChatsHost
 
 INTERRUPTED = 130
 """The same as in ``exit_codes.py``, which may not be imported yet."""
@@ -13,10 +20,18 @@ of the time of a short command (its modules) and a quarter of a server's (the re
 def pastchats_memory() -> None:
     """Run the command ``pastchats-memory``."""
     try:
-        _collect_seldom()
-        from chatmemory_layers.main import main
+        # A recall makes few reference cycles.  Disabled this early, because loading modules takes most of its time.
+        _collect_seldom(is_off=True)
+        from chatmemory.programs.pastchats.quick_commands import run_quickly
+        from chatmemory_layers.terminal import is_colourful, prepared_arguments
 
-        main()
+        arguments = prepared_arguments()
+        code = run_quickly(open_past_chats_host, arguments)
+        if code is None:
+            from chatmemory.programs.pastchats.program import run
+
+            code = run(open_past_chats_host, arguments, is_colourful=is_colourful())
+        sys.exit(code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
@@ -25,14 +40,31 @@ def chatmemory() -> None:
     """Run the command ``chatmemory``."""
     try:
         _collect_seldom()
-        from chatmemory_layers.server.main import main
+        from chatmemory.programs.commands.program import run
+        from chatmemory_layers.terminal import is_colourful, prepared_arguments
 
-        main()
+        sys.exit(run(open_memory_host, prepared_arguments(), is_colourful=is_colourful()))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
 
-def _collect_seldom() -> None:
+def open_past_chats_host(**options: str) -> PastChatsHost:
+    """Return the host of ``pastchats-memory``, which ``--help`` does not load."""
+    from chatmemory_layers import past_chats_host
+
+    return past_chats_host.PastChatsHost(**options)
+
+
+def open_memory_host(**options: str) -> Host:
+    """Return the host of ``chatmemory``, which ``--help`` does not load."""
+    from chatmemory_layers.server.memory_host import MemoryHost
+
+    return MemoryHost(**options)
+
+
+def _collect_seldom(*, is_off: bool = False) -> None:
     import gc
 
     gc.set_threshold(NEW_OBJECTS)
+    if is_off:
+        gc.disable()

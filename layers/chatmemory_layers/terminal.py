@@ -1,4 +1,4 @@
-"""``prepared_arguments``: the streams and the arguments of a command, in UTF-8 whatever the locale."""
+"""The streams and the arguments of a command, in UTF-8 whatever the locale; and whether its output has colours."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def prepared_arguments() -> list[str]:
             # What was said is in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     return [_as_typed(argument) for argument in sys.argv[1:]]
+
+
+def is_colourful() -> bool:
+    """Return whether the user allows colours (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR")
 
 
 def _as_typed(argument: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from chatmemory.programs.commands.program import run
-from chatmemory_layers.server.main import MemoryHost
+from chatmemory_layers.server.memory_host import MemoryHost
 
 
 class Ended(NamedTuple):
@@ -32,7 +32,7 @@ class Typed:
 
     def run(self, command: str) -> Ended:
         self.capsys.readouterr()
-        code = run(MemoryHost(), shlex.split(command))
+        code = run(MemoryHost, shlex.split(command))
         printed = self.capsys.readouterr()
         return Ended(code, printed.out, printed.err)
 

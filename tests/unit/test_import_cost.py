@@ -88,9 +88,9 @@ def test_numpy_is_not_loaded_before_memories_are_used(
 
 COMMAND = """
 import sys
-from chatmemory_layers.main import main
+from chatmemory_layers.entry import pastchats_memory
 try:
-    main()
+    pastchats_memory()
 finally:
     print(*sys.modules, file=sys.stderr)
 """

@@ -1,10 +1,10 @@
-"""``Host``: runs the effects of the ``chatmemory`` commands; ``chatmemory_layers.server.main`` implements it."""
+"""``Host``: runs the effects of the ``chatmemory`` commands; ``MemoryHost`` in ``chatmemory_layers.server`` implements it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from chatmemory.access.namespace import Namespace
@@ -41,18 +41,7 @@ class Host(Protocol):
     Commands do not import the kernel or a service, so that ``--help`` loads neither.  A typed failure is raised as
     ``CommandError``.  The services see the same data as a client of ``chatmemory serve`` without a token: the data of the
     user, and data without an owner.
-
-    Attributes:
-        store: the SQLite file from the command line, if any.
-        config: the settings file from the command line, if any.
-        user: the user from the command line, if any.
-        app: the app from the command line, if any.
     """
-
-    store: str | None
-    config: str | None
-    user: str | None
-    app: str | None
 
     def conversations(self, ask: Callable[[ChatMemory], Effect[A, ServiceError]], /) -> A:
         """Run an effect on the conversations of a store, which must exist."""
@@ -104,3 +93,7 @@ class Host(Protocol):
     def now(self) -> datetime:
         """Return the current time in the time zone of this machine."""
         ...
+
+
+OpenHost: TypeAlias = Callable[..., Host]
+"""Opens a host; the named arguments ``store``, ``config``, ``user`` and ``app`` are options of the command line."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.programs.shell.options import F, instant_of, set_on_host
+from chatmemory.programs.shell.options import F, host_option, instant_of, pass_host
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,22 +22,14 @@ STRATEGIES: Final = ("none", "summarize", "token_budget")
 
 def with_host(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that select the store, and pass *command* the ``Host`` as its first argument."""
-
-    def option(name: str, metavar: str, text: str) -> Callable[[F], F]:
-        return click.option(
-            f"--{name}", metavar=metavar, help=text, expose_value=False, callback=set_on_host(name)
-        )
-
-    @option("store", "FILE", "The SQLite file of conversations and memories; by default, as in the settings.")
-    @option("config", "FILE", "The settings file.  [env: CHATMEMORY_CONFIG]")
-    @option("user", "NAME", "The user whose memories are used; by default, as in the settings.")
-    @option("app", "NAME", "The app whose memories are used; by default, all apps.")
-    @click.pass_obj
-    @wraps(command)
-    def run(host: Host, /, *args: Any, **kwargs: Any) -> None:
-        command(host, *args, **kwargs)
-
-    return run
+    store = host_option(
+        "store", "FILE", "The SQLite file of conversations and memories; by default, as in the settings."
+    )
+    config = host_option("config", "FILE", "The settings file.  [env: CHATMEMORY_CONFIG]")
+    user = host_option("user", "NAME", "The user whose memories are used; by default, as in the settings.")
+    app = host_option("app", "NAME", "The app whose memories are used; by default, all apps.")
+    decorated: Callable[..., None] = store(config(user(app(pass_host(command)))))
+    return decorated
 
 
 def page_options(command: F) -> F:

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from chatmemory.programs.commands.host import Host
+from chatmemory.programs.commands.host import OpenHost
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
 
 NAME: Final = "chatmemory"
@@ -63,9 +63,9 @@ def program() -> None:
     """
 
 
-def run(host: Host, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
+def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
     """Run the command that *arguments* (those of the process by default) name, and return its exit code.
 
     With *is_colourful* the output to a terminal has colours; a pipe never gets any.
     """
-    return run_group(program, NAME, host, arguments, is_colourful=is_colourful)
+    return run_group(program, NAME, open_host, arguments, is_colourful=is_colourful)

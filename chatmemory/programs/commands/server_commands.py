@@ -13,7 +13,7 @@ from chatmemory.programs.commands.options import say, tell_more, with_host
 from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
-from chatmemory.programs.shell.options import as_json_option, instant_of
+from chatmemory.programs.shell.options import as_json_option, instant_of, pass_host
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def serve(host: Host, past_chats: str | None, address: str | None, port: int | N
     show_default=True,
     help="The number of days that it is valid; 0: until its hash is removed.",
 )
-@click.pass_obj
+@pass_host
 def token(host: Host, name: str, user: str, days: int) -> None:
     """Make a token with the name NAME for a client of the server.
 

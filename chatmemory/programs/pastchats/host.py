@@ -1,10 +1,10 @@
-"""``Host``: runs the effects of the ``pastchats-memory`` commands; ``chatmemory_layers.main`` implements it."""
+"""``Host``: runs the effects of the ``pastchats-memory`` commands; ``PastChatsHost`` in ``chatmemory_layers`` implements it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect
@@ -76,3 +76,7 @@ class Host(Protocol):
     def now(self) -> datetime:
         """Return the current time in the time zone of this machine."""
         ...
+
+
+OpenHost: TypeAlias = Callable[..., Host]
+"""Opens a host; the named arguments ``db`` and ``config`` are options of the command line."""

@@ -10,7 +10,7 @@ import click
 
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import PromptFilter
-from chatmemory.programs.shell.options import F, instant_of, set_on_host
+from chatmemory.programs.shell.options import F, Opening, host_option, instant_of, pass_host
 
 if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import Host
@@ -18,29 +18,17 @@ if TYPE_CHECKING:
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
+def host_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--db`` and ``--config``."""
+    db = host_option("db", "FILE", "The index file.  [env: PASTCHATS_DB]")
+    config = host_option("config", "FILE", "The settings file.  [env: CHATMEMORY_CONFIG]")
+    decorated: Callable[..., None] = db(config(command))
+    return decorated
+
+
 def with_host(command: Callable[..., None]) -> Callable[..., None]:
     """Add ``--db`` and ``--config``, and pass *command* the resulting ``Host`` as its first argument."""
-
-    @click.option(
-        "--db",
-        metavar="FILE",
-        help="The index file.  [env: PASTCHATS_DB]",
-        expose_value=False,
-        callback=set_on_host("db"),
-    )
-    @click.option(
-        "--config",
-        metavar="FILE",
-        help="The settings file.  [env: CHATMEMORY_CONFIG]",
-        expose_value=False,
-        callback=set_on_host("config"),
-    )
-    @click.pass_obj
-    @wraps(command)
-    def run(host: Host, /, *args: Any, **kwargs: Any) -> None:
-        command(host, *args, **kwargs)
-
-    return run
+    return host_options(pass_host(command))
 
 
 def source_argument(command: F) -> F:
@@ -109,17 +97,18 @@ def filter_options(command: F) -> F:
     @click.pass_obj
     @wraps(command)
     def run(
-        host: Host, /, *args: Any,
+        opening: Opening, /, *args: Any,
         projects: tuple[str, ...], roles: tuple[Role, ...], formats: tuple[str, ...], conversations: tuple[str, ...],
         since: str | None, until: str | None, **kwargs: Any,
     ) -> None:  # fmt: skip
+        now = opening.host().now()
         which = PromptFilter(
             projects=projects,
             roles=roles,
             formats=formats,
             conversations=conversations,
-            since=instant_of("--since", since, host.now()),
-            until=instant_of("--until", until, host.now()),
+            since=instant_of("--since", since, now),
+            until=instant_of("--until", until, now),
         )
         command(*args, which=which, **kwargs)
 

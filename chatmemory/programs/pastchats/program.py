@@ -7,8 +7,9 @@ from typing import Final
 
 import click
 
-from chatmemory.programs.pastchats.host import Host
-from chatmemory.programs.pastchats.options import with_host
+from chatmemory.programs.pastchats.host import OpenHost
+from chatmemory.programs.pastchats.options import host_options
+from chatmemory.programs.pastchats.overview import print_overview
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
 from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE
 
@@ -68,22 +69,20 @@ FLAT_HOOKS: Final = {
     invoke_without_command=True,
 )
 @click.version_option(package_name="chatmemory-effect", message="%(version)s")
-@with_host
+@host_options
 @click.pass_context
-def program(context: click.Context, host: Host) -> None:
+def program(context: click.Context) -> None:
     """Search years of agent chats before a task.  COMMAND --help has examples."""
     if context.invoked_subcommand is None:
-        from chatmemory.programs.pastchats.overview import print_overview
-
-        print_overview(host)
+        print_overview(context.obj.host())
 
 
-def run(host: Host, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
+def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
     """Run the command that *arguments* (those of the process by default) name, and return its exit code.
 
     With *is_colourful* the output to a terminal has colours; a pipe never gets any.
     """
-    return run_group(program, NAME, host, arguments, is_colourful=is_colourful, usage_code=_usage_code)
+    return run_group(program, NAME, open_host, arguments, is_colourful=is_colourful, usage_code=_usage_code)
 
 
 def _usage_code(error: click.UsageError) -> int:

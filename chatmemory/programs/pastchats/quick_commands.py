@@ -24,7 +24,7 @@ from chatmemory.programs.shell.exit_codes import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from chatmemory.programs.pastchats.host import Host
+    from chatmemory.programs.pastchats.host import Host, OpenHost
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 """The longest time that a hook waits for a locked index or an embedder: the user is waiting for the agent."""
@@ -67,12 +67,12 @@ class RecallRequest(NamedTuple):
     with_undone: bool = False
 
 
-def run_quickly(host: Host, arguments: Sequence[str]) -> int | None:
+def run_quickly(open_host: OpenHost, arguments: Sequence[str]) -> int | None:
     """Run *arguments* and return the exit code; return None, without doing anything, if click must parse them."""
     if _COMPLETION in os.environ:
         return None
     try:
-        return _run(host, list(arguments))
+        return _run(open_host, list(arguments))
     except CommandError as failed:
         return _said(explained(failed.error, "pastchats-memory"), exit_code(failed.error))
     except BrokenPipeError:
@@ -146,22 +146,20 @@ def say(text: str, *, is_error: bool = False) -> None:
     stream.flush()
 
 
-def _run(host: Host, arguments: list[str]) -> int | None:
+def _run(open_host: OpenHost, arguments: list[str]) -> int | None:
     if arguments[:1] == ["recall"]:
         given = _parted(arguments[1:], _RECALL)
         asked = None if given is None else _recall_request(given)
         if given is None or asked is None:
             return None
-        _use(host, given)
-        print_recall(host, asked)
+        print_recall(open_host(**_options(given)), asked)
         return 0
     for name in _HOOKS:
         if arguments[: len(name)] == name:
             given = _parted(arguments[len(name) :], _HOST)
             if given is None or len(given["words"]) > 1 or given["json"]:
                 return None
-            _use(host, given)
-            answer_prompt(host, next(iter(given["words"]), None))
+            answer_prompt(open_host(**_options(given)), next(iter(given["words"]), None))
             return 0
     return None
 
@@ -210,10 +208,8 @@ def _number(text: str) -> int | None:
     return (int(text) or None) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
-def _use(host: Host, given: Mapping[str, list[str]]) -> None:
-    for name in _HOST.values():
-        if given[name]:
-            setattr(host, name, given[name][-1])
+def _options(given: Mapping[str, list[str]]) -> dict[str, str]:
+    return {name: given[name][-1] for name in _HOST.values() if given[name]}
 
 
 def _said(message: str, code: int) -> int:

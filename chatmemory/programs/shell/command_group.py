@@ -18,6 +18,7 @@ from chatmemory.programs.shell.exit_codes import (
     exit_code,
     explained,
 )
+from chatmemory.programs.shell.options import Opening
 
 
 class Entry(NamedTuple):
@@ -104,7 +105,7 @@ class CommandGroup(click.Group):
 def run_group(
     group: click.Group,
     name: str,
-    host: object,
+    open_host: Callable[..., object],
     arguments: Sequence[str] | None = None,
     *,
     is_colourful: bool = True,
@@ -115,7 +116,7 @@ def run_group(
     Args:
         group: the commands.
         name: the program's name, with which its lines on standard error begin.
-        host: runs the effects of the commands.
+        open_host: opens what runs the effects of the commands; its named arguments are the options that choose what it uses.
         arguments: the arguments; None means those of the process.
         is_colourful: whether output to a terminal has colours; a pipe never gets any.
         usage_code: the exit code of a usage error.
@@ -127,7 +128,9 @@ def run_group(
 
     color = None if is_colourful else False
     try:
-        code = group.main(arguments, prog_name=name, obj=host, standalone_mode=False, color=color)
+        code = group.main(
+            arguments, prog_name=name, obj=Opening(open_host), standalone_mode=False, color=color
+        )
     except CommandError as failed:
         return said(explained(failed.error, name), exit_code(failed.error))
     except click.UsageError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from typing import Any, Final, TypeVar
 
 import click
@@ -13,14 +14,48 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
-def set_on_host(name: str) -> Callable[[click.Context, click.Parameter, str | None], None]:
-    """Return a callback that sets the host's attribute *name* if its option is given."""
+class Opening:
+    """Opens the host of a command, with those options of the command line that choose what it uses.
 
-    def callback(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    A host is opened when a command runs: ``--help`` needs none, and a host loads the services.
+    """
+
+    def __init__(self, open_host: Callable[..., Any]) -> None:
+        """Open the host by *open_host*, whose named arguments are the chosen options."""
+        self._open_host = open_host
+        self._chosen: dict[str, str] = {}
+        self._host: Any = None
+
+    def choose(self, name: str, value: str) -> None:
+        """Open the host with this value of an option."""
+        self._chosen[name] = value
+
+    def host(self) -> Any:
+        """Return the host; the first call opens it."""
+        if self._host is None:
+            self._host = self._open_host(**self._chosen)
+        return self._host
+
+
+def host_option(name: str, metavar: str, text: str) -> Decorator[Any]:
+    """Add ``--name``, an option that chooses what the host uses; *text* is its help."""
+
+    def choose(context: click.Context, _: click.Parameter, given: str | None) -> None:
         if given is not None:
-            setattr(context.find_root().obj, name, given)
+            context.find_root().obj.choose(name, given)
 
-    return callback
+    return click.option(f"--{name}", metavar=metavar, help=text, expose_value=False, callback=choose)
+
+
+def pass_host(command: Callable[..., None]) -> Callable[..., None]:
+    """Pass *command* the host as its first argument."""
+
+    @click.pass_obj
+    @wraps(command)
+    def run(opening: Opening, /, *args: Any, **kwargs: Any) -> None:
+        command(opening.host(), *args, **kwargs)
+
+    return run
 
 
 def as_json_option(command: F) -> F:

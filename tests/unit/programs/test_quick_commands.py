@@ -32,6 +32,10 @@ class Listening:
         self.longest_wait_seconds: float | None = None
         self.asked: list[tuple[str, dict[str, object], str | None, str | None, float | None]] = []
 
+    def open(self, *, db: str | None = None, config: str | None = None) -> Host:
+        self.db, self.config = db, config
+        return cast("Host", self)
+
     def read(self, ask: Callable[[Any], Effect[Any, Any]], /) -> Any:
         return ask(SimpleNamespace(recall=self._recall)).run_sync().unwrap()
 
@@ -88,14 +92,14 @@ CLICK = [
 def test_what_is_read_quickly_is_what_click_reads(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in BOTH:
         quick, slow = Listening(), Listening()
-        assert run_quickly(cast("Host", quick), arguments) == 0
+        assert run_quickly(quick.open, arguments) == 0
         said = capsys.readouterr()
-        assert run(cast("Host", slow), arguments) == 0
+        assert run(slow.open, arguments) == 0
         assert capsys.readouterr() == said
         assert quick.asked
         assert repr(quick.asked) == repr(slow.asked)
     host = Listening()
-    run_quickly(cast("Host", host), ["recall", "x"])
+    run_quickly(host.open, ["recall", "x"])
     ((_, more, *_),) = host.asked
     assert (more["which"], more["limit"], more["tokens"]) == (PromptFilter(), 5, None)  # everything
 
@@ -103,10 +107,10 @@ def test_what_is_read_quickly_is_what_click_reads(capsys: pytest.CaptureFixture[
 def test_everything_else_is_left_to_click_untouched(monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments in CLICK:
         host = Listening()
-        assert run_quickly(cast("Host", host), arguments) is None, arguments
+        assert run_quickly(host.open, arguments) is None, arguments
         assert (host.asked, host.db, host.config, host.longest_wait_seconds) == ([], None, None, None)
     monkeypatch.setenv("_PASTCHATS_MEMORY_COMPLETE", "bash_complete")  # a shell that completes
-    assert run_quickly(cast("Host", Listening()), ["recall", "x"]) is None
+    assert run_quickly(Listening().open, ["recall", "x"]) is None
 
 
 def test_an_answer_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +119,7 @@ def test_an_answer_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatc
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(sys, "stdout", Full())
-    assert run_quickly(cast("Host", Listening()), ["recall", "x"]) == UNWRITABLE
+    assert run_quickly(Listening().open, ["recall", "x"]) == UNWRITABLE
 
 
 COMMAND = ["/home/梅/a & b <c>/100 %/pastchats-memory", "watch", "--db", '/x "y" $HOME\\z']
@@ -143,9 +147,8 @@ def test_it_watches_the_same_index(
 ) -> None:
     monkeypatch.setattr("sys.argv", ["/opt/bin/pastchats-memory"])
     for manager in ("systemd", "launchd"):
-        host = SimpleNamespace(db=None, config=None)
         command = ["service", manager, "--db", "/data/past.db", "--every", "60"]
-        assert run(cast("Any", host), command) == 0
+        assert run(Listening().open, command) == 0
         said = capsys.readouterr()
         for word in ("/opt/bin/pastchats-memory", "watch", "60", "--db", "/data/past.db"):
             assert word in said.out
@@ -170,11 +173,11 @@ entry.{command}()
 
 def test_ctrl_c_prints_no_traceback_while_a_command_is_loaded() -> None:
     for command, task, module in (
-        ("pastchats_memory", "recall", "chatmemory_layers.main"),
+        ("pastchats_memory", "recall", "chatmemory_layers.past_chats_host"),
         ("pastchats_memory", "recall", "chatmemory.programs.pastchats.quick_commands"),
         ("pastchats_memory", "search", "chatmemory.programs.pastchats.program"),
         ("pastchats_memory", "search", "chatmemory.programs.pastchats.find_commands"),
-        ("chatmemory", "recall", "chatmemory_layers.server.main"),
+        ("chatmemory", "recall", "chatmemory_layers.server.memory_host"),
         ("chatmemory", "recall", "click"),
     ):
         program = [sys.executable, "-c", INTERRUPTED_IMPORT.format(command=command, task=task, module=module)]

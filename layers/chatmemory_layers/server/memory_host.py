@@ -1,32 +1,50 @@
-"""The program ``chatmemory``: reads the settings, and runs the effect of each command."""
+"""``MemoryHost``: reads the settings, and runs the effect of each ``chatmemory`` command."""
 
 from __future__ import annotations
 
 import os
-import sys
+import tempfile
 from collections.abc import Callable
 from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast, final
 
+import anyio
+import click
+from attrs import evolve
+
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import EVERYBODY, acting_as
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.errors import (
+    ConfigError,
+    DataValidationError,
+    GenericMemoryError,
+    RepositoryError,
+    ServiceError,
+    memory_error,
+)
+from chatmemory.extra import needed
+from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory.programs.commands.host import Host
+from chatmemory.programs.operations.grant import main_grant
 from chatmemory.programs.shell.exit_codes import CommandError
-from chatmemory_layers.terminal import prepared_arguments
+from chatmemory_layers import stacks
+from chatmemory_layers.configuration import read_settings
+from chatmemory_layers.files.sqlite_tables import rows_of
+from chatmemory_layers.server.facts import place_of
+from chatmemory_layers.server.store_doctor import missing_store, service_findings
+from chatmemory_layers.setting_names import CONFIG
+from chatmemory_layers.sqlite.engine.database import store_file
+from chatmemory_layers.sqlite.engine.store_checks import store_checks
+from chatmemory_layers.stacks.ready_made import trail_from_settings
 
 if TYPE_CHECKING:
-    from chatmemory.access.namespace import Namespace
-    from chatmemory.conversation.contract import ChatMemory
-    from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.errors import (
-        ConfigError,
-        DataValidationError,
-        GenericMemoryError,
-        RepositoryError,
-        ServiceError,
-    )
     from chatmemory.events.audit import AuditTrailTag
-    from chatmemory.longterm.contract import LongTermMemory
     from chatmemory.pastchats.past_chats import Finding
-    from chatmemory.programs.archive.rivals.rival import RivalFile
     from chatmemory.programs.commands.host import Serving
     from chatmemory.settings.memory_settings import PostgresSettings, Settings
 
@@ -43,24 +61,27 @@ SERVERS: Final = ("postgresql://", "postgres://")
 class MemoryHost(Host):
     """Builds a stack for one effect, runs it, and closes the stack; see ``programs.commands.host``."""
 
-    def __init__(self) -> None:
-        """Create the host; it reads and opens nothing yet."""
-        self.store: str | None = None
-        self.config: str | None = None
-        self.user: str | None = None
-        self.app: str | None = None
+    def __init__(
+        self,
+        *,
+        store: str | None = None,
+        config: str | None = None,
+        user: str | None = None,
+        app: str | None = None,
+    ) -> None:
+        """Read and open nothing yet."""
+        self.store = store
+        self.config = config
+        self.user = user
+        self.app = app
         self._read_settings: Settings | None = None
 
     def conversations(self, ask: Callable[[ChatMemory], Effect[A, ServiceError]], /) -> A:
-        from chatmemory.conversation.contract import ChatMemoryService
-
         return self.run(lambda: ChatMemoryService.use(ask))
 
     def memories(
         self, ask: Callable[[LongTermMemory, Namespace], Effect[A, ServiceError]], /, *, creates: bool = False
     ) -> A:
-        from chatmemory.longterm.contract import LongTermMemoryService
-
         namespace = self.namespace()
         return self.run(lambda: LongTermMemoryService.use(lambda kept: ask(kept, namespace)), creates=creates)
 
@@ -72,21 +93,12 @@ class MemoryHost(Host):
         creates: bool = False,
         everybody: bool = False,
     ) -> A:
-        from chatmemory_layers import stacks
-
         settings = self.settings()
         if not creates:
             self._need_file(settings)
         return self._run(stacks.configured(settings), ask, everybody=everybody)
 
     def scratch(self, ask: Callable[[], Effect[A, ServiceError, Any]], /) -> A:
-        import tempfile
-        from pathlib import Path
-
-        from attrs import evolve
-
-        from chatmemory_layers import stacks
-
         settings = self.settings()
         memory = settings.memory
         with tempfile.TemporaryDirectory(prefix="chatmemory-") as folder:
@@ -97,18 +109,11 @@ class MemoryHost(Host):
     def trail(
         self, ask: Callable[[], Effect[A, DataValidationError | GenericMemoryError, AuditTrailTag]], /
     ) -> A:
-        from chatmemory_layers.stacks.ready_made import trail_from_settings
-
         settings = self.settings()
         self._need_file(settings)
         return self._run(trail_from_settings(settings), ask)
 
     def findings(self) -> tuple[Finding, ...]:
-        from chatmemory.effect import EffectFailed
-        from chatmemory_layers.server.facts import place_of
-        from chatmemory_layers.server.store_doctor import service_findings
-        from chatmemory_layers.sqlite.engine.store_checks import store_checks
-
         settings = self.settings()
         self._need_file(settings)
         store = settings.memory.store
@@ -122,13 +127,7 @@ class MemoryHost(Host):
         return self.run(lambda: service_findings(place_of(settings), self.namespace()))
 
     def serve(self, serving: Serving, /) -> None:
-        from importlib.util import find_spec
-
         if missing := [part for part in PARTS if find_spec(part) is None]:
-            import click
-
-            from chatmemory.extra import needed
-
             raise click.ClickException(needed(", ".join(missing), extra="server"))
         from chatmemory_layers.server.serve_command import serve
 
@@ -137,11 +136,6 @@ class MemoryHost(Host):
         _value(serve(settings, names_past_chats=serving.past_chats is not None, is_quiet=serving.is_quiet))
 
     def rival_file(self, path: str, /) -> RivalFile:
-        from pathlib import Path
-
-        from chatmemory.programs.archive.rivals.rival import RivalFile
-        from chatmemory_layers.files.sqlite_tables import rows_of
-
         return RivalFile(Path(path), rows_of)
 
     def settings(self) -> Settings:
@@ -151,8 +145,6 @@ class MemoryHost(Host):
         return self._read_settings
 
     def namespace(self) -> Namespace:
-        from chatmemory.access.namespace import Namespace
-
         server = self.settings().server
         return Namespace(server.user, server.app)
 
@@ -160,9 +152,6 @@ class MemoryHost(Host):
         return datetime.now().astimezone()
 
     def _settings_of(self, server: dict[str, object], past_chats: dict[str, object]) -> Settings:
-        from chatmemory_layers.configuration import read_settings
-        from chatmemory_layers.setting_names import CONFIG
-
         store: dict[str, object] = {"sqlite": {"path": self.store}}
         if self.store is not None and self.store.startswith(SERVERS):
             store = {"backend": "postgres", "postgres": {"dsn": self.store}}
@@ -176,10 +165,6 @@ class MemoryHost(Host):
 
     def _need_file(self, settings: Settings) -> None:
         """Fail if the file does not exist: otherwise an empty store would be created, and the user would not know why."""
-        from chatmemory.effect import EffectFailed
-        from chatmemory_layers.server.store_doctor import missing_store
-        from chatmemory_layers.sqlite.engine.database import store_file
-
         if settings.memory.store.backend != "sqlite":
             return
         try:
@@ -196,12 +181,6 @@ class MemoryHost(Host):
         *,
         everybody: bool = False,
     ) -> A:
-        import anyio
-
-        from chatmemory.access.principal import EVERYBODY, acting_as
-        from chatmemory.effect import EffectFailed, ManagedRuntime
-        from chatmemory.programs.operations.grant import main_grant
-
         who = EVERYBODY if everybody else main_grant(self.settings().server, name="").principal
 
         async def in_a_loop() -> Outcome[A, ServiceError]:
@@ -217,8 +196,6 @@ class MemoryHost(Host):
 
 
 def _findings_of_server(settings: PostgresSettings) -> tuple[Finding, ...]:
-    import anyio
-
     from chatmemory_layers.postgres.engine import store_checks
 
     return anyio.run(store_checks.store_checks, settings)
@@ -226,27 +203,12 @@ def _findings_of_server(settings: PostgresSettings) -> tuple[Finding, ...]:
 
 def _fail(failed: Any) -> NoReturn:
     """Raise the command error for a store that could not be opened."""
-    from chatmemory.errors import memory_error
-
     raise CommandError(memory_error(cast("RepositoryError | ConfigError", failed.error))) from failed
 
 
 def _value(outcome: Outcome[A, ServiceError | ConfigError]) -> A:
-    from chatmemory.effect.outcome import Failure, Success
-
     match outcome:
         case Success(value):
             return value
         case Failure(error):
             raise CommandError(error)
-
-
-def main() -> None:
-    """Run the command ``chatmemory``."""
-    from chatmemory.programs.commands.program import run
-
-    sys.exit(run(MemoryHost(), prepared_arguments(), is_colourful=not os.environ.get("NO_COLOR")))
-
-
-if __name__ == "__main__":
-    main()

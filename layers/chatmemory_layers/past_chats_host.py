@@ -1,16 +1,28 @@
-"""``pastchats-memory``, wired: where settings come from, and what a command's effect runs on."""
+"""``PastChatsHost``: runs the effects of the ``pastchats-memory`` commands.
+
+It is loaded for each recall, so it imports late what a recall does not need.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
-import sys
 from collections.abc import Callable
 from datetime import datetime
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
 
+from attrs import evolve
+
+from chatmemory import errors
+from chatmemory.effect import EffectFailed, ManagedRuntime
+from chatmemory.effect.outcome import Failure, Success
+from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.pastchats.host import Host
-from chatmemory_layers.terminal import prepared_arguments
+from chatmemory.programs.shell.exit_codes import CommandError
+from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+from chatmemory_layers.stacks.past_chats import dry_run, finding, indexing, waits
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect, Layer, Outcome
@@ -19,7 +31,6 @@ if TYPE_CHECKING:
     from chatmemory.programs.pastchats.host import McpServing
     from chatmemory.settings.memory_settings import Settings
     from chatmemory.settings.past_chats_settings import PastChatsSettings
-    from chatmemory_layers.past_chats_configuration import PastChatsPart
 
 A = TypeVar("A")
 
@@ -28,38 +39,27 @@ CONFIG: Final = "CHATMEMORY_CONFIG"
 
 
 @final
-class CommandHost(Host):
+class PastChatsHost(Host):
     """Builds a stack for one effect, runs it, and closes the stack; see ``programs.pastchats.host``."""
 
-    def __init__(self) -> None:
-        """Be ready; nothing is read or opened yet."""
-        self.db: str | None = None
-        self.config: str | None = None
+    def __init__(self, *, db: str | None = None, config: str | None = None) -> None:
+        """Read and open nothing yet."""
+        self.db = db
+        self.config = config
         self.longest_wait_seconds: float | None = None
         self._read_settings: PastChatsPart | None = None
 
     def read(self, ask: Callable[[PastChats], Effect[A, PastChatsError]], /) -> A:
-        from chatmemory.pastchats.contract import PastChatsService
-        from chatmemory_layers.stacks.past_chats import finding
-
         return self._run(finding(*self._settings()), PastChatsService.use(ask))
 
     def write(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        from chatmemory.pastchats.contract import PastChatsIndexService
-        from chatmemory_layers.stacks.past_chats import indexing
-
         gc.enable()
         return self._run(indexing(*self._settings()), PastChatsIndexService.use(ask))
 
     def dry_run(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]], /) -> A:
-        from chatmemory.pastchats.contract import PastChatsIndexService
-        from chatmemory_layers.stacks.past_chats import dry_run
-
         return self._run(dry_run(*self._settings()), PastChatsIndexService.use(ask))
 
     def serve_mcp(self, serving: McpServing, /) -> None:
-        from importlib.util import find_spec
-
         if find_spec("mcp") is None:
             import click
 
@@ -76,8 +76,6 @@ class CommandHost(Host):
             _value(serve_stdio(settings, serving.folders))
 
     def _all_settings(self, serving: McpServing) -> Settings:
-        from attrs import evolve
-
         from chatmemory_layers.configuration import read_settings
 
         given = {
@@ -91,8 +89,6 @@ class CommandHost(Host):
         return self._settings().past_chats
 
     def path(self) -> str:
-        from chatmemory_layers.sqlite.prompts.prompt_store import store_path
-
         return os.fspath(store_path(self.settings()))
 
     def now(self) -> datetime:
@@ -104,12 +100,6 @@ class CommandHost(Host):
         return self._read_settings
 
     def _settings_now(self) -> PastChatsPart:
-        from attrs import evolve
-
-        from chatmemory_layers.past_chats_configuration import (
-            read_past_chats_settings,
-        )
-
         read = _value(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
         past_chats, embedding = read
         if db := self.db or os.environ.get(DB):
@@ -122,10 +112,6 @@ class CommandHost(Host):
         return read._replace(past_chats=past_chats, embedding=embedding)
 
     def _run(self, stack: Layer[Any, Any], effect: Effect[A, PastChatsError, Any]) -> A:
-        from chatmemory.effect import EffectFailed, ManagedRuntime
-        from chatmemory.programs.shell.exit_codes import CommandError
-        from chatmemory_layers.stacks.past_chats import waits
-
         async def in_a_loop() -> Outcome[A, PastChatsError]:
             async with ManagedRuntime(stack) as runtime:
                 return await runtime.run(effect)
@@ -138,33 +124,13 @@ class CommandHost(Host):
             with ManagedRuntime(stack) as runtime:
                 return _value(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
-            from chatmemory.errors import memory_error
-
             error = cast("RepositoryError | ConfigError", failed.error)
-            raise CommandError(memory_error(error)) from failed
+            raise CommandError(errors.memory_error(error)) from failed
 
 
 def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
-    from chatmemory.effect.outcome import Failure, Success
-    from chatmemory.programs.shell.exit_codes import CommandError
-
     match outcome:
         case Success(value):
             return value
         case Failure(error):
             raise CommandError(error)
-
-
-def main() -> None:
-    """Be the command ``pastchats-memory``."""
-    # A recall makes few reference cycles.  Disabled this early, because loading modules takes most of its time.
-    gc.disable()
-    from chatmemory.programs.pastchats.quick_commands import run_quickly
-
-    arguments = prepared_arguments()
-    code = run_quickly(CommandHost(), arguments)
-    if code is None:
-        from chatmemory.programs.pastchats.program import run
-
-        code = run(CommandHost(), arguments, is_colourful=not os.environ.get("NO_COLOR"))
-    sys.exit(code)
