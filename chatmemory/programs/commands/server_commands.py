@@ -13,7 +13,7 @@ from chatmemory.programs.commands.options import say, tell_more, with_host
 from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
-from chatmemory.programs.shell.options import as_json_option, instant_of, pass_host
+from chatmemory.programs.shell.options import as_json_option, instant_of
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
@@ -75,15 +75,15 @@ def serve(host: Host, past_chats: str | None, address: str | None, port: int | N
     show_default=True,
     help="The number of days that it is valid; 0: until its hash is removed.",
 )
-@pass_host
-def token(host: Host, name: str, user: str, days: int) -> None:
+def token(name: str, user: str, days: int) -> None:
     """Make a token with the name NAME for a client of the server.
 
     The token is printed once, to standard output. Add the lines on standard error to the configuration;
     config/chatmemory.toml explains the other settings of a token.
     """
-    from datetime import UTC, timedelta
+    from datetime import timedelta
 
+    from chatmemory.effect.services.clock import SystemClock
     from chatmemory.settings.server_settings import check_token_name, new_token, token_hash
 
     try:
@@ -95,7 +95,7 @@ def token(host: Host, name: str, user: str, days: int) -> None:
     made = new_token()
     lines = [f"[server.tokens.{_toml(name)}]", f'hash = "{token_hash(made)}"']
     if days:
-        lines.append(f"expires = {(host.now().astimezone(UTC) + timedelta(days=days)).date()}")
+        lines.append(f"expires = {(SystemClock().now() + timedelta(days=days)).date()}")
     click.echo(made)
     click.echo("\n".join(["", *lines, f"user = {_toml_text(user)}"]), err=True)
 
