@@ -104,6 +104,7 @@ TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "chatmemory.longterm.memories",
     "chatmemory.pastchats.past_chats",
     "chatmemory.programs.pastchats.printed_past_chats",
+    "chatmemory_layers.sqlite.engine.migrations",
     "chatmemory.pastchats.indexing.prompt_drafts",
     "chatmemory.settings.memory_settings",
     "importlib.metadata",

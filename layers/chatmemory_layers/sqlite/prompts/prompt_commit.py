@@ -21,9 +21,9 @@ from chatmemory.input.choices import Role
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.prompts.prompt_order import number_staged
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
 from chatmemory_layers.sqlite.prompts.prompt_staging import discard
-from chatmemory_layers.sqlite.prompts.prompt_tables import number_staged
 
 WRITTEN_AT_ONCE: Final = (
     2_000  # turns; SQLite first copies what a statement with triggers writes, in some builds in memory

@@ -17,6 +17,7 @@ from chatmemory.pastchats.past_chats import (
     read_cursor,
 )
 from chatmemory.text.shown_text import one_line
+from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
 from chatmemory_layers.sqlite.prompts.prompt_row import (
     IS_MEANT,
     PROMPT_COLUMNS,
@@ -25,7 +26,6 @@ from chatmemory_layers.sqlite.prompts.prompt_row import (
     plain,
     prompt_of,
 )
-from chatmemory_layers.sqlite.prompts.prompt_tables import IN_TIME
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.prompt import PromptFilter

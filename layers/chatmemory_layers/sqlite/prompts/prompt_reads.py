@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from chatmemory_layers.sqlite.prompts.prompt_order import IN_TIME
 from chatmemory_layers.sqlite.prompts.prompt_row import (
     IS_MEANT,
     PROMPT_COLUMNS,
@@ -21,7 +22,6 @@ from chatmemory_layers.sqlite.prompts.prompt_row import (
     plain,
     prompt_of,
 )
-from chatmemory_layers.sqlite.prompts.prompt_tables import IN_TIME
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState
