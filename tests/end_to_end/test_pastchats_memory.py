@@ -22,7 +22,6 @@ from chatmemory.programs.pastchats.program import COMMANDS, NAME, program
 from tests.patience import PATIENCE_SECONDS
 from tests.thorough import thorough
 
-OWN = [name for name in COMMANDS if name != "mcp"]  # which has tests, and an extra, of its own
 TAUGHT_BY_EXAMPLE = {"index", "search", "recall", "show", "export", "import", "forget", "watch"}
 
 
@@ -37,9 +36,9 @@ def interruptible() -> Iterator[None]:
 def test_each_command_is_listed_explains_itself_and_teaches_by_example(indexed: Agent) -> None:
     shown = indexed.answer("pastchats-memory --help")
     assert len(shown.splitlines()) <= 25
-    assert [command for command in OWN if command not in re.split(r"[\s,.]+", shown)] == []
-    assert {*TAUGHT_BY_EXAMPLE, "doctor", "hook", "init", "prune", "service", "stats"} <= {*OWN}
-    for command in OWN:
+    assert [command for command in COMMANDS if command not in re.split(r"[\s,.]+", shown)] == []
+    assert {*TAUGHT_BY_EXAMPLE, "doctor", "hook", "init", "prune", "service", "stats"} <= {*COMMANDS}
+    for command in COMMANDS:
         explained = CliRunner().invoke(program, [command, "--help"], prog_name=NAME)
         assert (explained.exit_code, explained.stderr) == (0, "")
         assert explained.stdout.startswith(f"Usage: pastchats-memory {command} ")
