@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from chatmemory.effect import EffectFailed, Failure, Layer, Outcome, Success
+from chatmemory.effect import Failure, Layer, Outcome, Success
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.input.structuring import (
@@ -90,21 +90,6 @@ def read_settings(
         problems += read.failure().problems
     problems += _unknown_variables(variables)
     return Failure(ConfigError(tuple(problems))) if problems else read
-
-
-def settings_layer(
-    path: str | os.PathLike[str] | None = None, *, environment: Mapping[str, str] | None = None
-) -> Layer[SettingsTags, ConfigError]:
-    """Give what ``read_settings`` reads when the layer is built."""
-
-    def read() -> Layer[SettingsTags, ConfigError]:
-        match read_settings(path, environment=environment):
-            case Success(settings):
-                return settings_given(settings)
-            case Failure(error):
-                raise EffectFailed(error)
-
-    return Layer.suspend(read).failing_with(ConfigError)
 
 
 def settings_given(settings: Settings) -> Layer[SettingsTags]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Generator, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Final
 
 from chatmemory.integrations.langgraph.checkpoint_requests import (
     Line,
@@ -35,8 +35,6 @@ from chatmemory.items.item_repository import (
 )
 
 ALL: Final = sys.maxsize
-
-Puts: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], list[ItemPut]]
 
 
 def deleted(thread_ids: Sequence[str]) -> ItemChange[int]:

@@ -23,7 +23,6 @@ from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.longterm.memories import Memory
 
-LONGEST_BARE: Final = 6  # characters of a clause that leaves out its subject: 不玩了
 LONGEST_ENDING: Final = 200  # characters; what is longer says more than that something is over
 
 _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school", "age", "relationship"})

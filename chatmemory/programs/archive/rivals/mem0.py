@@ -24,7 +24,6 @@ from chatmemory.programs.archive.rivals.rival import (
 
 TOOL: Final = "mem0"
 HISTORY: Final = ("memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted")
-_KNOWN: Final = frozenset({"user_id", "agent_id", "run_id", "categories"})
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
