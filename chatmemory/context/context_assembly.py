@@ -8,8 +8,8 @@ The layers, from the first message to the last:
     [6] the user's message
 
 [0] to [2] and [6] are never left out.  Then memories are added, best first, up to their share of the budget; a memory
-that is too large is skipped.  The conversation gets the rest, and loses its oldest messages first.  So the number of
-messages and their roles depend on the sizes of the materials, never on their text.
+that is too large is skipped.  The conversation gets the rest, and loses its oldest messages first (``token_window``).  So
+the number of messages and their roles depend on the sizes of the materials, never on their text.
 
 A summary keeps its place in [5] as a user's message, fenced like a memory: it was written from messages, and has only
 their authority.
@@ -53,91 +53,6 @@ Exchange: TypeAlias = tuple[ContextMessage, ...]
 CALLS: Final = ("tool_calls", "toolCalls")
 ANSWERED_CALL: Final = ("tool_call_id", "toolCallId")
 PARAGRAPH: Final = "\n\n"
-
-
-@final
-@frozen
-class TokenWindow:
-    """The messages that fit and those that do not, both oldest first.
-
-    Attributes:
-        parted: tool results without their call, and calls without their results.
-    """
-
-    kept: tuple[ContextMessage, ...]
-    without_room: tuple[ContextMessage, ...]
-    parted: tuple[ContextMessage, ...]
-
-
-def token_window(
-    messages: Sequence[ContextMessage], *, size: Callable[[ContextMessage], int], room: int
-) -> TokenWindow:
-    """Keep the newest exchanges of *messages* whose sizes add up to *room* at most, without a gap.
-
-    Args:
-        messages: oldest first.
-        size: returns the size of one message, in the unit of *room*.
-        room: the largest size of all messages together.
-    """
-    whole: list[Exchange] = []
-    parted: list[ContextMessage] = []
-    for exchange in exchanges(messages):
-        if is_whole(exchange):
-            whole.append(exchange)
-        else:
-            parted += exchange
-    first = len(whole)
-    while first > 0 and (needed := sum(map(size, whole[first - 1]))) <= room:
-        room -= needed
-        first -= 1
-    return TokenWindow(_flat(whole[first:]), _flat(whole[:first]), tuple(parted))
-
-
-def exchanges(messages: Sequence[ContextMessage]) -> list[Exchange]:
-    """Group tool results with the assistant's message right before them; a result without one is a separate group."""
-    found: list[list[ContextMessage]] = []
-    for message in messages:
-        if message.role == "tool" and found and found[-1][0].role == "assistant":
-            found[-1].append(message)
-        else:
-            found.append([message])
-    return list(map(tuple, found))
-
-
-def is_whole(exchange: Exchange) -> bool:
-    """Return whether every call in the exchange has its result, and every result its call.
-
-    A message whose metadata names no known calls counts as having made the calls that are answered.
-    """
-    caller, *results = exchange
-    if caller.role == "tool":
-        return False
-    calls = _calls(caller)
-    answers = [_answered_call(result) for result in results]
-    if not any(answers):  # results without the id of a call are matched by their number
-        return not calls or len(results) == len(calls)
-    return not calls or Counter(answers) == Counter(calls)
-
-
-def _calls(message: ContextMessage) -> list[Json]:
-    """Return the ids of the calls that *message* makes."""
-    calls = _first_of(message, CALLS)
-    if not isinstance(calls, Sequence) or isinstance(calls, str):
-        return []
-    return [call.get("id") if isinstance(call, Mapping) else None for call in calls]
-
-
-def _answered_call(message: ContextMessage) -> Json:
-    return _first_of(message, ANSWERED_CALL)
-
-
-def _first_of(message: ContextMessage, names: Sequence[str]) -> Json:
-    metadata = message.metadata or {}
-    return next((metadata[name] for name in names if name in metadata), None)
-
-
-def _flat(some: Sequence[Exchange]) -> tuple[ContextMessage, ...]:
-    return tuple(message for exchange in some for message in exchange)
 
 
 @final
@@ -257,3 +172,88 @@ def _no_room(needed: int, instructed: int, budget: int) -> Problem:
         "$.user_message",
         f"{needed} tokens{instructions} are more than {budget}: shorten it, or raise memory.context.tokens",
     )
+
+
+@final
+@frozen
+class TokenWindow:
+    """The messages that fit and those that do not, both oldest first.
+
+    Attributes:
+        parted: tool results without their call, and calls without their results.
+    """
+
+    kept: tuple[ContextMessage, ...]
+    without_room: tuple[ContextMessage, ...]
+    parted: tuple[ContextMessage, ...]
+
+
+def token_window(
+    messages: Sequence[ContextMessage], *, size: Callable[[ContextMessage], int], room: int
+) -> TokenWindow:
+    """Keep the newest exchanges of *messages* whose sizes add up to *room* at most, without a gap.
+
+    Args:
+        messages: oldest first.
+        size: returns the size of one message, in the unit of *room*.
+        room: the largest size of all messages together.
+    """
+    whole: list[Exchange] = []
+    parted: list[ContextMessage] = []
+    for exchange in exchanges(messages):
+        if is_whole(exchange):
+            whole.append(exchange)
+        else:
+            parted += exchange
+    first = len(whole)
+    while first > 0 and (needed := sum(map(size, whole[first - 1]))) <= room:
+        room -= needed
+        first -= 1
+    return TokenWindow(_flat(whole[first:]), _flat(whole[:first]), tuple(parted))
+
+
+def exchanges(messages: Sequence[ContextMessage]) -> list[Exchange]:
+    """Group tool results with the assistant's message right before them; a result without one is a separate group."""
+    found: list[list[ContextMessage]] = []
+    for message in messages:
+        if message.role == "tool" and found and found[-1][0].role == "assistant":
+            found[-1].append(message)
+        else:
+            found.append([message])
+    return list(map(tuple, found))
+
+
+def is_whole(exchange: Exchange) -> bool:
+    """Return whether every call in the exchange has its result, and every result its call.
+
+    A message whose metadata names no known calls counts as having made the calls that are answered.
+    """
+    caller, *results = exchange
+    if caller.role == "tool":
+        return False
+    calls = _calls(caller)
+    answers = [_answered_call(result) for result in results]
+    if not any(answers):  # results without the id of a call are matched by their number
+        return not calls or len(results) == len(calls)
+    return not calls or Counter(answers) == Counter(calls)
+
+
+def _calls(message: ContextMessage) -> list[Json]:
+    """Return the ids of the calls that *message* makes."""
+    calls = _first_of(message, CALLS)
+    if not isinstance(calls, Sequence) or isinstance(calls, str):
+        return []
+    return [call.get("id") if isinstance(call, Mapping) else None for call in calls]
+
+
+def _answered_call(message: ContextMessage) -> Json:
+    return _first_of(message, ANSWERED_CALL)
+
+
+def _first_of(message: ContextMessage, names: Sequence[str]) -> Json:
+    metadata = message.metadata or {}
+    return next((metadata[name] for name in names if name in metadata), None)
+
+
+def _flat(some: Sequence[Exchange]) -> tuple[ContextMessage, ...]:
+    return tuple(message for exchange in some for message in exchange)

@@ -1,4 +1,4 @@
-"""The errors of the parts below a service: of the store, of an embedder, of a skill."""
+"""``RepositoryError``, ``EmbeddingError`` and ``SkillExecutionError``: the errors of the parts below a service."""
 
 from typing import Literal, TypeAlias, final
 

@@ -3,6 +3,8 @@
 While a request runs ``under`` its key, the store also keeps the outcome of each of its writes, in the transaction of the
 write.  So a request whose program ended before it answered is not done twice either: when it is sent again, each write
 returns the outcome of the first time.
+
+``KeptAnswers`` keeps both in a dictionary, for the store in memory.
 """
 
 import json
@@ -22,6 +24,7 @@ from chatmemory.input.json_value import Json
 
 LIFETIME: Final = timedelta(days=7)
 """How long an answer is stored."""
+
 A = TypeVar("A")
 E = TypeVar("E")
 
@@ -64,22 +67,6 @@ class Recorded:
     is_answer: bool = True
 
 
-_running: ContextVar[RequestKey | None] = ContextVar("chatmemory.request_key", default=None)
-
-request_key: Final[Callable[[], RequestKey | None]] = _running.get
-"""Returns the key of the running request; None: its writes are done each time they are called."""
-
-
-@contextmanager
-def under(key: RequestKey | None) -> Generator[None]:
-    """Run the block as a part of the request *key*; None: as a part of no request."""
-    token = _running.set(key)
-    try:
-        yield
-    finally:
-        _running.reset(token)
-
-
 class FirstAnswers(Protocol):
     """Stores answers.  Every method is one transaction."""
 
@@ -103,6 +90,22 @@ class KeepsAnswers(Protocol):
 
 class FirstAnswersTag(Tag[FirstAnswers]):
     """The tag under which layers provide ``FirstAnswers``."""
+
+
+_running: ContextVar[RequestKey | None] = ContextVar("chatmemory.request_key", default=None)
+
+request_key: Final[Callable[[], RequestKey | None]] = _running.get
+"""Returns the key of the running request; None: its writes are done each time they are called."""
+
+
+@contextmanager
+def under(key: RequestKey | None) -> Generator[None]:
+    """Run the block as a part of the request *key*; None: as a part of no request."""
+    token = _running.set(key)
+    try:
+        yield
+    finally:
+        _running.reset(token)
 
 
 def memories_in(key: RequestKey, value: str) -> list[str]:

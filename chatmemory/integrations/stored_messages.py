@@ -1,8 +1,8 @@
 """``stored_messages`` and ``cleared_messages``: for frameworks in which an unknown conversation is empty instead of an error.
 
-``changed_messages`` writes a changed list of messages; the unchanged beginning is not written again.  A change replaces the newest messages of the model's view, in one
-transaction, at the version at which they were read.  When another writer was faster, the change is decided again from the
-present messages, so that no message of that writer is lost.
+``changed_messages`` changes a conversation as a whole, for frameworks that set, insert or delete at any place.  A change
+replaces the newest messages of the model's view, in one transaction, at the version at which they were read.  When another
+writer was faster, the change is decided again from the present messages, so that no message of that writer is lost.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ def stored_messages(
     reading = ChatMemoryService.use(
         lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
     )
-    return reading.lash(_nothing_if_new)
+    return reading.lash(_nothing_if_unknown)
 
 
 def cleared_messages(conversation_id: str) -> Effect[int, RemoveError, ChatMemoryService]:
     """Delete the messages with their summaries, and return how many there were; 0 for a conversation that does not exist."""
     clearing = ChatMemoryService.use(lambda memory: memory.clear_messages(conversation_id))
-    return clearing.map(lambda report: report.messages).lash(_none_if_new)
+    return clearing.map(lambda report: report.messages).lash(_zero_if_unknown)
 
 
-def _none_if_new(error: RemoveError) -> Effect[int, RemoveError]:
+def _zero_if_unknown(error: RemoveError) -> Effect[int, RemoveError]:
     return Effect.succeed(0) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
 
 
-def _nothing_if_new(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
+def _nothing_if_unknown(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
     return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
 
 

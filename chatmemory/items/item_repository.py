@@ -3,6 +3,8 @@
 An item is not a memory: a write replaces it, a few of its earlier values are kept, and its namespace has any number of
 labels.  So items have separate tables, next to the memories in the same store.  The adapters in
 ``chatmemory.integrations`` decide which framework an item serves and which texts of its value are embedded.
+
+``Condition`` compares a field of an item's value in the same way on every backend; a store may preselect items.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ _SIGNS: dict[Relation, tuple[int, ...]] = {
     "below": (-1,),
     "at most": (-1, 0),
 }
+
 A = TypeVar("A")
 
 Labels: TypeAlias = tuple[str, ...]
@@ -35,73 +38,6 @@ Labels: TypeAlias = tuple[str, ...]
 
 The first says whose items they are (``langgraph``), so that nobody who searches through their own sees those of others.
 """
-
-
-@final
-@frozen
-class Condition:
-    """A comparison of one field of an item with an operand.  A missing field counts as null.
-
-    >>> at_least_18 = Condition("age", "at least", 18)
-    >>> at_least_18.holds({"age": 20}), at_least_18.holds({"age": "20"}), at_least_18.holds({})
-    (True, False, False)
-
-    Attributes:
-        field: the name of the field.  When no field has this name, it is a path of names (``a.b``).
-        relation: how the field is compared with *operand*.
-        operand: JSON.  Two numbers have an order, and so have two texts, by code points; no other values have one.
-    """
-
-    field: str
-    relation: Relation
-    operand: Any
-
-    def holds(self, value: Any) -> bool:
-        """Return whether *value*, JSON as Python objects, fulfils the condition."""
-        found = self._found(value)
-        if self.relation == "is":
-            return _is_same(found, self.operand)
-        if self.relation == "is not":
-            return not _is_same(found, self.operand)
-        return _order(found, self.operand) in _SIGNS[self.relation]
-
-    def _found(self, value: Any) -> Any:
-        if _is_object(value) and self.field in value:
-            return value[self.field]
-        here = value
-        for name in self.field.split("."):
-            here = here.get(name) if _is_object(here) else None
-        return here
-
-
-def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_array(value: Any) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, list | tuple)
-
-
-def _is_same(found: Any, wanted: Any) -> bool:
-    """Return whether two values are equal in JSON: ``1`` equals ``1.0``, but not ``true``."""
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    if _is_object(found) and _is_object(wanted):
-        return found.keys() == wanted.keys() and all(_is_same(found[name], wanted[name]) for name in found)
-    if _is_array(found) and _is_array(wanted):
-        return len(found) == len(wanted) and all(map(_is_same, found, wanted))
-    return bool(found == wanted)
-
-
-def _order(found: Any, operand: Any) -> int | None:
-    """Return -1, 0 or 1 for two numbers or two texts; None for other values, which are unordered."""
-    if isinstance(found, bool) or isinstance(operand, bool):
-        return None
-    if isinstance(found, int | float) and isinstance(operand, int | float):
-        return 1 if found > operand else -1 if found < operand else 0 if found == operand else None
-    if isinstance(found, str) and isinstance(operand, str):
-        return 0 if found == operand else 1 if found > operand else -1
-    return None
 
 
 @final
@@ -141,39 +77,6 @@ class ItemPut:
     def keeps(self) -> bool:
         """Whether earlier values are kept."""
         return self.keeps_past and self.lifetime is None
-
-
-def name_in_log(name: ItemName) -> str:
-    """Return the target of events of an item: its labels and its key, as a JSON array."""
-    return json.dumps([*name.namespace, name.key], ensure_ascii=False)
-
-
-def labels_in_log(target: str) -> Labels:
-    """Return the labels of the item in the target of an event."""
-    *labels, _ = json.loads(target)
-    return tuple(labels)
-
-
-def change_of_put(put: ItemPut) -> Change:
-    """Return the change of *put* for the log."""
-    action: EventAction = "removed" if put.value is None else "stored"
-    return Change(action, "item", name_in_log(put.name), UNOWNED)
-
-
-def change_of_forgetting(name: ItemName) -> Change:
-    """Return the change for the log when an item and its earlier values are forgotten."""
-    return Change("forgotten", "item", name_in_log(name), UNOWNED)
-
-
-def change_of_sweep(name: ItemName) -> Change:
-    """Return the change for the log when the lifetime of an item is over."""
-    return Change("expired", "item", name_in_log(name), UNOWNED, reason=AGE, is_by_itself=True)
-
-
-def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
-    """Return the last put of each name, in their order."""
-    last = {put.name: put for put in puts}
-    return list(last.values()) if len(last) == len(puts) else [put for put in puts if last[put.name] is put]
 
 
 @final
@@ -346,3 +249,103 @@ class ItemRepository(Protocol):
 
 class ItemRepositoryTag(Tag[ItemRepository]):
     """The tag under which layers provide ``ItemRepository``."""
+
+
+def name_in_log(name: ItemName) -> str:
+    """Return the target of events of an item: its labels and its key, as a JSON array."""
+    return json.dumps([*name.namespace, name.key], ensure_ascii=False)
+
+
+def labels_in_log(target: str) -> Labels:
+    """Return the labels of the item in the target of an event."""
+    *labels, _ = json.loads(target)
+    return tuple(labels)
+
+
+def change_of_put(put: ItemPut) -> Change:
+    """Return the change of *put* for the log."""
+    action: EventAction = "removed" if put.value is None else "stored"
+    return Change(action, "item", name_in_log(put.name), UNOWNED)
+
+
+def change_of_forgetting(name: ItemName) -> Change:
+    """Return the change for the log when an item and its earlier values are forgotten."""
+    return Change("forgotten", "item", name_in_log(name), UNOWNED)
+
+
+def change_of_sweep(name: ItemName) -> Change:
+    """Return the change for the log when the lifetime of an item is over."""
+    return Change("expired", "item", name_in_log(name), UNOWNED, reason=AGE, is_by_itself=True)
+
+
+def last_of_each(puts: Sequence[ItemPut]) -> list[ItemPut]:
+    """Return the last put of each name, in their order."""
+    last = {put.name: put for put in puts}
+    return list(last.values()) if len(last) == len(puts) else [put for put in puts if last[put.name] is put]
+
+
+@final
+@frozen
+class Condition:
+    """A comparison of one field of an item with an operand.  A missing field counts as null.
+
+    >>> at_least_18 = Condition("age", "at least", 18)
+    >>> at_least_18.holds({"age": 20}), at_least_18.holds({"age": "20"}), at_least_18.holds({})
+    (True, False, False)
+
+    Attributes:
+        field: the name of the field.  When no field has this name, it is a path of names (``a.b``).
+        relation: how the field is compared with *operand*.
+        operand: JSON.  Two numbers have an order, and so have two texts, by code points; no other values have one.
+    """
+
+    field: str
+    relation: Relation
+    operand: Any
+
+    def holds(self, value: Any) -> bool:
+        """Return whether *value*, JSON as Python objects, fulfils the condition."""
+        found = self._found(value)
+        if self.relation == "is":
+            return _is_same(found, self.operand)
+        if self.relation == "is not":
+            return not _is_same(found, self.operand)
+        return _order(found, self.operand) in _SIGNS[self.relation]
+
+    def _found(self, value: Any) -> Any:
+        if _is_object(value) and self.field in value:
+            return value[self.field]
+        here = value
+        for name in self.field.split("."):
+            here = here.get(name) if _is_object(here) else None
+        return here
+
+
+def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def _is_same(found: Any, wanted: Any) -> bool:
+    """Return whether two values are equal in JSON: ``1`` equals ``1.0``, but not ``true``."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if _is_object(found) and _is_object(wanted):
+        return found.keys() == wanted.keys() and all(_is_same(found[name], wanted[name]) for name in found)
+    if _is_array(found) and _is_array(wanted):
+        return len(found) == len(wanted) and all(map(_is_same, found, wanted))
+    return bool(found == wanted)
+
+
+def _order(found: Any, operand: Any) -> int | None:
+    """Return -1, 0 or 1 for two numbers or two texts; None for other values, which are unordered."""
+    if isinstance(found, bool) or isinstance(operand, bool):
+        return None
+    if isinstance(found, int | float) and isinstance(operand, int | float):
+        return 1 if found > operand else -1 if found < operand else 0 if found == operand else None
+    if isinstance(found, str) and isinstance(operand, str):
+        return 0 if found == operand else 1 if found > operand else -1
+    return None

@@ -1,4 +1,4 @@
-"""The laws of events of memories: N1, N2 and N4."""
+"""The laws of events of conversations, memories and items: N1 to N4; of forgotten and earlier data: N5, N6."""
 
 from datetime import timedelta
 from functools import partial

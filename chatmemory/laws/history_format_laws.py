@@ -1,4 +1,7 @@
-"""``HistoryFormatLaws``: all laws of a ``HistoryFormat``, as one class of tests."""
+"""``HistoryFormatLaws``: all laws of a ``HistoryFormat``, as one class of tests.
+
+``cuts``, ``with_debris`` and ``from_other_versions`` damage a history as crashes and unknown versions of a tool do.
+"""
 
 import codecs
 import json
@@ -65,83 +68,9 @@ _F4: Final = "F4 cut"
 _F5: Final = "F5 damage"
 _F6: Final = "F6 other versions"
 _F7: Final = "F7 name"
-
-
-def cuts(content: bytes, *, count: int) -> Iterator[int]:
-    """Yield up to *count* positions to cut *content* at, from the beginning to the last byte."""
-    step = max(1, len(content) // count)
-    yield from range(0, len(content), step)
-    yield from range(max(0, len(content) - 3), len(content))
-
-
-def is_amid_a_record(content: bytes, end: int) -> bool:
-    """Return whether *content*, cut at *end*, ends within a JSON document or a JSON line; False for a text."""
-    records, separator = _records(content)
-    kept = content[:end].removeprefix(codecs.BOM_UTF8)
-    last = kept.rpartition(separator.encode())[2] if separator else kept
-    if not records or not last.strip():
-        return False
-    try:
-        json.loads(last)
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
-def with_debris(content: bytes, debris: bytes, *, count: int) -> Iterator[bytes]:
-    """Yield *content* with *debris* inserted, once for each of *count* positions."""
-    for place in cuts(content, count=count):
-        yield content[:place] + debris + content[place:]
-
-
-def from_other_versions(content: bytes, *, count: int, seed: int) -> Iterator[bytes]:
-    """Yield *content* with a member of its JSON replaced by an odd value, or left out; nothing for a text."""
-    records, separator = _records(content)
-    if not records:
-        return
-    random = Random(seed)  # noqa: S311  no secret: the same members each time
-    for _ in range(count):
-        which = random.randrange(len(records))
-        place = random.choice(_damaged_places(records[which]))
-        odd = random.choice(ODD_VALUES)
-        changed = _replaced(records[which], place, odd, is_left_out=random.random() < 0.2)  # noqa: PLR2004  now and then
-        lines = [json.dumps(changed if number == which else record) for number, record in enumerate(records)]
-        yield separator.join(lines).encode()
-
-
-def _records(content: bytes) -> tuple[list[Json], str]:
-    text = content.decode("utf-8-sig", "replace")
-    try:
-        return [cast("Json", json.loads(text))], ""
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return [cast("Json", json.loads(line)) for line in text.split("\n") if line.strip()], "\n"
-    except (ValueError, RecursionError):
-        return [], ""
-
-
-def _damaged_places(value: Json) -> list[_Place]:
-    found: list[_Place] = [()]
-    if isinstance(value, dict):
-        found += [(key, *place) for key, member in value.items() for place in _damaged_places(member)]
-    elif isinstance(value, list):
-        found += [(index, *place) for index, member in enumerate(value) for place in _damaged_places(member)]
-    return found
-
-
-def _replaced(value: Json, place: _Place, odd: Json, *, is_left_out: bool) -> Json:
-    if not place:
-        return odd
-    step, *rest = place
-    copy = cast(
-        "dict[str | int, Json]", {**value} if isinstance(value, dict) else [*cast("list[Json]", value)]
-    )
-    if not rest and is_left_out and isinstance(value, dict):
-        del copy[step]
-    else:
-        copy[step] = _replaced(copy[step], tuple(rest), odd, is_left_out=is_left_out)
-    return cast("Json", copy)
+_MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
+_TELLING: Final = 24  # the number of characters that identify a text in a file
+_LEAST_TELLING: Final = 8  # a shorter text may also be a key
 
 
 class HistoryFormatLaws:
@@ -317,11 +246,6 @@ class HistoryFormatLaws:
             raise LawBrokenError(f"metadata of {turn!r}: {reason}", law=_F2) from reason
 
 
-_MUTATED_BYTES: Final = 1_000_000  # of a history in all its other versions: about a second
-_TELLING: Final = 24  # the number of characters that identify a text in a file
-_LEAST_TELLING: Final = 8  # a shorter text may also be a key
-
-
 def _with(reader: TextReader, content: bytes | None = None, *, block_bytes: int = 65_536) -> TextReader:
     files = reader.files if content is None else {**reader.files, reader.path: content}
     return TextReader(reader.path, files, block_bytes)
@@ -345,3 +269,80 @@ def _places(content: bytes, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
         if len(line) >= _LEAST_TELLING and found:
             at = min(found)
             yield text, at
+
+
+def cuts(content: bytes, *, count: int) -> Iterator[int]:
+    """Yield up to *count* positions to cut *content* at, from the beginning to the last byte."""
+    step = max(1, len(content) // count)
+    yield from range(0, len(content), step)
+    yield from range(max(0, len(content) - 3), len(content))
+
+
+def is_amid_a_record(content: bytes, end: int) -> bool:
+    """Return whether *content*, cut at *end*, ends within a JSON document or a JSON line; False for a text."""
+    records, separator = _records(content)
+    kept = content[:end].removeprefix(codecs.BOM_UTF8)
+    last = kept.rpartition(separator.encode())[2] if separator else kept
+    if not records or not last.strip():
+        return False
+    try:
+        json.loads(last)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def with_debris(content: bytes, debris: bytes, *, count: int) -> Iterator[bytes]:
+    """Yield *content* with *debris* inserted, once for each of *count* positions."""
+    for place in cuts(content, count=count):
+        yield content[:place] + debris + content[place:]
+
+
+def from_other_versions(content: bytes, *, count: int, seed: int) -> Iterator[bytes]:
+    """Yield *content* with a member of its JSON replaced by an odd value, or left out; nothing for a text."""
+    records, separator = _records(content)
+    if not records:
+        return
+    random = Random(seed)  # noqa: S311  no secret: the same members each time
+    for _ in range(count):
+        which = random.randrange(len(records))
+        place = random.choice(_damaged_places(records[which]))
+        odd = random.choice(ODD_VALUES)
+        changed = _replaced(records[which], place, odd, is_left_out=random.random() < 0.2)  # noqa: PLR2004  now and then
+        lines = [json.dumps(changed if number == which else record) for number, record in enumerate(records)]
+        yield separator.join(lines).encode()
+
+
+def _records(content: bytes) -> tuple[list[Json], str]:
+    text = content.decode("utf-8-sig", "replace")
+    try:
+        return [cast("Json", json.loads(text))], ""
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return [cast("Json", json.loads(line)) for line in text.split("\n") if line.strip()], "\n"
+    except (ValueError, RecursionError):
+        return [], ""
+
+
+def _damaged_places(value: Json) -> list[_Place]:
+    found: list[_Place] = [()]
+    if isinstance(value, dict):
+        found += [(key, *place) for key, member in value.items() for place in _damaged_places(member)]
+    elif isinstance(value, list):
+        found += [(index, *place) for index, member in enumerate(value) for place in _damaged_places(member)]
+    return found
+
+
+def _replaced(value: Json, place: _Place, odd: Json, *, is_left_out: bool) -> Json:
+    if not place:
+        return odd
+    step, *rest = place
+    copy = cast(
+        "dict[str | int, Json]", {**value} if isinstance(value, dict) else [*cast("list[Json]", value)]
+    )
+    if not rest and is_left_out and isinstance(value, dict):
+        del copy[step]
+    else:
+        copy[step] = _replaced(copy[step], tuple(rest), odd, is_left_out=is_left_out)
+    return cast("Json", copy)

@@ -1,6 +1,7 @@
 """``LongTermWitness``: asks a long-term memory on behalf of a law, and holds its embedder and its clock.
 
 ``LawEmbedder`` is an embedder whose similarities a law can predict, and that fails when ``fails`` is set.
+``expect_undone``, ``expect_values_undone`` and ``expect_not_undone`` are the cases of the laws of undo.
 """
 
 import re
@@ -23,6 +24,7 @@ from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Remem
 from chatmemory.longterm.recall.recall import Recall
 
 KEY = "城市"
+MOST: Final = 50  # more hits than any law can have
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -53,9 +55,6 @@ class LawEmbedder:
             return Failure(EmbeddingError(self.model, "unavailable"))
         turns = [radians(int((_NUMBER.findall(text) or [0])[-1])) for text in texts]
         return Success(np.array([(cos(turn), sin(turn)) for turn in turns], dtype=np.float32))
-
-
-MOST: Final = 50  # more hits than any law can have
 
 
 @final

@@ -1,4 +1,4 @@
-"""Values of long-term memory: memories, provenance, the results of writes, receipts.
+"""``NewMemory``, ``Memory``, ``RememberReport``, ``ForgetReceipt``, ``MemoryHistory``: the values of long-term memory.
 
 ``memory_rules.py`` has the rules for input, ``contract.py`` the operations on memories.  ``recall/recall.py`` has the
 result of a recall, ``extraction/memory_extractor.py`` the proposals of an extractor.

@@ -3,6 +3,8 @@
 ``observed`` and ``observed_long_term`` wrap a service.  When they are built without a tracer provider of OpenTelemetry,
 and the logger ``chatmemory`` writes no debug records, they return the service itself and cost nothing.  The layers for
 past chats are in ``observe/past_chats.py``.  ``history_work.py`` logs the failures of background work itself.
+
+``active_meter``: OpenTelemetry's meter for the counts of a backend, if metrics were set up before a store is opened.
 """
 
 import inspect
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
 
-
 S = TypeVar("S")
 
 ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsError
@@ -65,19 +66,6 @@ CONVENTIONAL: Final = {
 """The names of chatmemory's operations in these conventions."""
 
 log = logging.getLogger(NAME)
-
-
-def active_meter() -> "Meter | None":
-    """Return a meter; None without OpenTelemetry, or when no metrics are set up."""
-    # As for a tracer: a program that has set up metrics has imported them.
-    if "opentelemetry.sdk.metrics" not in sys.modules:
-        return None
-    from opentelemetry import metrics
-
-    provider = metrics.get_meter_provider()
-    if type(provider).__module__.startswith("opentelemetry.metrics"):  # the default, which records nothing
-        return None
-    return provider.get_meter(NAME)
 
 
 @final
@@ -251,3 +239,16 @@ observed_long_term = Layer.effect(
     LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
 )
 """The provided long-term memory, observed if a tracer or a debug log is set up."""
+
+
+def active_meter() -> "Meter | None":
+    """Return a meter; None without OpenTelemetry, or when no metrics are set up."""
+    # As for a tracer: a program that has set up metrics has imported them.
+    if "opentelemetry.sdk.metrics" not in sys.modules:
+        return None
+    from opentelemetry import metrics
+
+    provider = metrics.get_meter_provider()
+    if type(provider).__module__.startswith("opentelemetry.metrics"):  # the default, which records nothing
+        return None
+    return provider.get_meter(NAME)

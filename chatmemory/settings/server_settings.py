@@ -1,4 +1,4 @@
-"""The settings of ``server``: the HTTP API and the page."""
+"""``ServerSettings``: settings of ``server``, the HTTP API and the page; ``new_token``, ``token_hash``: make its tokens."""
 
 import re
 from collections.abc import Mapping
@@ -14,37 +14,21 @@ from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching
 
 PREFIX: Final = "cm_"
 """The prefix by which people and scanners of secrets recognize a token of chatmemory."""
+
 RANDOM_BYTES: Final = 32
 
 HASH: Final = "sha256:[0-9a-f]{64}"
 """A regular expression for the result of ``token_hash``."""
+
 HIGHEST_PORT: Final = 65_535
 SHORTEST_TOKEN: Final = 16  # characters: a shorter token can be guessed
 LONGEST_AUDIT_DAYS: Final = 36_500
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 """Characters that a header transports unchanged."""
+
 A_HASH: Final = validators.optional(
     Matching(HASH, "'sha256:' and 64 hexadecimal digits, as 'chatmemory token NAME' prints them")
 )
-
-
-def new_token() -> str:
-    """Return a random token of 256 bits, which cannot be guessed."""
-    import secrets
-
-    return PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-
-
-def token_hash(token: str) -> str:
-    """Return the hash of *token*, as the configuration stores it.
-
-    Plain SHA-256 is sufficient for 256 random bits, which cannot be guessed by trying.  Passwords of people need a
-    slow function; here it would only let an attacker keep the server busy.
-    """
-    # Imported here: the import takes long, and only configurations with tokens need it.
-    from hashlib import sha256
-
-    return f"sha256:{sha256(token.encode()).hexdigest()}"
 
 
 @final
@@ -70,28 +54,6 @@ class AcceptedToken:
     def is_expired(self, now: datetime) -> bool:
         """Return whether the token is refused at *now*."""
         return self.ends_at is not None and now >= self.ends_at
-
-
-def _check_sendable(token: str) -> None:
-    # A text of our own: a validator of attrs would show the secret that it refuses.
-    if not SENDABLE.fullmatch(token):
-        msg = "the token must be of letters, digits and signs of ASCII, without spaces around it: no client could send it"
-        raise ValueError(msg)
-
-
-def check_token_name(name: str) -> None:
-    """Raise ``ValueError`` unless a log can show *name* as it is."""
-    if not name.strip() or not name.isprintable() or name.startswith("("):
-        msg = f"tokens.{name!r}: the log shows this name: write letters, digits and signs, and no '(' at its beginning"
-        raise ValueError(msg)
-
-
-def _check_zone(expires: date | None) -> None:
-    if isinstance(expires, datetime) and expires.tzinfo is None:
-        msg = (
-            f"no time zone in {expires.isoformat()}: write a date, or an instant such as 2027-01-01T12:00:00Z"
-        )
-        raise ValueError(msg)
 
 
 @final
@@ -236,3 +198,44 @@ class ServerSettings:
 
 class ServerSettingsTag(Tag[ServerSettings]):
     """The tag under which layers provide ``ServerSettings``."""
+
+
+def new_token() -> str:
+    """Return a random token of 256 bits, which cannot be guessed."""
+    import secrets
+
+    return PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+
+
+def token_hash(token: str) -> str:
+    """Return the hash of *token*, as the configuration stores it.
+
+    Plain SHA-256 is sufficient for 256 random bits, which cannot be guessed by trying.  Passwords of people need a
+    slow function; here it would only let an attacker keep the server busy.
+    """
+    # Imported here: the import takes long, and only configurations with tokens need it.
+    from hashlib import sha256
+
+    return f"sha256:{sha256(token.encode()).hexdigest()}"
+
+
+def check_token_name(name: str) -> None:
+    """Raise ``ValueError`` unless a log can show *name* as it is."""
+    if not name.strip() or not name.isprintable() or name.startswith("("):
+        msg = f"tokens.{name!r}: the log shows this name: write letters, digits and signs, and no '(' at its beginning"
+        raise ValueError(msg)
+
+
+def _check_sendable(token: str) -> None:
+    # A text of our own: a validator of attrs would show the secret that it refuses.
+    if not SENDABLE.fullmatch(token):
+        msg = "the token must be of letters, digits and signs of ASCII, without spaces around it: no client could send it"
+        raise ValueError(msg)
+
+
+def _check_zone(expires: date | None) -> None:
+    if isinstance(expires, datetime) and expires.tzinfo is None:
+        msg = (
+            f"no time zone in {expires.isoformat()}: write a date, or an instant such as 2027-01-01T12:00:00Z"
+        )
+        raise ValueError(msg)

@@ -1,7 +1,8 @@
 """``Endpoint``: a client of an OpenAI-compatible HTTP endpoint, which repeats requests after temporary failures.
 
-``skills`` and ``embedding`` make the requests and interpret the answers; ``read_object`` checks that an answer is one.
-httpx is imported when the endpoint is opened; the extra ``chatmemory-effect[openai]`` installs it.
+``skills`` and ``embedding`` make the requests and interpret the answers; ``read_object`` checks that an answer is a JSON
+object, without using the network.  httpx is imported when the endpoint is opened; the extra ``chatmemory-effect[openai]``
+installs it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     import httpx
-
 
 JsonMapping: TypeAlias = Mapping[str, Any]
 
@@ -78,76 +78,6 @@ class EndpointFailure:
 
 class EndpointError(Exception):
     """The endpoint's own description of an error; it becomes the cause, never our text, since it may quote the conversation."""
-
-
-def read_object(
-    status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, secret: str = ""
-) -> Outcome[JsonMapping, EndpointFailure]:
-    """Return the JSON object in the answer, or what is wrong with it.
-
-    Args:
-        status: the HTTP status; anything but 2xx is a failure.
-        headers: the headers, with lower-case names or in a case-insensitive mapping.
-        body: the whole decoded body.
-        now: the current time, to which a ``Retry-After`` date is compared.
-        secret: a text that the cause must not quote even if the endpoint repeats it.
-    """
-
-    def failed(
-        problem: EndpointProblem, detail: str, cause: EndpointError | None = None
-    ) -> Failure[EndpointFailure]:
-        wait = retry_after_seconds(headers.get("retry-after"), now)
-        return Failure(EndpointFailure(problem, detail, wait, cause))
-
-    try:
-        answer = cast("object", json.loads(body))
-    # UnicodeDecodeError is a ValueError too; 100,000 brackets are a RecursionError.
-    except (ValueError, RecursionError):
-        answer = None
-    said: JsonMapping = cast("JsonMapping", answer) if isinstance(answer, dict) else {}
-    code, words = _said_in_error(said.get("error"))
-    cause = EndpointError(words.replace(secret, "[key]") if secret else words)
-    if status not in _OK:
-        return failed(_problem_of_answer(status), f"HTTP {status}{code and f', {code}'}", cause)
-    if not isinstance(answer, dict):
-        kind = headers.get("content-type", "").partition(";")[0][:50]
-        return failed("malformed", f"no JSON object, {len(body)} bytes of {kind or 'no stated type'}")
-    if said.get("error"):
-        return failed("refused", f"an error under status {status}{code and f', {code}'}", cause)
-    return Success(said)
-
-
-def retry_after_seconds(header: str | None, now: datetime) -> float | None:
-    """Return the seconds that a ``Retry-After`` (seconds or a date) asks for, or None if it is neither."""
-    if header is None:
-        return None
-    if seconds := _SECONDS.fullmatch(header):
-        return float(seconds[1])
-    try:
-        instant = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, ((instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - now).total_seconds())
-
-
-def _problem_of_answer(status: int) -> EndpointProblem:
-    if status in _SERVER_ERROR:
-        return "unavailable"
-    return _PROBLEM_OF_STATUS.get(status, "refused")
-
-
-def _said_in_error(error: object) -> tuple[str, str]:
-    """Return the code and the message of an endpoint's error; each is empty if absent."""
-    if not isinstance(error, dict):
-        return "", error if isinstance(error, str) else ""
-    said = cast("JsonMapping", error)
-    codes = (
-        code
-        for code in (said.get("code"), said.get("type"))
-        if isinstance(code, str) and _CODE.fullmatch(code)
-    )
-    message = said.get("message")
-    return next(codes, ""), message if isinstance(message, str) else ""
 
 
 class EndpointSettings(Protocol):
@@ -326,3 +256,73 @@ def _problem_of(exception: httpx.HTTPError) -> EndpointProblem:
             return "malformed"
         case _:
             return "unavailable"
+
+
+def read_object(
+    status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, secret: str = ""
+) -> Outcome[JsonMapping, EndpointFailure]:
+    """Return the JSON object in the answer, or what is wrong with it.
+
+    Args:
+        status: the HTTP status; anything but 2xx is a failure.
+        headers: the headers, with lower-case names or in a case-insensitive mapping.
+        body: the whole decoded body.
+        now: the current time, to which a ``Retry-After`` date is compared.
+        secret: a text that the cause must not quote even if the endpoint repeats it.
+    """
+
+    def failed(
+        problem: EndpointProblem, detail: str, cause: EndpointError | None = None
+    ) -> Failure[EndpointFailure]:
+        wait = retry_after_seconds(headers.get("retry-after"), now)
+        return Failure(EndpointFailure(problem, detail, wait, cause))
+
+    try:
+        answer = cast("object", json.loads(body))
+    # UnicodeDecodeError is a ValueError too; 100,000 brackets are a RecursionError.
+    except (ValueError, RecursionError):
+        answer = None
+    said: JsonMapping = cast("JsonMapping", answer) if isinstance(answer, dict) else {}
+    code, words = _said_in_error(said.get("error"))
+    cause = EndpointError(words.replace(secret, "[key]") if secret else words)
+    if status not in _OK:
+        return failed(_problem_of_answer(status), f"HTTP {status}{code and f', {code}'}", cause)
+    if not isinstance(answer, dict):
+        kind = headers.get("content-type", "").partition(";")[0][:50]
+        return failed("malformed", f"no JSON object, {len(body)} bytes of {kind or 'no stated type'}")
+    if said.get("error"):
+        return failed("refused", f"an error under status {status}{code and f', {code}'}", cause)
+    return Success(said)
+
+
+def retry_after_seconds(header: str | None, now: datetime) -> float | None:
+    """Return the seconds that a ``Retry-After`` (seconds or a date) asks for, or None if it is neither."""
+    if header is None:
+        return None
+    if seconds := _SECONDS.fullmatch(header):
+        return float(seconds[1])
+    try:
+        instant = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, ((instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+def _problem_of_answer(status: int) -> EndpointProblem:
+    if status in _SERVER_ERROR:
+        return "unavailable"
+    return _PROBLEM_OF_STATUS.get(status, "refused")
+
+
+def _said_in_error(error: object) -> tuple[str, str]:
+    """Return the code and the message of an endpoint's error; each is empty if absent."""
+    if not isinstance(error, dict):
+        return "", error if isinstance(error, str) else ""
+    said = cast("JsonMapping", error)
+    codes = (
+        code
+        for code in (said.get("code"), said.get("type"))
+        if isinstance(code, str) and _CODE.fullmatch(code)
+    )
+    message = said.get("message")
+    return next(codes, ""), message if isinstance(message, str) else ""

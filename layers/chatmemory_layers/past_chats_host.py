@@ -75,6 +75,15 @@ class PastChatsHost(Host):
         else:
             _value(serve_stdio(settings, serving.folders))
 
+    def settings(self) -> PastChatsSettings:
+        return self._settings().past_chats
+
+    def path(self) -> str:
+        return os.fspath(store_path(self.settings()))
+
+    def now(self) -> datetime:
+        return datetime.now().astimezone()
+
     def _all_settings(self, serving: McpServing) -> Settings:
         from chatmemory_layers.configuration import read_settings
 
@@ -84,15 +93,6 @@ class PastChatsHost(Host):
         }
         read = _value(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
         return evolve(read, memory=evolve(read.memory, past_chats=self._settings().past_chats))
-
-    def settings(self) -> PastChatsSettings:
-        return self._settings().past_chats
-
-    def path(self) -> str:
-        return os.fspath(store_path(self.settings()))
-
-    def now(self) -> datetime:
-        return datetime.now().astimezone()
 
     def _settings(self) -> PastChatsPart:
         if self._read_settings is None:

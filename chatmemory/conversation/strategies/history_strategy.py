@@ -1,6 +1,7 @@
-"""The history strategies by their names: by a number of messages, by a number of tokens; and the layer that chooses one.
+"""``history_strategy``: the layer that chooses ``TokenBudget``, ``SummarizeEveryN`` or ``KeepEverything`` by the settings.
 
-To use your own strategy, replace this layer by one that provides ``HistoryStrategyTag``.
+To use your own strategy, replace this layer by one that provides ``HistoryStrategyTag``.  ``planned_summary`` finds what
+the next summary would cover under given settings; it uses no store and no model.
 """
 
 from collections.abc import Sequence
@@ -21,11 +22,11 @@ from chatmemory.effect.services.ids import IdsTag
 from chatmemory.errors import GenericMemoryError, VersionConflictError
 from chatmemory.settings.memory_settings import StrategySettings, StrategySettingsTag
 
-SUMMARY_SHARE: Final = (
-    4  # a summary takes at most a quarter of the budget, even at one token per character (Chinese)
-)
+# A summary takes at most a quarter of the budget, even at one token per character (Chinese).
+SUMMARY_SHARE: Final = 4
 TAIL_SHARE: Final = 2  # the view shrinks to half of the budget, so that the next summary is not due at once
 ENTRIES_AT_ONCE: Final = 500  # how many entries of the view are read for one summary
+Requirements = StrategySettingsTag | MessageRepositoryTag | SkillRunnerTag | TokenCounterTag
 
 
 @final
@@ -143,9 +144,6 @@ class KeepEverything:
         return Effect.succeed(HistoryReport("idle"))
 
 
-Requirements = StrategySettingsTag | MessageRepositoryTag | SkillRunnerTag | TokenCounterTag
-
-
 @Effect.gen
 async def _strategy_by_settings(do: Do[Never, Requirements]) -> HistoryStrategy:
     return strategy_with(
@@ -181,16 +179,6 @@ history_strategy = Layer.effect(
 """The strategy that ``memory.chat.strategy.type`` names."""
 
 
-@final
-@frozen
-class _Size:
-    """The size of a view after a summary that is planned."""
-
-    view_count: int
-    view_tokens: int
-    open_count: int
-
-
 def planned_summary(
     view: Sequence[ChatMessage], settings: StrategySettings, tokens: TokenCounter
 ) -> tuple[ChatMessage, ...]:
@@ -217,3 +205,13 @@ def planned_summary(
     if not threshold.is_reached_by(size):
         return ()
     return summary_range(view[: stretch.entries], stretch, rolling=settings.rolling)
+
+
+@final
+@frozen
+class _Size:
+    """The size of a view after a summary that is planned."""
+
+    view_count: int
+    view_tokens: int
+    open_count: int

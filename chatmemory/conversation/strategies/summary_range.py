@@ -1,4 +1,4 @@
-"""The choice of the messages that the next summary covers: the pure part of every summarizing strategy.
+"""``summary_range``: chooses the messages that the next summary covers; the pure part of every summarizing strategy.
 
 ``entries`` is always the oldest part of the model's view, oldest first.  It is at least one entry longer than the part that
 may be covered, so that the entries on both sides of the cut are known.
@@ -10,11 +10,6 @@ from typing import final
 from attrs import frozen
 
 from chatmemory.conversation.messages import OPEN_ROLES, ChatMessage
-
-
-def is_open(message: ChatMessage) -> bool:
-    """Return whether a summary may cover the message; earlier summaries do not count here."""
-    return message.role in OPEN_ROLES
 
 
 @final
@@ -66,6 +61,11 @@ def summary_range(
     return tuple(
         entry for entry in entries[: last + 1] if is_open(entry) or (rolling and entry.role == "summary")
     )
+
+
+def is_open(message: ChatMessage) -> bool:
+    """Return whether a summary may cover the message; earlier summaries do not count here."""
+    return message.role in OPEN_ROLES
 
 
 def _beside_tool_calls(messages: Sequence[ChatMessage], end: int) -> int:

@@ -1,8 +1,7 @@
-"""``FileTree``: the files and directories of a memory, and their sizes; the commands on the text of one file.
+"""``FileTree``: the files and directories of a memory; ``shown``, ``replaced``, ``inserted``: the commands on a file's text.
 
-``memory_files.py`` stores everything.  A model was trained on the texts of the answers, so they are the same as in the SDK's
-own tool, letter by letter.  Lines end with a line feed; a carriage
-return before it belongs to the line.
+``memory_files.py`` stores the files.  A model was trained on the texts of the answers, so they are the same as in the SDK's
+own tool, letter by letter.  Lines end with a line feed; a carriage return before it belongs to the line.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ NUMBER_WIDTH: Final = len(str(MAX_LINES))
 CONTEXT_LINES: Final = 2  # shown before and after a changed line
 MAX_PLACES_NAMED: Final = 100  # for a text with too many occurrences: an empty one occurs at every character
 LAST_LINE: Final = -1  # the value in a range that means the end of the file
+
 Place: TypeAlias = tuple[str, ...]
 """The names from ``/memories`` to a file or directory; ``()`` is ``/memories`` itself."""
 
@@ -35,110 +35,6 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # a listing h
 
 class CommandRefusedError(Exception):
     """A command was refused and changed nothing; the text tells the model why."""
-
-
-def shown(path: str, text: str, view_range: Sequence[int] | None = None) -> str:
-    r"""Return the lines of a file, or the lines of *view_range*, with their numbers.
-
-    >>> print(shown("/memories/a", "one\ntwo", [2, -1]))
-    Here's the content of /memories/a with line numbers:
-         2	two
-    """
-    lines = text.split("\n")
-    if len(lines) > MAX_LINES:
-        raise CommandRefusedError(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
-    start, end = 0, len(lines)
-    if view_range is not None and len(view_range) == 2:  # noqa: PLR2004  the first and the last line
-        start = max(1, view_range[0]) - 1
-        end = end if view_range[1] == LAST_LINE else view_range[1]
-    return f"Here's the content of {path} with line numbers:\n" + _numbered(lines[start:end], start)
-
-
-def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
-    """Return the text of a file with *old* replaced by *new*, and the answer; *old* has to occur exactly once."""
-    times = text.count(old)
-    if times == 0:
-        raise CommandRefusedError(
-            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
-        )
-    if times > 1:
-        raise CommandRefusedError(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
-            f"{_lines_named(text, old)}. Please ensure it is unique"
-        )
-    changed = text.replace(old, new)
-    lines = changed.split("\n")
-    index = text.count("\n", 0, text.find(old))
-    start = max(0, index - CONTEXT_LINES)
-    snippet = _numbered(lines[start : index + CONTEXT_LINES + 1], start)
-    return changed, (
-        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-        + snippet
-    )
-
-
-def inserted(path: str, text: str, line: int, new: str) -> tuple[str, str]:
-    """Return the text of a file with *new* after its first *line* lines, and the answer; the text then ends with a line feed."""
-    lines = text.removesuffix("\n").split("\n") if text else []
-    if not 0 <= line <= len(lines):
-        raise CommandRefusedError(
-            f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
-        )
-    lines.insert(line, new.rstrip("\n"))
-    changed = "\n".join(lines)
-    return changed if changed.endswith("\n") else changed + "\n", f"The file {path} has been edited."
-
-
-def _numbered(lines: Sequence[str], start: int) -> str:
-    return "\n".join([f"{number:>{NUMBER_WIDTH}}\t{line}" for number, line in enumerate(lines, start + 1)])
-
-
-def _lines_named(text: str, sought: str) -> str:
-    """Return the numbers of the lines in which *sought* begins, one for each occurrence."""
-    numbers: list[str] = []
-    line, seen, at = 1, 0, text.find(sought)
-    while at != -1 and len(numbers) < MAX_PLACES_NAMED:
-        line += text.count("\n", seen, at)
-        numbers.append(str(line))
-        seen, at = at, text.find(sought, at + 1)
-    return ", ".join(numbers) + (" and more" if at != -1 else "")
-
-
-def place_of(path: str) -> Place:
-    """Return the place of *path*: ``.``, ``..`` and repeated slashes are resolved, canonically equal names are the same.
-
-    >>> place_of("/memories/notes/../tea.md")
-    ('tea.md',)
-
-    Raises:
-        CommandRefusedError: the path leaves ``/memories``, as it is or percent-decoded, or it is not a valid name of
-            a file.
-    """
-    if not (path + "/").startswith(f"/{ROOT}/"):
-        raise CommandRefusedError(f"Path must start with /{ROOT}, got: {path}")
-    if _CONTROL.search(path):
-        raise CommandRefusedError(f"Path {path!r} has a control character: leave it out")
-    normal = unicodedata.normalize("NFC", path)
-    place = _followed(normal)
-    if place is None or _followed(unquote(normal)) is None:
-        raise CommandRefusedError(f"Path {path} would escape /{ROOT} directory")
-    if len(normal.encode()) > MAX_PATH_BYTES or any(len(name.encode()) > MAX_NAME_BYTES for name in place):
-        raise CommandRefusedError(
-            f"Path {path} is too long: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
-        )
-    return place
-
-
-def _followed(path: str) -> Place | None:
-    names: list[str] = []
-    for name in path.split("/"):
-        if name == "..":
-            if not names:
-                return None
-            names.pop()
-        elif name not in {"", "."}:
-            names.append(name)
-    return tuple(names[1:]) if names[:1] == [ROOT] else None
 
 
 @final
@@ -241,3 +137,107 @@ def _is_shown(place: Place, directory: Place) -> bool:
         and 0 < len(names) <= SHOWN_DEPTH
         and not any(name.startswith(".") for name in names)
     )
+
+
+def place_of(path: str) -> Place:
+    """Return the place of *path*: ``.``, ``..`` and repeated slashes are resolved, canonically equal names are the same.
+
+    >>> place_of("/memories/notes/../tea.md")
+    ('tea.md',)
+
+    Raises:
+        CommandRefusedError: the path leaves ``/memories``, as it is or percent-decoded, or it is not a valid name of
+            a file.
+    """
+    if not (path + "/").startswith(f"/{ROOT}/"):
+        raise CommandRefusedError(f"Path must start with /{ROOT}, got: {path}")
+    if _CONTROL.search(path):
+        raise CommandRefusedError(f"Path {path!r} has a control character: leave it out")
+    normal = unicodedata.normalize("NFC", path)
+    place = _followed(normal)
+    if place is None or _followed(unquote(normal)) is None:
+        raise CommandRefusedError(f"Path {path} would escape /{ROOT} directory")
+    if len(normal.encode()) > MAX_PATH_BYTES or any(len(name.encode()) > MAX_NAME_BYTES for name in place):
+        raise CommandRefusedError(
+            f"Path {path} is too long: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
+        )
+    return place
+
+
+def _followed(path: str) -> Place | None:
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            if not names:
+                return None
+            names.pop()
+        elif name not in {"", "."}:
+            names.append(name)
+    return tuple(names[1:]) if names[:1] == [ROOT] else None
+
+
+def shown(path: str, text: str, view_range: Sequence[int] | None = None) -> str:
+    r"""Return the lines of a file, or the lines of *view_range*, with their numbers.
+
+    >>> print(shown("/memories/a", "one\ntwo", [2, -1]))
+    Here's the content of /memories/a with line numbers:
+         2	two
+    """
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        raise CommandRefusedError(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
+    start, end = 0, len(lines)
+    if view_range is not None and len(view_range) == 2:  # noqa: PLR2004  the first and the last line
+        start = max(1, view_range[0]) - 1
+        end = end if view_range[1] == LAST_LINE else view_range[1]
+    return f"Here's the content of {path} with line numbers:\n" + _numbered(lines[start:end], start)
+
+
+def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
+    """Return the text of a file with *old* replaced by *new*, and the answer; *old* has to occur exactly once."""
+    times = text.count(old)
+    if times == 0:
+        raise CommandRefusedError(
+            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        )
+    if times > 1:
+        raise CommandRefusedError(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+            f"{_lines_named(text, old)}. Please ensure it is unique"
+        )
+    changed = text.replace(old, new)
+    lines = changed.split("\n")
+    index = text.count("\n", 0, text.find(old))
+    start = max(0, index - CONTEXT_LINES)
+    snippet = _numbered(lines[start : index + CONTEXT_LINES + 1], start)
+    return changed, (
+        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
+        + snippet
+    )
+
+
+def inserted(path: str, text: str, line: int, new: str) -> tuple[str, str]:
+    """Return the text of a file with *new* after its first *line* lines, and the answer; the text then ends with a line feed."""
+    lines = text.removesuffix("\n").split("\n") if text else []
+    if not 0 <= line <= len(lines):
+        raise CommandRefusedError(
+            f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
+        )
+    lines.insert(line, new.rstrip("\n"))
+    changed = "\n".join(lines)
+    return changed if changed.endswith("\n") else changed + "\n", f"The file {path} has been edited."
+
+
+def _numbered(lines: Sequence[str], start: int) -> str:
+    return "\n".join([f"{number:>{NUMBER_WIDTH}}\t{line}" for number, line in enumerate(lines, start + 1)])
+
+
+def _lines_named(text: str, sought: str) -> str:
+    """Return the numbers of the lines in which *sought* begins, one for each occurrence."""
+    numbers: list[str] = []
+    line, seen, at = 1, 0, text.find(sought)
+    while at != -1 and len(numbers) < MAX_PLACES_NAMED:
+        line += text.count("\n", seen, at)
+        numbers.append(str(line))
+        seen, at = at, text.find(sought, at + 1)
+    return ", ".join(numbers) + (" and more" if at != -1 else "")

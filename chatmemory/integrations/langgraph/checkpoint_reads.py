@@ -1,4 +1,4 @@
-"""``checkpoint_at``, ``newest_checkpoint`` and ``places``: the reads of the saver."""
+"""``checkpoint_at``, ``newest_checkpoint``, ``places``: reads of the saver; ``put_checkpoint``, ``put_writes``: writes."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ Place: TypeAlias = tuple[str, Line]
 Found: TypeAlias = dict[ItemName, StoredItem | None]
 
 ATTEMPTS: Final = 3  # another program may remove a checkpoint while this one reads it
+
 Answer: TypeAlias = Literal["stored", "surplus", "incomplete", "over"]
 """Stored; stored with surplus checkpoints to remove; or not stored, because values are missing, or the thread has
 expired."""

@@ -1,4 +1,4 @@
-"""The requests of a saver to the items, and ``done_together``, which runs a group of them.
+"""``Line``: the names of the items of a saver; ``Request``: its requests to the items, which ``done_together`` runs.
 
 An operation of the saver is a generator of requests, see ``Asking``: it runs with an event loop, where the requests
 of many tasks share a transaction, or without one.  The items have these names:

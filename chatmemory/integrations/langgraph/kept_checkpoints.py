@@ -1,4 +1,4 @@
-"""The JSON of items: a checkpoint, the writes of tasks at it, and the head of a line.
+"""``KeptCheckpoint``, ``KeptWrite`` and ``Head``: the JSON of items of the saver; ``Retention``: which checkpoints are kept.
 
 Values are bytes of the saver's serializer, which may encrypt them; ids, versions and the names of channels are
 readable.
@@ -21,11 +21,158 @@ from chatmemory.items.item_repository import ItemName
 
 EVERY_PUTS: Final = 64
 """Without a limit on their number, checkpoints that are too old are removed after every this many puts."""
+
 Packed: TypeAlias = Sequence[str]
 """The type that the serializer returned, and its bytes in base64."""
 
+KeptWrite: TypeAlias = Sequence[Any]
+"""Index, path of the task, channel, and the two parts of the packed value."""
+
 # json.dumps would make an encoder for each value.
 _json: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
+@final
+@frozen
+class KeptCheckpoint:
+    """A checkpoint without the values of its channels.
+
+    Attributes:
+        parent: the checkpoint before it.
+        held: the channels that have a value, with its version.
+        rebuilt: the channels whose value is rebuilt from the writes of tasks at earlier checkpoints
+            (``DeltaChannel``).
+        run: the run that made it.
+    """
+
+    checkpoint: Packed
+    metadata: Packed
+    parent: str | None
+    held: Mapping[str, str]
+    rebuilt: Sequence[str] = ()
+    run: str | None = None
+
+    def text(self) -> str:
+        """Return the checkpoint as JSON."""
+        return _json(asdict(self, recurse=False))
+
+    @staticmethod
+    def of(text: str) -> KeptCheckpoint:
+        """Return the checkpoint in the JSON *text*."""
+        return KeptCheckpoint(**json.loads(text))
+
+    def values(self, line: Line) -> set[ItemName]:
+        """Return the names of the values of its channels."""
+        return {line.value(channel, version) for channel, version in self.held.items()}
+
+
+@final
+@frozen
+class Head:
+    """The newest checkpoint of a line, and the number of puts since surplus ones were last removed."""
+
+    id: str
+    puts: int
+
+    def text(self) -> str:
+        """Return the head as JSON."""
+        return _json([self.id, self.puts])
+
+    @staticmethod
+    def of(text: str) -> Head:
+        """Return the head in the JSON *text*."""
+        return Head(*json.loads(text))
+
+
+def packed(serde: SerializerProtocol, value: Any) -> Packed:
+    """Return *value* as *serde* writes it."""
+    kind, content = serde.dumps_typed(value)
+    return kind, b64encode(content).decode()
+
+
+def unpacked(serde: SerializerProtocol, value: Packed) -> Any:
+    """Return the value from which ``packed`` made *value*."""
+    kind, content = value
+    return serde.loads_typed((kind, b64decode(content)))
+
+
+def packed_text(serde: SerializerProtocol, value: Any) -> str:
+    """Return the value of a channel as JSON."""
+    return _json(packed(serde, value))
+
+
+def unpacked_text(serde: SerializerProtocol, text: str) -> Any:
+    """Return the value from which ``packed_text`` made *text*."""
+    return unpacked(serde, json.loads(text))
+
+
+def kept_writes(
+    serde: SerializerProtocol, writes: Sequence[tuple[str, Any]], task_path: str
+) -> list[KeptWrite]:
+    """Return the stored form of the writes of a task.
+
+    Args:
+        serde: writes the values.
+        writes: channels and values.
+        task_path: the path of the task.
+    """
+    return [
+        (WRITES_IDX_MAP.get(channel, index), task_path, channel, *packed(serde, value))
+        for index, (channel, value) in enumerate(writes)
+    ]
+
+
+def merged_writes(before: str | None, new: Sequence[KeptWrite]) -> str:
+    """Return all writes of a task so far, as JSON; a repeated write is ignored, except for errors and interrupts.
+
+    Args:
+        before: the JSON of its earlier writes; None: nothing.
+        new: its new writes.
+    """
+    kept: dict[int, KeptWrite] = {} if before is None else {write[0]: write for write in json.loads(before)}
+    for write in new:
+        if write[0] < 0 or write[0] not in kept:
+            kept[write[0]] = write
+    return _json([*kept.values()])
+
+
+def pending_writes(serde: SerializerProtocol, tasks: Mapping[str, str]) -> list[PendingWrite]:
+    """Return the writes of *tasks*, ids and JSON, in the order in which a run applies them."""
+    writes = [(task_id, write) for task_id, text in tasks.items() for write in json.loads(text)]
+    writes.sort(key=lambda each: writes_sort_key(each[1][1], each[0], each[1][0]))
+    return [(task_id, write[2], unpacked(serde, write[3:])) for task_id, write in writes]
+
+
+def task_ids(text: str | None) -> list[str]:
+    """Return the tasks that wrote at a checkpoint."""
+    return [] if text is None else json.loads(text)
+
+
+def with_task(text: str | None, task_id: str) -> str | None:
+    """Return the list of tasks with one more; None when the task is in the list.
+
+    Args:
+        text: the list as JSON; None: no task has written yet.
+        task_id: the task that writes.
+    """
+    known = task_ids(text)
+    return None if task_id in known else _json([*known, task_id])
+
+
+def place_of(name: Line, checkpoint_id: str) -> str:
+    """Return the key under which a run stores one of its checkpoints.
+
+    Args:
+        name: the line of the checkpoint.
+        checkpoint_id: its id.
+    """
+    return json.dumps([name.thread_id, name.checkpoint_ns, checkpoint_id], ensure_ascii=False)
+
+
+def place_from(key: str) -> tuple[Line, str]:
+    """Return the line and the id from which ``place_of`` made *key*."""
+    thread_id, checkpoint_ns, checkpoint_id = json.loads(key)
+    return Line(thread_id, checkpoint_ns), checkpoint_id
 
 
 def _is_at_least_1(_: object, __: object, value: int | None) -> None:
@@ -105,150 +252,3 @@ def _ancestors(checkpoint_id: str, kept: Mapping[str, KeptCheckpoint]) -> set[st
         missing -= kept[before].held.keys()
         before = kept[before].parent
     return found
-
-
-def packed(serde: SerializerProtocol, value: Any) -> Packed:
-    """Return *value* as *serde* writes it."""
-    kind, content = serde.dumps_typed(value)
-    return kind, b64encode(content).decode()
-
-
-def unpacked(serde: SerializerProtocol, value: Packed) -> Any:
-    """Return the value from which ``packed`` made *value*."""
-    kind, content = value
-    return serde.loads_typed((kind, b64decode(content)))
-
-
-def packed_text(serde: SerializerProtocol, value: Any) -> str:
-    """Return the value of a channel as JSON."""
-    return _json(packed(serde, value))
-
-
-def unpacked_text(serde: SerializerProtocol, text: str) -> Any:
-    """Return the value from which ``packed_text`` made *text*."""
-    return unpacked(serde, json.loads(text))
-
-
-@final
-@frozen
-class KeptCheckpoint:
-    """A checkpoint without the values of its channels.
-
-    Attributes:
-        parent: the checkpoint before it.
-        held: the channels that have a value, with its version.
-        rebuilt: the channels whose value is rebuilt from the writes of tasks at earlier checkpoints
-            (``DeltaChannel``).
-        run: the run that made it.
-    """
-
-    checkpoint: Packed
-    metadata: Packed
-    parent: str | None
-    held: Mapping[str, str]
-    rebuilt: Sequence[str] = ()
-    run: str | None = None
-
-    def text(self) -> str:
-        """Return the checkpoint as JSON."""
-        return _json(asdict(self, recurse=False))
-
-    @staticmethod
-    def of(text: str) -> KeptCheckpoint:
-        """Return the checkpoint in the JSON *text*."""
-        return KeptCheckpoint(**json.loads(text))
-
-    def values(self, line: Line) -> set[ItemName]:
-        """Return the names of the values of its channels."""
-        return {line.value(channel, version) for channel, version in self.held.items()}
-
-
-@final
-@frozen
-class Head:
-    """The newest checkpoint of a line, and the number of puts since surplus ones were last removed."""
-
-    id: str
-    puts: int
-
-    def text(self) -> str:
-        """Return the head as JSON."""
-        return _json([self.id, self.puts])
-
-    @staticmethod
-    def of(text: str) -> Head:
-        """Return the head in the JSON *text*."""
-        return Head(*json.loads(text))
-
-
-KeptWrite: TypeAlias = Sequence[Any]
-"""Index, path of the task, channel, and the two parts of the packed value."""
-
-
-def kept_writes(
-    serde: SerializerProtocol, writes: Sequence[tuple[str, Any]], task_path: str
-) -> list[KeptWrite]:
-    """Return the stored form of the writes of a task.
-
-    Args:
-        serde: writes the values.
-        writes: channels and values.
-        task_path: the path of the task.
-    """
-    return [
-        (WRITES_IDX_MAP.get(channel, index), task_path, channel, *packed(serde, value))
-        for index, (channel, value) in enumerate(writes)
-    ]
-
-
-def merged_writes(before: str | None, new: Sequence[KeptWrite]) -> str:
-    """Return all writes of a task so far, as JSON; a repeated write is ignored, except for errors and interrupts.
-
-    Args:
-        before: the JSON of its earlier writes; None: nothing.
-        new: its new writes.
-    """
-    kept: dict[int, KeptWrite] = {} if before is None else {write[0]: write for write in json.loads(before)}
-    for write in new:
-        if write[0] < 0 or write[0] not in kept:
-            kept[write[0]] = write
-    return _json([*kept.values()])
-
-
-def pending_writes(serde: SerializerProtocol, tasks: Mapping[str, str]) -> list[PendingWrite]:
-    """Return the writes of *tasks*, ids and JSON, in the order in which a run applies them."""
-    writes = [(task_id, write) for task_id, text in tasks.items() for write in json.loads(text)]
-    writes.sort(key=lambda each: writes_sort_key(each[1][1], each[0], each[1][0]))
-    return [(task_id, write[2], unpacked(serde, write[3:])) for task_id, write in writes]
-
-
-def task_ids(text: str | None) -> list[str]:
-    """Return the tasks that wrote at a checkpoint."""
-    return [] if text is None else json.loads(text)
-
-
-def with_task(text: str | None, task_id: str) -> str | None:
-    """Return the list of tasks with one more; None when the task is in the list.
-
-    Args:
-        text: the list as JSON; None: no task has written yet.
-        task_id: the task that writes.
-    """
-    known = task_ids(text)
-    return None if task_id in known else _json([*known, task_id])
-
-
-def place_of(name: Line, checkpoint_id: str) -> str:
-    """Return the key under which a run stores one of its checkpoints.
-
-    Args:
-        name: the line of the checkpoint.
-        checkpoint_id: its id.
-    """
-    return json.dumps([name.thread_id, name.checkpoint_ns, checkpoint_id], ensure_ascii=False)
-
-
-def place_from(key: str) -> tuple[Line, str]:
-    """Return the line and the id from which ``place_of`` made *key*."""
-    thread_id, checkpoint_ns, checkpoint_id = json.loads(key)
-    return Line(thread_id, checkpoint_ns), checkpoint_id

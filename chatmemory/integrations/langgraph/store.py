@@ -1,4 +1,7 @@
-"""``ChatMemoryStore``: reads, gathers and runs operations of LangGraph; ``steps.py`` and ``answers.py`` implement them."""
+"""``ChatMemoryStore``: reads, gathers and runs operations of LangGraph; ``steps.py`` and ``answers.py`` implement them.
+
+``TtlSweeper`` removes expired items at intervals, in a separate thread.
+"""
 
 from __future__ import annotations
 
@@ -23,45 +26,7 @@ from chatmemory.integrations.raising import Blocking, Raising
 log = logging.getLogger(__name__)
 RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 _USERS_MODEL: Final = "langgraph index"
-
-
-@final
-class TtlSweeper(Thread):
-    """Calls *sweep* every *seconds* until it is stopped; it holds only a weak reference to the object of *sweep*.
-
-    Attributes:
-        done: is done when the thread ends; cancelling it ends the thread.
-    """
-
-    def __init__(self, sweep: WeakMethod[Callable[[], int]], seconds: float) -> None:
-        """Prepare the thread; ``start`` starts it."""
-        super().__init__(name="chatmemory sweeper", daemon=True)
-        self.done = Future[None]()
-        self._sweep = sweep
-        self._seconds = seconds
-        self._shall_stop = Event()
-        self.done.add_done_callback(lambda _: self._shall_stop.set())
-
-    def run(self) -> None:
-        """Sweep repeatedly; a failure is logged, because the next sweep may succeed."""
-        while not self._shall_stop.wait(self._seconds):
-            sweep = self._sweep()
-            if sweep is None:
-                break
-            try:
-                sweep()
-            except Exception as error:  # noqa: BLE001  the thread must go on after a failure
-                log.warning("items whose time is over could not be removed: %s", error)
-            del sweep
-        if self.done.set_running_or_notify_cancel():
-            self.done.set_result(None)
-
-    def stop(self, timeout: float | None) -> bool:
-        """End the thread; return False when it still runs after *timeout* seconds."""
-        self._shall_stop.set()
-        if self.is_alive():
-            self.join(timeout)
-        return not self.is_alive()
+_Gathering = Gathering[Sequence[Step], list[Result]]
 
 
 class ChatMemoryStore(BaseStore):
@@ -176,9 +141,45 @@ class ChatMemoryStore(BaseStore):
         raise ValueError(str(outcome.failure()))
 
 
-_Gathering = Gathering[Sequence[Step], list[Result]]
-
-
 def _is_of_one(failure: Exception) -> bool:
     """Return whether *failure* came from the user's function, possibly because of one text, and not from the store."""
     return not isinstance(failure.__cause__, EffectFailed | EffectInterrupted)
+
+
+@final
+class TtlSweeper(Thread):
+    """Calls *sweep* every *seconds* until it is stopped; it holds only a weak reference to the object of *sweep*.
+
+    Attributes:
+        done: is done when the thread ends; cancelling it ends the thread.
+    """
+
+    def __init__(self, sweep: WeakMethod[Callable[[], int]], seconds: float) -> None:
+        """Prepare the thread; ``start`` starts it."""
+        super().__init__(name="chatmemory sweeper", daemon=True)
+        self.done = Future[None]()
+        self._sweep = sweep
+        self._seconds = seconds
+        self._shall_stop = Event()
+        self.done.add_done_callback(lambda _: self._shall_stop.set())
+
+    def run(self) -> None:
+        """Sweep repeatedly; a failure is logged, because the next sweep may succeed."""
+        while not self._shall_stop.wait(self._seconds):
+            sweep = self._sweep()
+            if sweep is None:
+                break
+            try:
+                sweep()
+            except Exception as error:  # noqa: BLE001  the thread must go on after a failure
+                log.warning("items whose time is over could not be removed: %s", error)
+            del sweep
+        if self.done.set_running_or_notify_cancel():
+            self.done.set_result(None)
+
+    def stop(self, timeout: float | None) -> bool:
+        """End the thread; return False when it still runs after *timeout* seconds."""
+        self._shall_stop.set()
+        if self.is_alive():
+            self.join(timeout)
+        return not self.is_alive()

@@ -1,4 +1,4 @@
-"""Converts values from outside to the contract of chatmemory: names, values, texts to index, lifetimes, listings and filters.
+"""``item_name``, ``json_text``, ``lifetime_of``, ``listed``, ``conditions``: convert values of LangGraph to chatmemory's.
 
 A listing selects namespaces among those below its ``literal_prefix``.  A filter names fields, or paths of fields
 (``a.b``), and what each has to be: a value, or operators (``{"$gte": 18, "$lt": 65}``) that all have to hold.
@@ -20,6 +20,14 @@ OWNER: Final = "langgraph"
 """The first label, see ``Labels``; LangGraph itself reserves namespaces with this label."""
 
 LONGEST_MINUTES: Final = 1000 * 366 * 1440.0  # so that the end is a valid date
+_RELATIONS: Final[Mapping[str, Relation]] = {
+    "$eq": "is",
+    "$ne": "is not",
+    "$gt": "above",
+    "$gte": "at least",
+    "$lt": "below",
+    "$lte": "at most",
+}
 
 # json.dumps would make an encoder for each value, json.loads would skip space around text that was written by us.
 _readable_json: Final = json.JSONEncoder(ensure_ascii=False).encode
@@ -149,16 +157,6 @@ def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
         return False
     part = namespace[:length] if condition.match_type == "prefix" else namespace[len(namespace) - length :]
     return all(wanted in ("*", label) for label, wanted in zip(part, condition.path, strict=True))
-
-
-_RELATIONS: Final[Mapping[str, Relation]] = {
-    "$eq": "is",
-    "$ne": "is not",
-    "$gt": "above",
-    "$gte": "at least",
-    "$lt": "below",
-    "$lte": "at most",
-}
 
 
 def conditions(asked: Mapping[str, Any]) -> tuple[Condition, ...]:

@@ -1,4 +1,7 @@
-"""``ChatMemoryHistory``: the messages of an agent's runs in a conversation of chatmemory."""
+"""``ChatMemoryHistory``: the messages of an agent's runs in a conversation of chatmemory.
+
+``json_text`` and ``message_of`` convert a message of pydantic-ai to the JSON that the framework writes, and back.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,7 @@ from chatmemory.integrations.recalled_text import summary_block
 from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
 
 RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserError)
+
 NAME: Final = "pydanticAi"
 """The name under ``AS_GIVEN`` of a message's JSON, in pieces that every store accepts: files may be long."""
 
@@ -53,23 +57,6 @@ PROMPT_OF: Final = "pydanticAiPromptOf"
 STORED_AS: Final = "chatmemoryMessage"
 """The metadata field with the id of the stored message from which a message was made: the message is not stored
 again."""
-
-
-def json_text(message: ModelMessage) -> str:
-    """Return *message* as JSON, in a list of one message, as pydantic-ai writes it."""
-    try:
-        return ModelMessagesTypeAdapter.dump_json([message]).decode()
-    except PydanticSerializationError as unwritable:
-        raise UserError(f"a message that is no JSON cannot be stored: {unwritable}") from unwritable
-
-
-def message_of(text: str, *, name: str) -> ModelMessage:
-    """Return the message in the JSON *text*; *name* is its name in an error."""
-    try:
-        (message,) = ModelMessagesTypeAdapter.validate_json(text)
-    except (ValidationError, ValueError) as unreadable:
-        raise UserError(f"{name} is none of pydantic-ai {__version__}: {unreadable}") from unreadable
-    return message
 
 
 class ChatMemoryHistory:
@@ -280,3 +267,20 @@ def _made_message(message: ChatMessage) -> ModelMessage:
         case _:
             part = UserPromptPart(message.content, timestamp=message.timestamp)
     return ModelRequest([part], timestamp=message.timestamp, metadata=marks)
+
+
+def json_text(message: ModelMessage) -> str:
+    """Return *message* as JSON, in a list of one message, as pydantic-ai writes it."""
+    try:
+        return ModelMessagesTypeAdapter.dump_json([message]).decode()
+    except PydanticSerializationError as unwritable:
+        raise UserError(f"a message that is no JSON cannot be stored: {unwritable}") from unwritable
+
+
+def message_of(text: str, *, name: str) -> ModelMessage:
+    """Return the message in the JSON *text*; *name* is its name in an error."""
+    try:
+        (message,) = ModelMessagesTypeAdapter.validate_json(text)
+    except (ValidationError, ValueError) as unreadable:
+        raise UserError(f"{name} is none of pydantic-ai {__version__}: {unreadable}") from unreadable
+    return message

@@ -1,6 +1,7 @@
 """``ItemWitness``: asks an item repository on behalf of a law, and observes all that can be read of its items.
 
-``ItemRepositoryUnderTest``: the base class of all groups of laws for item repositories.
+``ItemRepositoryUnderTest``: the base class of all groups of laws for item repositories.  The samples are values,
+conditions on them, and names that have confused stores before.
 """
 
 import json
@@ -98,6 +99,13 @@ _OPERANDS: Final[tuple[Any, ...]] = (
     *("", "1", "5", "梅", "\0", "\ud800", "😀", [1], {"b": 5}, []),
 )
 
+QUERIES: Final[tuple[dict[str, Any], ...]] = (
+    {"terms": TERMS},
+    {"model": MODEL, "vector": VECTORS[0]},
+    {"terms": TERMS[:2], "model": MODEL, "vector": VECTORS[3]},
+)
+"""Searches by words, by meaning, and by both."""
+
 BITING: Final = tuple(
     [
         Condition(field, relation, operand)
@@ -111,23 +119,6 @@ ALL: Final = 1000  # more than any law stores
 
 Found: TypeAlias = Mapping[ItemName, tuple[StoredItem, float | None]]
 """Items by name, each with its rounded score."""
-
-
-def conditions() -> Iterator[Condition]:
-    """Return every condition that the samples can be tested with."""
-    for field, relation, operand in product(_FIELDS, _RELATIONS, _OPERANDS):
-        yield Condition(field, relation, operand)
-
-
-def put(name: ItemName, value: str | None = '{"n": 1}', **rest: Any) -> ItemPut:
-    """Return an item to store."""
-    return ItemPut(name, value, **rest)
-
-
-def later(minutes: float) -> datetime:
-    """Return an instant some minutes after the start."""
-    return START + timedelta(minutes=minutes)
-
 
 names = st.tuples(st.sampled_from(LABELS[:5]), st.sampled_from(KEYS[:4]))
 """Incomplete names; only a few, so that operations meet the same item."""
@@ -151,6 +142,12 @@ class ItemObservation:
     items: Mapping[ItemName, StoredItem]
     namespaces: tuple[Labels, ...]
     found: tuple[Found, ...]
+
+
+NOTHING: Final = ItemObservation(
+    {}, (), tuple([dict[ItemName, tuple[StoredItem, float | None]]() for _ in QUERIES])
+)
+"""The observation of an empty space."""
 
 
 @final
@@ -199,17 +196,14 @@ class ItemWitness(Asker):
         )
 
 
-QUERIES: Final[tuple[dict[str, Any], ...]] = (
-    {"terms": TERMS},
-    {"model": MODEL, "vector": VECTORS[0]},
-    {"terms": TERMS[:2], "model": MODEL, "vector": VECTORS[3]},
-)
-"""Searches by words, by meaning, and by both."""
+class ItemRepositoryUnderTest(RepositoryUnderTest[ItemWitness]):
+    """An item repository: a layer that provides ``ItemRepositoryTag``."""
 
-NOTHING: Final = ItemObservation(
-    {}, (), tuple([dict[ItemName, tuple[StoredItem, float | None]]() for _ in QUERIES])
-)
-"""The observation of an empty space."""
+    repository: Layer[ItemRepositoryTag, Any, Any]
+
+    async def witness(self, runtime: ManagedRuntime[ItemRepositoryTag], **witness: Any) -> ItemWitness:
+        """Return a witness for the repository that *runtime* has built."""
+        return ItemWitness(await runtime.service(ItemRepositoryTag), **witness)
 
 
 def found(items: Sequence[StoredItem]) -> Found:
@@ -222,11 +216,17 @@ def keys_of(items: Sequence[StoredItem]) -> list[str]:
     return [item.name.key for item in items]
 
 
-class ItemRepositoryUnderTest(RepositoryUnderTest[ItemWitness]):
-    """An item repository: a layer that provides ``ItemRepositoryTag``."""
+def conditions() -> Iterator[Condition]:
+    """Return every condition that the samples can be tested with."""
+    for field, relation, operand in product(_FIELDS, _RELATIONS, _OPERANDS):
+        yield Condition(field, relation, operand)
 
-    repository: Layer[ItemRepositoryTag, Any, Any]
 
-    async def witness(self, runtime: ManagedRuntime[ItemRepositoryTag], **witness: Any) -> ItemWitness:
-        """Return a witness for the repository that *runtime* has built."""
-        return ItemWitness(await runtime.service(ItemRepositoryTag), **witness)
+def put(name: ItemName, value: str | None = '{"n": 1}', **rest: Any) -> ItemPut:
+    """Return an item to store."""
+    return ItemPut(name, value, **rest)
+
+
+def later(minutes: float) -> datetime:
+    """Return an instant some minutes after the start."""
+    return START + timedelta(minutes=minutes)

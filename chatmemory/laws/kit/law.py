@@ -1,6 +1,9 @@
 """``law``: a test of a named statement; ``LawBrokenError``: names the broken law, the actual and the expected result.
 
-``race``: runs many functions at once, for the laws of concurrency.
+``Asker`` asks on behalf of a law, and checks that the contract allows each answer.  ``RepositoryUnderTest`` is the base
+class of laws for a repository, ``UnderTest`` has their settings.  ``race`` runs many functions at once, ``Cancellation``
+cancels one.  ``Host`` runs a repository on an event loop in a separate thread, for a state machine, which is not
+asynchronous.
 """
 
 import asyncio
@@ -19,53 +22,18 @@ from chatmemory.effect.services.ids import TimeOrderedIds
 
 T = TypeVar("T")
 W = TypeVar("W")
-
-MOMENTS: Final = 20  # the number of points at which a cancellation can happen
-EventLoop = Literal["asyncio", "trio"]
 A = TypeVar("A")
 E = TypeVar("E")
 
+EventLoop = Literal["asyncio", "trio"]
+Runner: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+MOMENTS: Final = 20  # the number of points at which a cancellation can happen
 NO_STRANGERS: Final = "L20 errors: the contract names every failure; no exception escapes, and no call hangs"
+# A fifth of a fast commit: some rounds cancel before it, some during it, some after it.
+TURN_SECONDS: Final = 0.0002
+
 _ids = TimeOrderedIds()
-TURN_SECONDS: Final = (
-    0.0002  # a fifth of a fast commit: some rounds cancel before it, some during it, some after it
-)
-
-
-@final
-class Host(AbstractContextManager["Host[W]"], Generic[W]):
-    """Keeps a repository open; *witness* asks it, and is a new one after every ``reopen``."""
-
-    def __init__(
-        self, open_witness: Callable[[], AbstractAsyncContextManager[W]], *, event_loop: EventLoop
-    ) -> None:
-        self._open_witness = open_witness
-        self._event_loop = event_loop
-        self._running = ExitStack()
-        self._opened = ExitStack()
-        self._portal: BlockingPortal
-        self.witness: W
-
-    def __enter__(self) -> Self:
-        self._portal = self._running.enter_context(start_blocking_portal(self._event_loop))
-        self._running.push(self._opened)
-        self.reopen()
-        return self
-
-    def reopen(self) -> None:
-        """Close the repository if it is open, and open it (again)."""
-        self._opened.close()
-        opening = self._portal.wrap_async_context_manager(self._open_witness())
-        self.witness = self._opened.enter_context(opening)
-
-    def ask(self, question: Callable[[W], Awaitable[T]]) -> T:
-        """Await *question*, called with the witness, on the event loop."""
-        return self._portal.call(question, self.witness)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return self._running.__exit__(kind, error, trace)
 
 
 class LawBrokenError(AssertionError):
@@ -83,18 +51,6 @@ class LawBrokenError(AssertionError):
 
     def __str__(self) -> str:
         return f"{self.law}\n{self.finding}" if self.law else self.finding
-
-
-def expect(actual: object, expected: object, what: str, *, law: str = "") -> None:
-    """Break the law unless *actual* equals *expected*; *what* describes the compared value."""
-    if actual != expected:
-        raise LawBrokenError(f"{what}\n  is:        {actual!r}\n  should be: {expected!r}", law=law)
-
-
-def expect_one_of(actual: object, expected: tuple[object, ...], what: str) -> None:
-    """Break the law unless *actual* is one of several values; *what* describes the compared value."""
-    if actual not in expected:
-        raise LawBrokenError(f"{what}\n  is:               {actual!r}\n  should be one of: {expected!r}")
 
 
 class HasEventLoop(Protocol):
@@ -119,6 +75,18 @@ def law(case: Callable[[Laws], Awaitable[None]]) -> Callable[[Laws], None]:
     statement = " ".join((case.__doc__ or "").split())
     test.__name__, test.__qualname__, test.__doc__ = case.__name__, case.__qualname__, case.__doc__
     return test
+
+
+def expect(actual: object, expected: object, what: str, *, law: str = "") -> None:
+    """Break the law unless *actual* equals *expected*; *what* describes the compared value."""
+    if actual != expected:
+        raise LawBrokenError(f"{what}\n  is:        {actual!r}\n  should be: {expected!r}", law=law)
+
+
+def expect_one_of(actual: object, expected: tuple[object, ...], what: str) -> None:
+    """Break the law unless *actual* is one of several values; *what* describes the compared value."""
+    if actual not in expected:
+        raise LawBrokenError(f"{what}\n  is:               {actual!r}\n  should be one of: {expected!r}")
 
 
 def new_space() -> str:
@@ -207,9 +175,6 @@ class Cancellation:
             await checkpoint()
 
 
-Runner: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
-
-
 async def race(runners: Sequence[Runner], meanwhile: Runner | None = None) -> None:
     """Run all *runners* at once, and *meanwhile* until they are done; the first broken law is raised by itself."""
     broken: list[AssertionError] = []
@@ -229,6 +194,42 @@ async def race(runners: Sequence[Runner], meanwhile: Runner | None = None) -> No
         others.cancel_scope.cancel()
     if broken:
         raise broken[0]
+
+
+@final
+class Host(AbstractContextManager["Host[W]"], Generic[W]):
+    """Keeps a repository open; *witness* asks it, and is a new one after every ``reopen``."""
+
+    def __init__(
+        self, open_witness: Callable[[], AbstractAsyncContextManager[W]], *, event_loop: EventLoop
+    ) -> None:
+        self._open_witness = open_witness
+        self._event_loop = event_loop
+        self._running = ExitStack()
+        self._opened = ExitStack()
+        self._portal: BlockingPortal
+        self.witness: W
+
+    def __enter__(self) -> Self:
+        self._portal = self._running.enter_context(start_blocking_portal(self._event_loop))
+        self._running.push(self._opened)
+        self.reopen()
+        return self
+
+    def reopen(self) -> None:
+        """Close the repository if it is open, and open it (again)."""
+        self._opened.close()
+        opening = self._portal.wrap_async_context_manager(self._open_witness())
+        self.witness = self._opened.enter_context(opening)
+
+    def ask(self, question: Callable[[W], Awaitable[T]]) -> T:
+        """Await *question*, called with the witness, on the event loop."""
+        return self._portal.call(question, self.witness)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._running.__exit__(kind, error, trace)
 
 
 class UnderTest:

@@ -1,4 +1,4 @@
-"""The laws of reading memories: L5, L10, L16, L20."""
+"""The laws of reading memories: L5, L10, L16, L20; of searching them: L8, L9, V1."""
 
 from collections import Counter
 from collections.abc import Callable

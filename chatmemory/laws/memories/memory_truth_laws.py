@@ -1,4 +1,4 @@
-"""The laws of current and past truth: T1 to T4."""
+"""The laws of current and past truth: T1 to T4; of counting uses: L17."""
 
 from datetime import datetime, timedelta
 from functools import partial

@@ -1,6 +1,7 @@
 """``MemoryWitness``: asks a memory repository on behalf of a law, and observes all that a reader can read.
 
-``MemoryRepositoryUnderTest``: the base class of all groups of laws for memory repositories.
+``MemoryRepositoryUnderTest``: the base class of all groups of laws for memory repositories.  The samples are drafts,
+searches, vectors, and names that have confused stores before.
 """
 
 import json
@@ -120,6 +121,7 @@ INSTANTS: Final = (
     datetime.min.replace(tzinfo=START.tzinfo),
 )
 """Times at which memories became true: equal ones, the past, the future, the beginning of time."""
+
 NOWHERE: Final = "nowhere"  # a text that no sample contains
 ALL: Final = 1000  # more than any law stores
 SIMILARITY_DIGITS: Final = 5  # the contract promises 1e-6; the vectors of the laws are whole hundredths apart
@@ -289,6 +291,32 @@ class MemoryWitness(Asker):
         )
 
 
+class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
+    """The memory repository under test: a layer that provides ``MemoryRepositoryTag``.
+
+    Attributes:
+        keeps_conversations: whether the layer also provides ``MessageRepositoryTag``, over the same store.
+    """
+
+    repository: (
+        Layer[MemoryRepositoryTag, Any, Any] | Layer[MemoryRepositoryTag | MessageRepositoryTag, Any, Any]
+    )
+    keeps_conversations: bool = True
+
+    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
+        """Return a witness that calls the repository of *runtime*.
+
+        Args:
+            runtime: has built the layer.
+            witness: further arguments of ``MemoryWitness``.
+        """
+        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
+        if not self.keeps_conversations:
+            return speaking
+        messages = await runtime.service(MessageRepositoryTag)
+        return evolve(speaking, messages=messages)
+
+
 def search_for(namespace: Namespace, **query: Any) -> MemorySearch:
     """Return a search for every word of the samples and in their space, unless *query* changes that."""
     whole = MemorySearch(namespace, NOWHERE, TERMS, SPACE, VECTORS[0], limit=ALL)
@@ -316,29 +344,3 @@ def rounded(similarity: float | None) -> float | None:
 def ids_of(memories: Sequence[Memory]) -> list[str]:
     """Return the ids, in order."""
     return [memory.id for memory in memories]
-
-
-class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
-    """The memory repository under test: a layer that provides ``MemoryRepositoryTag``.
-
-    Attributes:
-        keeps_conversations: whether the layer also provides ``MessageRepositoryTag``, over the same store.
-    """
-
-    repository: (
-        Layer[MemoryRepositoryTag, Any, Any] | Layer[MemoryRepositoryTag | MessageRepositoryTag, Any, Any]
-    )
-    keeps_conversations: bool = True
-
-    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
-        """Return a witness that calls the repository of *runtime*.
-
-        Args:
-            runtime: has built the layer.
-            witness: further arguments of ``MemoryWitness``.
-        """
-        speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
-        if not self.keeps_conversations:
-            return speaking
-        messages = await runtime.service(MessageRepositoryTag)
-        return evolve(speaking, messages=messages)

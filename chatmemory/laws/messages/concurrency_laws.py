@@ -1,4 +1,4 @@
-"""The laws of concurrent writes and of cancellation: L6, L7."""
+"""The laws of concurrent writes and of cancellation: L6, L7; of queued history work: W1 to W4."""
 
 from datetime import timedelta
 from functools import partial
@@ -24,10 +24,9 @@ WRITERS = 8
 BATCHES = 6  # by each writer
 SIZE = 3  # messages in a batch
 CLAIMANTS = 6
-SOON = START + timedelta(minutes=1)
 MINUTE = timedelta(minutes=1)
 A_MONTH = timedelta(days=30)
-LATER = START + timedelta(minutes=2)
+SOON = START + MINUTE
 
 
 class ConcurrencyLaws(MessageRepositoryUnderTest):

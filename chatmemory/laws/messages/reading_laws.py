@@ -1,4 +1,4 @@
-"""The laws of reading pages, and of the data that survives a release of the repository: L5, L10, L20."""
+"""The laws of reading pages, and of the data that survives a release of the repository: L5, L10, L20; of counts: L25."""
 
 from datetime import datetime, timedelta
 from typing import Final

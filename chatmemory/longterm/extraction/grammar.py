@@ -33,39 +33,6 @@ CONFIDENCE: Final[Mapping[str, float]] = {
 """The confidence in a fact, by the name that a rule gives."""
 
 
-@cache
-def table(name: str) -> Mapping[str, Any]:
-    """Return the content of the file *name*, without its ending."""
-    import tomllib
-    from importlib.resources import files
-
-    text = (files("chatmemory.longterm.extraction") / "words" / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def words_for(name: str) -> Vocabulary:
-    """Return the expressions that the patterns of the file *name* may use."""
-    return {**table("shared")["words"], **table(name)["words"]}
-
-
-def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
-    """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
-
-    Args:
-        pattern: a pattern in the notation of this module.
-        vocabulary: the expressions by their names.
-
-    Returns:
-        the compiled expression.
-
-    Raises:
-        KeyError: a name is not in the vocabulary.
-    """
-    while _WORD.search(pattern):
-        pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
-    return re.compile(pattern, re.IGNORECASE)
-
-
 @final
 @frozen
 class Rule:
@@ -168,3 +135,36 @@ def _rule(entry: Mapping[str, Any], words: Vocabulary, *, is_whole: bool) -> Rul
         confidence=CONFIDENCE[entry.get("confidence", "stated")],
         topics=frozenset(entry.get("topics", ())),
     )
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """Return the content of the file *name*, without its ending."""
+    import tomllib
+    from importlib.resources import files
+
+    text = (files("chatmemory.longterm.extraction") / "words" / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def words_for(name: str) -> Vocabulary:
+    """Return the expressions that the patterns of the file *name* may use."""
+    return {**table("shared")["words"], **table(name)["words"]}
+
+
+def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
+    """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
+
+    Args:
+        pattern: a pattern in the notation of this module.
+        vocabulary: the expressions by their names.
+
+    Returns:
+        the compiled expression.
+
+    Raises:
+        KeyError: a name is not in the vocabulary.
+    """
+    while _WORD.search(pattern):
+        pattern = _WORD.sub(lambda word: f"(?:{vocabulary[word[1]]})", pattern)
+    return re.compile(pattern, re.IGNORECASE)

@@ -1,9 +1,10 @@
-"""The default ``RecallRanker``: it combines the words, the vector and the age of a candidate in one score.
+"""``WeightedRanking``, the default ``RecallRanker``: combines words, vector, age and surroundings of a memory in one score.
 
 It is pure Python: for the few hundred candidates of a recall it is as fast as numpy, and need not load it.
 
-An answer seldom repeats the words of its question: "Berlin, for three years now" is found by the message before it, "Where
-do you live?".  The shares that past chats use too are in ``chatmemory/text/conversation_shares.py``.
+``surroundings`` is what the session of a memory, and a date or a person in the query, add to its score.  An answer seldom
+repeats the words of its question: "Berlin, for three years now" is found by the message before it, "Where do you live?".
+The shares that past chats use too are in ``chatmemory/text/conversation_shares.py``.
 """
 
 from __future__ import annotations
@@ -89,106 +90,6 @@ It halves what is shown beside an answer: 1.4 memories for each of 40 questions,
 
 @final
 @frozen
-class Surroundings:
-    """What is added to the score of each candidate besides its own words and vector; each of shape ``(count,)``.
-
-    Attributes:
-        neighbour: for the memories beside it in its session, and the question that it answers; below 0 when it only asks.
-        session: for the best memories of its session.
-        speaker: for being said by the person whom the query names.
-        date: for the time that the query names or asks for.
-    """
-
-    neighbour: list[float]
-    session: list[float]
-    speaker: list[float]
-    date: list[float]
-
-
-def surroundings(
-    query: str, found: Sequence[Candidate], evidence: Sequence[float], *, now: datetime
-) -> Surroundings:
-    """Return what the surroundings of each candidate add to its score.
-
-    Args:
-        query: as the caller wrote it.
-        found: the candidates.
-        evidence: shape ``(count,)``, the score of each candidate by its own words and vector, 0 to 1.
-        now: the time of the query, UTC.
-
-    Returns:
-        what is added to each candidate, in the order of *found*.
-    """
-    nothing = [0.0] * len(found)
-    date = nothing
-    if re.search(MAY_NAME_A_DATE, query[:DATED_CHARACTERS]):
-        date = of_dates(query, [one.memory.created_at for one in found], now=now)
-    parts = _parts(found)
-    if not parts:
-        return Surroundings(nothing, nothing, nothing, date)
-    neighbour = beside(parts, evidence)
-    scores = _sums(evidence, neighbour)
-    named = [re.match(_SPEAKER, one.memory.content) for one in found]
-    speakers = [
-        name and name[1] if one.memory.session_id else None for name, one in zip(named, found, strict=True)
-    ]
-    if query.isascii() or re.search(CJK_RUN, query) is None:
-        texts = [
-            one.memory.content[name.end() if name else 0 :] for name, one in zip(named, found, strict=True)
-        ]
-        replies = _of_questions(texts, parts, scores)
-        scores = [score + max(0.0, more) for score, more in zip(scores, replies, strict=True)]
-        neighbour = _sums(neighbour, replies)
-        date = _sums(date, _of_times(query, texts))
-    return Surroundings(neighbour, of_best(parts, scores), of_speakers(query, speakers), date)
-
-
-def _parts(found: Sequence[Candidate]) -> list[list[int]]:
-    """Return, for each session with several candidates, their places in *found* in the order of their creation."""
-    sessions = defaultdict[str, list[int]](list)
-    for place, one in enumerate(found):
-        if one.memory.session_id is not None:
-            sessions[one.memory.session_id].append(place)
-    parts = [part for part in sessions.values() if len(part) > 1]
-    for part in parts:
-        part.sort(key=lambda place: (found[place].memory.created_at, found[place].memory.id))
-    return parts
-
-
-def _of_questions(
-    texts: Sequence[str], parts: Sequence[Sequence[int]], scores: Sequence[float]
-) -> list[float]:
-    """Return what each text gets for following a question, less what it loses for only asking one."""
-    shares = [0.0] * len(texts)
-    for part in parts:
-        for place in part:
-            if len(texts[place]) < ASKING_CHARACTERS and texts[place].rstrip().endswith("?"):
-                shares[place] = -ASKING_MALUS
-        for asked, answered in pairwise(part):
-            question, reply = texts[asked], texts[answered]
-            if "?" in question:
-                shares[answered] += (
-                    QUESTION_SHARE
-                    * scores[asked]
-                    * min(1.0, QUESTION_CHARACTERS / len(question))
-                    * min(1.0, REPLY_CHARACTERS / max(1, len(reply)))
-                )
-    return shares
-
-
-def _of_times(query: str, texts: Sequence[str]) -> list[float]:
-    """Return what each text gets for naming a time: 0 unless *query* asks when."""
-    if not re.match(_ASKS_WHEN, query.strip().lower()):
-        return [0.0] * len(texts)
-    return [TIME_BONUS if re.search(_TIME, text[:READ_CHARACTERS].lower()) else 0.0 for text in texts]
-
-
-def _sums(ones: Sequence[float], others: Sequence[float]) -> list[float]:
-    return [one + other for one, other in zip(ones, others, strict=True)]
-
-
-@final
-@frozen
 class WeightedRanking(RecallRanker):
     """Combines words, vectors, surroundings and age into one score.
 
@@ -196,7 +97,7 @@ class WeightedRanking(RecallRanker):
     have found nothing at all, the evidence is the similarity alone, and the other way round.
 
     ``score = (evidence + (1 - evidence) * around) * decay``, where *around* is the sum of what the session of a memory, and
-    the speaker and the date that the query names, add (``recall_ranking.py``).  It is a share of what the evidence leaves, so
+    the speaker and the date that the query names, add (``surroundings``).  It is a share of what the evidence leaves, so
     that a score never exceeds 1.  It adds 11 points to R@5 on LoCoMo, each turn a memory.
 
     A memory is a hit when it shares words with the query, ``LEAST_SHARE`` of their weight, or when its similarity
@@ -398,3 +299,103 @@ recall_ranker = Layer.effect(
     RecallRankerTag, ranking_by_settings(), needs=[RetrievalSettingsTag, EmbedderTag]
 )
 """The default ranking with the settings ``memory.retrieval``, which may also replace the threshold of the embedder."""
+
+
+@final
+@frozen
+class Surroundings:
+    """What is added to the score of each candidate besides its own words and vector; each of shape ``(count,)``.
+
+    Attributes:
+        neighbour: for the memories beside it in its session, and the question that it answers; below 0 when it only asks.
+        session: for the best memories of its session.
+        speaker: for being said by the person whom the query names.
+        date: for the time that the query names or asks for.
+    """
+
+    neighbour: list[float]
+    session: list[float]
+    speaker: list[float]
+    date: list[float]
+
+
+def surroundings(
+    query: str, found: Sequence[Candidate], evidence: Sequence[float], *, now: datetime
+) -> Surroundings:
+    """Return what the surroundings of each candidate add to its score.
+
+    Args:
+        query: as the caller wrote it.
+        found: the candidates.
+        evidence: shape ``(count,)``, the score of each candidate by its own words and vector, 0 to 1.
+        now: the time of the query, UTC.
+
+    Returns:
+        what is added to each candidate, in the order of *found*.
+    """
+    nothing = [0.0] * len(found)
+    date = nothing
+    if re.search(MAY_NAME_A_DATE, query[:DATED_CHARACTERS]):
+        date = of_dates(query, [one.memory.created_at for one in found], now=now)
+    parts = _parts(found)
+    if not parts:
+        return Surroundings(nothing, nothing, nothing, date)
+    neighbour = beside(parts, evidence)
+    scores = _sums(evidence, neighbour)
+    named = [re.match(_SPEAKER, one.memory.content) for one in found]
+    speakers = [
+        name and name[1] if one.memory.session_id else None for name, one in zip(named, found, strict=True)
+    ]
+    if query.isascii() or re.search(CJK_RUN, query) is None:
+        texts = [
+            one.memory.content[name.end() if name else 0 :] for name, one in zip(named, found, strict=True)
+        ]
+        replies = _of_questions(texts, parts, scores)
+        scores = [score + max(0.0, more) for score, more in zip(scores, replies, strict=True)]
+        neighbour = _sums(neighbour, replies)
+        date = _sums(date, _of_times(query, texts))
+    return Surroundings(neighbour, of_best(parts, scores), of_speakers(query, speakers), date)
+
+
+def _parts(found: Sequence[Candidate]) -> list[list[int]]:
+    """Return, for each session with several candidates, their places in *found* in the order of their creation."""
+    sessions = defaultdict[str, list[int]](list)
+    for place, one in enumerate(found):
+        if one.memory.session_id is not None:
+            sessions[one.memory.session_id].append(place)
+    parts = [part for part in sessions.values() if len(part) > 1]
+    for part in parts:
+        part.sort(key=lambda place: (found[place].memory.created_at, found[place].memory.id))
+    return parts
+
+
+def _of_questions(
+    texts: Sequence[str], parts: Sequence[Sequence[int]], scores: Sequence[float]
+) -> list[float]:
+    """Return what each text gets for following a question, less what it loses for only asking one."""
+    shares = [0.0] * len(texts)
+    for part in parts:
+        for place in part:
+            if len(texts[place]) < ASKING_CHARACTERS and texts[place].rstrip().endswith("?"):
+                shares[place] = -ASKING_MALUS
+        for asked, answered in pairwise(part):
+            question, reply = texts[asked], texts[answered]
+            if "?" in question:
+                shares[answered] += (
+                    QUESTION_SHARE
+                    * scores[asked]
+                    * min(1.0, QUESTION_CHARACTERS / len(question))
+                    * min(1.0, REPLY_CHARACTERS / max(1, len(reply)))
+                )
+    return shares
+
+
+def _of_times(query: str, texts: Sequence[str]) -> list[float]:
+    """Return what each text gets for naming a time: 0 unless *query* asks when."""
+    if not re.match(_ASKS_WHEN, query.strip().lower()):
+        return [0.0] * len(texts)
+    return [TIME_BONUS if re.search(_TIME, text[:READ_CHARACTERS].lower()) else 0.0 for text in texts]
+
+
+def _sums(ones: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one + other for one, other in zip(ones, others, strict=True)]

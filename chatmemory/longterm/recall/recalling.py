@@ -1,8 +1,9 @@
 """``Recalling``: finds candidates and ranks them; ``short_term_uses``: which short-term memories a message uses.
 
-An echo is left out: otherwise a recalled memory is extracted again from the answer that uses it, and is recalled twice the next time.
-``recalled_block.py`` has already removed the fenced blocks of memories; this guard finds what the model repeats in its own
-sentences.  In doubt, a text is not an echo: the dedup key finds an exact copy later, but nothing finds a lost fact.
+``is_echo`` finds texts that only repeat a memory which a model was shown.  Without it, a recalled memory is extracted again
+from the answer that uses it, and is recalled twice the next time.  ``recalled_block.py`` has already removed the fenced
+blocks of memories; ``is_echo`` finds what the model repeats in its own sentences.  In doubt, a text is not an echo: the
+dedup key finds an exact copy later, but nothing finds a lost fact.
 """
 
 import re
@@ -46,6 +47,7 @@ _TURN: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that change the meaning of a statement, for example into its opposite."""
+
 CANDIDATES: Final = 50
 """The largest number of candidates of each way of searching, for up to this many hits; ``MOST_RECALLED`` for more hits.
 
@@ -64,42 +66,6 @@ LOOKED_AT: Final = 400
 
 RANKED_AT_ONCE: Final = 20_000
 """The number of characters of all candidates' terms in which the words of the longest query are counted in 4 ms."""
-
-
-def is_echo(text: str, injected: Iterable[str]) -> bool:
-    """Return whether a text only repeats a memory.
-
-    Args:
-        text: the text to check.
-        injected: the contents of the memories that a model was shown.
-
-    Returns:
-        True when one of *injected* contains all words of *text* in the same order, and both have the same negations.
-
-    >>> is_echo("You live in Berlin.", ["I live in Berlin, near the lake."])
-    True
-    >>> is_echo("I live in Berlin.", ["I don't live in Berlin."]), is_echo("I live in Bonn", ["I live in Berlin"])
-    (False, False)
-    """
-    words = _words(text)
-    if len(words) < LEAST_WORDS:
-        return False
-    said = _run(words)
-    return any(said in _run(_words(other)) and _turns(text) == _turns(other) for other in injected)
-
-
-def _words(text: str) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return [word for word in _WORD.findall(folded) if word not in _WITHOUT_MEANING]
-
-
-def _run(words: list[str]) -> str:
-    """Join *words* so that a search finds a sequence of whole words, but no part of a word."""
-    return f" {' '.join(words)} "
-
-
-def _turns(text: str) -> set[str]:
-    return {turn.casefold() for turn in _TURN.findall(text)}
 
 
 @final
@@ -210,3 +176,39 @@ def short_term_uses(
     hits = [index for index, score in enumerate(scores) if score]
     best = sorted(hits, key=scores.__getitem__, reverse=True)[:limit]
     return tuple([others[index] for index in best])
+
+
+def is_echo(text: str, injected: Iterable[str]) -> bool:
+    """Return whether a text only repeats a memory.
+
+    Args:
+        text: the text to check.
+        injected: the contents of the memories that a model was shown.
+
+    Returns:
+        True when one of *injected* contains all words of *text* in the same order, and both have the same negations.
+
+    >>> is_echo("You live in Berlin.", ["I live in Berlin, near the lake."])
+    True
+    >>> is_echo("I live in Berlin.", ["I don't live in Berlin."]), is_echo("I live in Bonn", ["I live in Berlin"])
+    (False, False)
+    """
+    words = _words(text)
+    if len(words) < LEAST_WORDS:
+        return False
+    said = _run(words)
+    return any(said in _run(_words(other)) and _turns(text) == _turns(other) for other in injected)
+
+
+def _words(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return [word for word in _WORD.findall(folded) if word not in _WITHOUT_MEANING]
+
+
+def _run(words: list[str]) -> str:
+    """Join *words* so that a search finds a sequence of whole words, but no part of a word."""
+    return f" {' '.join(words)} "
+
+
+def _turns(text: str) -> set[str]:
+    return {turn.casefold() for turn in _TURN.findall(text)}

@@ -2,8 +2,9 @@
 
 It checks vectors only; the other rules are in ``memory_rules.py``.
 
-A save form asks a person.  A program shows the form that ``opened_form`` returns, and then the form that ``fill_form`` returns.  The second form must
-not overwrite what the person has typed in the meantime.
+In a ``SaveForm`` a person saves a message to long-term memory (spec 002, the save dialog).  A program shows the form that
+``opened_form`` returns, and then the form that ``fill_form`` returns.  The second form must not overwrite what the person
+has typed in the meantime.
 """
 
 from __future__ import annotations
@@ -34,10 +35,8 @@ from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory.text.long_work import long_or_short
 from chatmemory.text.search_terms import search_terms
 
-DEFAULT_KEYS: Final[dict[Speaker, str]] = {
-    "user": "用户输入",
-    "assistant": "AI回复",
-}  # as spec 002 words them
+# As spec 002 words them.
+DEFAULT_KEYS: Final[dict[Speaker, str]] = {"user": "用户输入", "assistant": "AI回复"}
 DEFAULT_CATEGORY: Final[Category] = "fact"
 DEFAULT_CONFIDENCE: Final = 0.8  # a person has chosen the message, and can change the confidence
 LEAST_CONFIDENCE: Final = 0.5  # a proposal below it does not help; spec 002
@@ -46,86 +45,6 @@ PREFIX_CHARACTERS: Final = 50  # spec 000, "Deduplication by session and role"
 
 # One encoder for all: making an encoder takes as long as encoding a value.
 _canonical: Final = JSONEncoder(sort_keys=True, default=dict).encode
-
-
-@final
-@frozen
-class SaveForm:
-    """The fields of the dialog.
-
-    Attributes:
-        status: ``loading``: the extraction is running, and the fields have their defaults.  ``extracted``: the fields
-            come from a proposal.  ``default``: no proposal was good enough.
-        hint: why the fields have their defaults, for a person to read; None otherwise.
-    """
-
-    status: Literal["loading", "extracted", "default"]
-    key: str
-    value: Json
-    category: Category
-    confidence: float
-    hint: str | None = None
-
-
-def opened_form(content: str, *, role: Speaker) -> SaveForm:
-    """Return the form that is shown at first: it is filled with the message itself until ``fill_form`` has an answer.
-
-    Args:
-        content: the text of the message.
-        role: who wrote the message.
-
-    Returns:
-        the form, with the status ``loading``.
-    """
-    return _by_default("loading", content, role, None)
-
-
-def fill_form(memory: LongTermMemory, content: str, *, role: Speaker) -> Effect[SaveForm]:
-    """Extract memories from *content* and return the form filled with the best proposal; it never fails.
-
-    Args:
-        memory: the service that extracts.
-        content: the text of the message.
-        role: who wrote the message.
-
-    Returns:
-        the form; with the defaults and a ``hint`` with the reason when the proposals are too weak or the extraction
-        failed.
-    """
-
-    def fill(extraction: Extraction) -> SaveForm:
-        best = extraction.best
-        if best is None or best.confidence < LEAST_CONFIDENCE:
-            return _by_default("default", content, role, NOTHING_FOUND)
-        return SaveForm(
-            "extracted", best.key, best.value, best.category, best.confidence, hint=extraction.note
-        )
-
-    def fall_back(error: RecallError) -> Effect[SaveForm]:
-        return Effect.succeed(_by_default("default", content, role, str(error)))
-
-    return memory.extract(content, role=role).map(fill).lash(fall_back)
-
-
-def _by_default(
-    status: Literal["loading", "default"], content: str, role: Speaker, hint: str | None
-) -> SaveForm:
-    return SaveForm(status, DEFAULT_KEYS[role], content, DEFAULT_CATEGORY, DEFAULT_CONFIDENCE, hint)
-
-
-@final
-@frozen
-class Drafted:
-    """Drafts that are ready to be stored.
-
-    Attributes:
-        unembedded: the number of drafts without a vector.
-        reason: why drafts lack a vector; None when each has one.
-    """
-
-    drafts: tuple[MemoryDraft, ...]
-    unembedded: int
-    reason: str | None
 
 
 @final
@@ -180,6 +99,21 @@ class MemoryDrafts:
             return Drafted(drafts, sum(draft.vector is None for draft in drafts), made.reason)
 
         return await long_or_short(do, [_said(memory) for memory in memories], drafted)
+
+
+@final
+@frozen
+class Drafted:
+    """Drafts that are ready to be stored.
+
+    Attributes:
+        unembedded: the number of drafts without a vector.
+        reason: why drafts lack a vector; None when each has one.
+    """
+
+    drafts: tuple[MemoryDraft, ...]
+    unembedded: int
+    reason: str | None
 
 
 def _said(memory: NewMemory) -> object:
@@ -337,3 +271,68 @@ def _texts(value: Json) -> Iterator[str]:
             waiting.extend(here)
         elif isinstance(here, int | float) and not isinstance(here, bool):
             yield str(here)
+
+
+@final
+@frozen
+class SaveForm:
+    """The fields of the dialog.
+
+    Attributes:
+        status: ``loading``: the extraction is running, and the fields have their defaults.  ``extracted``: the fields
+            come from a proposal.  ``default``: no proposal was good enough.
+        hint: why the fields have their defaults, for a person to read; None otherwise.
+    """
+
+    status: Literal["loading", "extracted", "default"]
+    key: str
+    value: Json
+    category: Category
+    confidence: float
+    hint: str | None = None
+
+
+def opened_form(content: str, *, role: Speaker) -> SaveForm:
+    """Return the form that is shown at first: it is filled with the message itself until ``fill_form`` has an answer.
+
+    Args:
+        content: the text of the message.
+        role: who wrote the message.
+
+    Returns:
+        the form, with the status ``loading``.
+    """
+    return _by_default("loading", content, role, None)
+
+
+def fill_form(memory: LongTermMemory, content: str, *, role: Speaker) -> Effect[SaveForm]:
+    """Extract memories from *content* and return the form filled with the best proposal; it never fails.
+
+    Args:
+        memory: the service that extracts.
+        content: the text of the message.
+        role: who wrote the message.
+
+    Returns:
+        the form; with the defaults and a ``hint`` with the reason when the proposals are too weak or the extraction
+        failed.
+    """
+
+    def fill(extraction: Extraction) -> SaveForm:
+        best = extraction.best
+        if best is None or best.confidence < LEAST_CONFIDENCE:
+            return _by_default("default", content, role, NOTHING_FOUND)
+        return SaveForm(
+            "extracted", best.key, best.value, best.category, best.confidence, hint=extraction.note
+        )
+
+    def fall_back(error: RecallError) -> Effect[SaveForm]:
+        return Effect.succeed(_by_default("default", content, role, str(error)))
+
+    return memory.extract(content, role=role).map(fill).lash(fall_back)
+
+
+def _by_default(
+    status: Literal["loading", "default"], content: str, role: Speaker, hint: str | None
+) -> SaveForm:
+    return SaveForm(status, DEFAULT_KEYS[role], content, DEFAULT_CATEGORY, DEFAULT_CONFIDENCE, hint)

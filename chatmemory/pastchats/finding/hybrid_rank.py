@@ -1,4 +1,4 @@
-"""The default ``PromptRanker``: combines words, vectors and signals of the conversation in one score.
+"""``HybridRanking``, the default ``PromptRanker``: combines words, vectors and signals of the conversation in one score.
 
 It is pure Python, so numpy is not loaded; this is fast enough for the few hundred candidates of a search.  The numbers were
 tuned on labelled conversations, English and Chinese; ``benchmarks/retrieval.py`` measures them.
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 
-
 QUESTION_SHARE: Final = 0.25
 """The share that a turn gets of the score of the question before it, which it probably answers."""
 
@@ -49,6 +48,7 @@ _TIME: Final = (
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weekend|week|month|year|morning|monday|tuesday|wednesday|thursday"
     r"|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b"
 )
+
 LEXICAL_SHARE: Final = 0.5
 """The share of the score for words; the rest is for vectors.  In English, results are equal from 0.3 to 0.7."""
 
@@ -58,52 +58,6 @@ nDCG + 2 to 3."""
 
 TELLING_CHARACTERS: Final = 12
 """The words of a turn with fewer characters count less."""
-
-
-def is_latin(query: str) -> bool:
-    """Return whether *query* holds no Chinese, Japanese or Korean."""
-    return query.isascii() or re.search(CJK_RUN, query) is None
-
-
-def of_questions(
-    found: Sequence[PromptCandidate], parts: Iterable[Sequence[int]], scores: Sequence[float]
-) -> list[float]:
-    """Return the bonus of each candidate for the question before it, minus a malus if it only asks.
-
-    Args:
-        found: the candidates.
-        parts: the places in *found* of the turns of each part of a conversation, in the order of turns.
-        scores: the score of each candidate.
-
-    Returns:
-        shape ``(count,)``, from ``-ASKING_MALUS`` up.
-    """
-    shares = [-ASKING_MALUS if _only_asks(candidate.prompt.content) else 0.0 for candidate in found]
-    for part in parts:
-        for asked, answered in pairwise(part):
-            question, reply = found[asked].prompt, found[answered].prompt
-            if reply.turn_index == question.turn_index + 1 and "?" in question.content:
-                shares[answered] += (
-                    QUESTION_SHARE
-                    * scores[asked]
-                    * min(1.0, QUESTION_CHARACTERS / len(question.content))
-                    * min(1.0, REPLY_CHARACTERS / max(1, len(reply.content)))
-                )
-    return shares
-
-
-def of_times(query: str, found: Sequence[PromptCandidate]) -> list[float]:
-    """Return the bonus of each candidate for naming a time; 0 for all unless *query* asks when."""
-    if not re.match(_ASKS_WHEN, query.strip().lower()):
-        return [0.0] * len(found)
-    return [
-        TIME_BONUS if re.search(_TIME, candidate.prompt.content[:READ_CHARACTERS].lower()) else 0.0
-        for candidate in found
-    ]
-
-
-def _only_asks(content: str) -> bool:
-    return len(content) < ASKING_CHARACTERS and content.rstrip().endswith("?")
 
 
 @final
@@ -216,6 +170,52 @@ def _parts(found: Sequence[PromptCandidate]) -> list[list[int]]:
     for part in parts.values():
         part.sort(key=lambda place: (found[place].prompt.turn_index, found[place].prompt.id))
     return list(parts.values())
+
+
+def is_latin(query: str) -> bool:
+    """Return whether *query* holds no Chinese, Japanese or Korean."""
+    return query.isascii() or re.search(CJK_RUN, query) is None
+
+
+def of_questions(
+    found: Sequence[PromptCandidate], parts: Iterable[Sequence[int]], scores: Sequence[float]
+) -> list[float]:
+    """Return the bonus of each candidate for the question before it, minus a malus if it only asks.
+
+    Args:
+        found: the candidates.
+        parts: the places in *found* of the turns of each part of a conversation, in the order of turns.
+        scores: the score of each candidate.
+
+    Returns:
+        shape ``(count,)``, from ``-ASKING_MALUS`` up.
+    """
+    shares = [-ASKING_MALUS if _only_asks(candidate.prompt.content) else 0.0 for candidate in found]
+    for part in parts:
+        for asked, answered in pairwise(part):
+            question, reply = found[asked].prompt, found[answered].prompt
+            if reply.turn_index == question.turn_index + 1 and "?" in question.content:
+                shares[answered] += (
+                    QUESTION_SHARE
+                    * scores[asked]
+                    * min(1.0, QUESTION_CHARACTERS / len(question.content))
+                    * min(1.0, REPLY_CHARACTERS / max(1, len(reply.content)))
+                )
+    return shares
+
+
+def of_times(query: str, found: Sequence[PromptCandidate]) -> list[float]:
+    """Return the bonus of each candidate for naming a time; 0 for all unless *query* asks when."""
+    if not re.match(_ASKS_WHEN, query.strip().lower()):
+        return [0.0] * len(found)
+    return [
+        TIME_BONUS if re.search(_TIME, candidate.prompt.content[:READ_CHARACTERS].lower()) else 0.0
+        for candidate in found
+    ]
+
+
+def _only_asks(content: str) -> bool:
+    return len(content) < ASKING_CHARACTERS and content.rstrip().endswith("?")
 
 
 prompt_ranker = Layer.succeed(PromptRankerTag, HybridRanking())

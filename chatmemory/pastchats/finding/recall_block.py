@@ -19,11 +19,7 @@ r"""``recall_block``: the text that an agent receives before a task.
 Every line of quoted text begins with ``> ``, so that it cannot look like a heading, a source or a role of the block.  Marks
 that a model's chat template would interpret are changed so that they have no effect.
 
-The turns of an answer that say most are shown.  An agent announces what it will do, does it, and finally reports what it has done.  Announcements have no information; the
-last turn usually has the most, and the longest contains the code.
-
-A block that a tool gave to a model appears again in the tool's history.  If it were indexed, it would be recalled again and
-again, so it is removed.  Text that only mentions a block, or looks similar, stays.
+``without_recall_blocks`` removes such blocks from a text.
 """
 
 from __future__ import annotations
@@ -40,7 +36,6 @@ if TYPE_CHECKING:
 
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit
     from chatmemory.pastchats.prompt import Prompt
-
 
 HEADING: Final = "# Memory Recall"
 NOTICE: Final = (
@@ -77,7 +72,7 @@ LEAST_TURN: Final = 16  # characters: "Done." does not say what worked
 LEAST_ROOM: Final = 40
 LONGEST_ANNOUNCEMENT: Final = 300
 BETWEEN: Final = "\n\n"
-
+MOST_FAILURES: Final = 3  # of one exchange; the latest are shown
 # One line that announces the next step: "Now let me run the tests:", 「我先看一下代码。」
 _ANNOUNCEMENT: Final = (
     r"(?:[\w' ]{0,24}[,.!:] ?)?(?:now |first |next |then )?(?:let me|let's|i'll|i will|i'm going to|i need to|i'm now)\b[^\n]*"
@@ -89,56 +84,6 @@ _MARK: Final = (
     r"parameter|instructions?|recalled-data|antml|bos|eos|s>|/s>|<SYS))|\[(?=/?(?:INST|SYS|TOOL))"
 )
 _HARMLESS: Final = {"<": "‹", "[": "("}
-
-
-MOST_FAILURES: Final = 3  # of one exchange; the latest are shown
-
-
-def without_recall_blocks(text: str) -> str:
-    r"""Return *text* without the recall blocks in it.
-
-    >>> without_recall_blocks("Tell me about\n# Memory Recall\nin the README")
-    'Tell me about\n# Memory Recall\nin the README'
-    """
-    if HEADING not in text:
-        return text
-    kept = re.sub(_BLOCK, "", text, flags=re.MULTILINE)
-    return text if len(kept) == len(text) else kept.strip()
-
-
-def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = None) -> str:
-    """Return the text of the informative turns, in their order, as much as fits.
-
-    The last turn is taken first, then the one that was found, then the others, longest first.
-
-    Args:
-        turns: the turns of an answer, oldest first.
-        characters: the most characters to return.
-        found: the turn that the search found; None if it is not one of *turns*.
-    """
-    left = [turn for turn in turns if not _is_idle(turn.content)] or [
-        max(turns, key=lambda turn: len(turn.content))
-    ]
-    by_weight = sorted(
-        left,
-        key=lambda turn: (turn is left[-1], found is not None and turn.id == found.id, len(turn.content)),
-        reverse=True,
-    )
-    told: dict[int, str] = {}
-    for turn in by_weight:
-        if told and characters < LEAST_ROOM:
-            break
-        told[turn.id] = shortened(turn.content, characters)
-        characters -= len(told[turn.id]) + len(BETWEEN)
-    return BETWEEN.join(told[turn.id] for turn in left if turn.id in told)
-
-
-def _is_idle(text: str) -> bool:
-    said = text.strip()
-    if len(said) < LEAST_TURN and said.isascii():
-        return True
-    is_short = len(said) <= LONGEST_ANNOUNCEMENT
-    return is_short and re.fullmatch(_ANNOUNCEMENT, said.replace("’", "'"), re.IGNORECASE) is not None
 
 
 class Widths(NamedTuple):
@@ -161,6 +106,7 @@ WIDTHS: Final = (
     Widths(70, 0, 120, 70),
 )
 """From large to small: the first with which all entries fit is used."""
+
 TINY_WIDTHS: Final = (
     Widths(60, 0, 60, 40),
     Widths(40, 0, 30, 20),
@@ -277,6 +223,43 @@ def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
     return lines
 
 
+def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = None) -> str:
+    """Return the text of the informative turns, in their order, as much as fits.
+
+    An agent announces what it will do, does it, and finally reports what it has done.  Announcements have no information;
+    the last turn usually has the most, and the longest contains the code.  The last turn is taken first, then the one that
+    was found, then the others, longest first.
+
+    Args:
+        turns: the turns of an answer, oldest first.
+        characters: the most characters to return.
+        found: the turn that the search found; None if it is not one of *turns*.
+    """
+    left = [turn for turn in turns if not _is_idle(turn.content)] or [
+        max(turns, key=lambda turn: len(turn.content))
+    ]
+    by_weight = sorted(
+        left,
+        key=lambda turn: (turn is left[-1], found is not None and turn.id == found.id, len(turn.content)),
+        reverse=True,
+    )
+    told: dict[int, str] = {}
+    for turn in by_weight:
+        if told and characters < LEAST_ROOM:
+            break
+        told[turn.id] = shortened(turn.content, characters)
+        characters -= len(told[turn.id]) + len(BETWEEN)
+    return BETWEEN.join(told[turn.id] for turn in left if turn.id in told)
+
+
+def _is_idle(text: str) -> bool:
+    said = text.strip()
+    if len(said) < LEAST_TURN and said.isascii():
+        return True
+    is_short = len(said) <= LONGEST_ANNOUNCEMENT
+    return is_short and re.fullmatch(_ANNOUNCEMENT, said.replace("’", "'"), re.IGNORECASE) is not None
+
+
 def _quoted(text: str, characters: int) -> list[str]:
     return [f"{QUOTE}{line}".rstrip() for line in _harmless(shortened(shown(text), characters)).split("\n")]
 
@@ -298,3 +281,18 @@ def _shortest_of(lines: Sequence[str], tokens: int, count: Callable[[str], int])
     if count(text) > tokens:
         text = HEADING
     return Block(text, count(text), 0)
+
+
+def without_recall_blocks(text: str) -> str:
+    r"""Return *text* without the recall blocks in it; text that only mentions a block, or looks similar, stays.
+
+    A block that a tool gave to a model appears again in the tool's history.  If it were indexed, it would be recalled
+    again and again.
+
+    >>> without_recall_blocks("Tell me about\n# Memory Recall\nin the README")
+    'Tell me about\n# Memory Recall\nin the README'
+    """
+    if HEADING not in text:
+        return text
+    kept = re.sub(_BLOCK, "", text, flags=re.MULTILINE)
+    return text if len(kept) == len(text) else kept.strip()

@@ -1,4 +1,4 @@
-"""Decides whether a user's next turn shows that an answer worked, or that it failed.
+"""``verdict``: decides whether a user's next turn shows that an answer worked, or that it failed.
 
 Most turns show neither, and then there is no verdict: a wrong failure would keep an agent from a solution that works.
 Words count only if they are about the answer: ``it still fails`` is a verdict, ``what if it fails?`` is a question.
@@ -12,6 +12,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
+
+Verdict: TypeAlias = Literal["worked", "failed"]
+READ: Final = 400  # characters: a verdict is at the beginning
+REPORT_READ: Final = 4_000  # characters in which a pasted error report is searched
 
 Patterns: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
 """Strings of which one must occur in the text, and the pattern."""
@@ -281,25 +285,6 @@ ASKS_BACK: Final = r"[?？]\s*[\"'*_)）]*\s*$"
 TAG: Final = "user_query"  # the tag in which Cursor encloses the text of the user
 
 
-def own_words(text: str) -> str:
-    r"""Return *text* without the tag of Cursor, if it encloses the whole text.
-
-    >>> own_words("<user_query>\nsort by id?\n</user_query>\n"), own_words("what does <user_query> mean?")
-    ('sort by id?', 'what does <user_query> mean?')
-    """
-    said = text.strip()
-    begin, end = f"<{TAG}>", f"</{TAG}>"
-    if said.startswith(begin) and said.endswith(end):
-        return said[len(begin) : -len(end)].strip()
-    return text
-
-
-Verdict: TypeAlias = Literal["worked", "failed"]
-
-READ: Final = 400  # characters: a verdict is at the beginning
-REPORT_READ: Final = 4_000  # characters in which a pasted error report is searched
-
-
 def verdict(text: str, *, answer: str = "") -> Verdict | None:
     """Return whether *text*, the user's turn after *answer*, shows that the answer worked or failed; None if neither.
 
@@ -314,6 +299,19 @@ def verdict(text: str, *, answer: str = "") -> Verdict | None:
 def asks_back(text: str) -> bool:
     """Return whether *text* ends with a question."""
     return re.search(ASKS_BACK, text[-READ:]) is not None
+
+
+def own_words(text: str) -> str:
+    r"""Return *text* without the tag of Cursor, if it encloses the whole text.
+
+    >>> own_words("<user_query>\nsort by id?\n</user_query>\n"), own_words("what does <user_query> mean?")
+    ('sort by id?', 'what does <user_query> mean?')
+    """
+    said = text.strip()
+    begin, end = f"<{TAG}>", f"</{TAG}>"
+    if said.startswith(begin) and said.endswith(end):
+        return said[len(begin) : -len(end)].strip()
+    return text
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,8 @@
 Consecutive lines of one source are one transaction.  Secrets are redacted as in ``index``: the other index may have kept
 them, or may have known fewer kinds.
 
-For an export, ``exported`` writes one turn after the other, without holding all of them.
+``exported`` exports one turn after the other, without holding all of them.  ``record_object`` and ``draft_of`` convert a
+turn to a line of JSON and back, without loss.
 """
 
 import json
@@ -41,6 +42,7 @@ _HASHES: Final = ("content_hash", "text_hash")
 _HASH_DIGITS: Final = 64
 _ROLES: Final = frozenset(get_args(Role))
 _KINDS: Final = frozenset(get_args(TurnKind))
+
 IMPORT: Final = "import"
 """The name of the lines in issues."""
 
@@ -49,22 +51,89 @@ class BadRecordError(ValueError):
     """Raised for a line without a turn; the argument is the reason."""
 
 
-def record_object(record: PromptRecord) -> JsonObject:
-    """Return the JSON object of a turn; times are ISO 8601, everything else is unchanged."""
-    draft = record.draft
-    return {
-        "type": KIND,
-        "version": VERSION,
-        **{name: cast("str", getattr(draft, name)) for name in (*_TEXTS, *_HASHES)},
-        "turn_index": draft.turn_index,
-        "role": draft.role,
-        "kind": draft.kind,
-        "speaker": draft.speaker,
-        "timestamp": None if draft.timestamp is None else draft.timestamp.isoformat(),
-        "metadata": draft.metadata,
-        "is_superseded": draft.is_superseded,
-        "created_at": record.created_at.isoformat(),
-    }
+@final
+@define
+class RecordImport:
+    """One import.
+
+    Attributes:
+        redaction: removes the secrets; None keeps them.
+    """
+
+    repository: PromptRepository
+    embedder: Embedder
+    clock: Clock
+    redaction: Redaction | None
+    _tally: IndexTally = field(factory=IndexTally)
+
+    @Effect.gen
+    async def run(self, do: Do[GenericMemoryError], lines: Iterable[bytes]) -> IndexReport:
+        """Import *lines*, and return the report; a line without a turn is an issue."""
+        started_at, started = self.clock.now(), self.clock.monotonic()
+        embedding = TurnEmbedding(self.repository, self.embedder)
+        await do(self.repository.discard().alt(GenericMemoryError))
+        for (source, format_name), drafts in groupby(
+            self._drafts(lines), key=lambda draft: (draft.source, draft.format)
+        ):
+            for batch in _batches(drafts):
+                hashes = {draft.content_hash: draft.text_hash for draft in batch}
+                unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
+                vectors = await do(embedding.missing(batch, unchanged))
+                staged = self.repository.stage(batch, vectors, model=embedding.model)
+                await do(staged.alt(GenericMemoryError))
+            state = SourceState(
+                source=source, size=0, modified_ns=0, format=format_name, format_version=0, options=IMPORT,
+                status="imported",
+            )  # fmt: skip
+            self._tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
+            self._tally.files += 1
+            self._tally.add_read(format_name)
+        report = self._tally.report(
+            redacted=0 if self.redaction is None else self.redaction.total,
+            started_at=started_at,
+            seconds=self.clock.monotonic() - started,
+        )
+        await do(self.repository.record_run(report).alt(GenericMemoryError))
+        return report
+
+    def _drafts(self, lines: Iterable[bytes]) -> Iterator[PromptDraft]:
+        for number, line in enumerate(lines, 1):
+            if line.isspace() or not line:
+                continue
+            try:
+                draft = draft_of(json.loads(line))
+            except BadRecordError as error:
+                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, str(error), number))
+            except (ValueError, RecursionError) as error:
+                detail = f"no JSON: {Cleaning().text(str(error))}"
+                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, detail, number))
+            else:
+                yield draft if self.redaction is None else _redacted(draft, self.redaction)
+
+
+def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
+    """Return *draft* without secrets; its identity stays, so that a second import recognizes it."""
+    content = redaction.text(draft.content)
+    draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
+    if content == draft.content:
+        return draft
+    return evolve(
+        draft,
+        content=content,
+        text_hash=text_hash(content),
+        search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
+    )
+
+
+def _batches(drafts: Iterable[PromptDraft]) -> Iterator[list[PromptDraft]]:
+    batch: list[PromptDraft] = []
+    for draft in drafts:
+        batch.append(draft)
+        if len(batch) >= BATCH_TURNS:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def draft_of(value: Json) -> PromptDraft:
@@ -174,86 +243,19 @@ def exported(
     return Effect.from_outcome(run)
 
 
-@final
-@define
-class RecordImport:
-    """One import.
-
-    Attributes:
-        redaction: removes the secrets; None keeps them.
-    """
-
-    repository: PromptRepository
-    embedder: Embedder
-    clock: Clock
-    redaction: Redaction | None
-    _tally: IndexTally = field(factory=IndexTally)
-
-    @Effect.gen
-    async def run(self, do: Do[GenericMemoryError], lines: Iterable[bytes]) -> IndexReport:
-        """Import *lines*, and return the report; a line without a turn is an issue."""
-        started_at, started = self.clock.now(), self.clock.monotonic()
-        embedding = TurnEmbedding(self.repository, self.embedder)
-        await do(self.repository.discard().alt(GenericMemoryError))
-        for (source, format_name), drafts in groupby(
-            self._drafts(lines), key=lambda draft: (draft.source, draft.format)
-        ):
-            for batch in _batches(drafts):
-                hashes = {draft.content_hash: draft.text_hash for draft in batch}
-                unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
-                vectors = await do(embedding.missing(batch, unchanged))
-                staged = self.repository.stage(batch, vectors, model=embedding.model)
-                await do(staged.alt(GenericMemoryError))
-            state = SourceState(
-                source=source, size=0, modified_ns=0, format=format_name, format_version=0, options=IMPORT,
-                status="imported",
-            )  # fmt: skip
-            self._tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
-            self._tally.files += 1
-            self._tally.add_read(format_name)
-        report = self._tally.report(
-            redacted=0 if self.redaction is None else self.redaction.total,
-            started_at=started_at,
-            seconds=self.clock.monotonic() - started,
-        )
-        await do(self.repository.record_run(report).alt(GenericMemoryError))
-        return report
-
-    def _drafts(self, lines: Iterable[bytes]) -> Iterator[PromptDraft]:
-        for number, line in enumerate(lines, 1):
-            if line.isspace() or not line:
-                continue
-            try:
-                draft = draft_of(json.loads(line))
-            except BadRecordError as error:
-                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, str(error), number))
-            except (ValueError, RecursionError) as error:
-                detail = f"no JSON: {Cleaning().text(str(error))}"
-                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, detail, number))
-            else:
-                yield draft if self.redaction is None else _redacted(draft, self.redaction)
-
-
-def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
-    """Return *draft* without secrets; its identity stays, so that a second import recognizes it."""
-    content = redaction.text(draft.content)
-    draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
-    if content == draft.content:
-        return draft
-    return evolve(
-        draft,
-        content=content,
-        text_hash=text_hash(content),
-        search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
-    )
-
-
-def _batches(drafts: Iterable[PromptDraft]) -> Iterator[list[PromptDraft]]:
-    batch: list[PromptDraft] = []
-    for draft in drafts:
-        batch.append(draft)
-        if len(batch) >= BATCH_TURNS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def record_object(record: PromptRecord) -> JsonObject:
+    """Return the JSON object of a turn; times are ISO 8601, everything else is unchanged."""
+    draft = record.draft
+    return {
+        "type": KIND,
+        "version": VERSION,
+        **{name: cast("str", getattr(draft, name)) for name in (*_TEXTS, *_HASHES)},
+        "turn_index": draft.turn_index,
+        "role": draft.role,
+        "kind": draft.kind,
+        "speaker": draft.speaker,
+        "timestamp": None if draft.timestamp is None else draft.timestamp.isoformat(),
+        "metadata": draft.metadata,
+        "is_superseded": draft.is_superseded,
+        "created_at": record.created_at.isoformat(),
+    }

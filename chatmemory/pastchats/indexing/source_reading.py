@@ -1,4 +1,4 @@
-"""Reads one source: converts the turns of a format's reader into batches of drafts, and collects its issues.
+"""``SourceReading``: converts the turns of a format's reader into batches of drafts, and collects the issues of one source.
 
 A reader may be third-party code over damaged bytes: any exception of it becomes an issue of this one file.
 """

@@ -1,7 +1,7 @@
-"""Drafting: converts a reader's turn into a row of the store: filters, cleans, redacts, numbers and hashes it.
+"""``Drafting``: converts a reader's turn into a row of the store: filters, cleans, redacts, numbers and hashes it.
 
-The options of a run that change what is read are stored as a short text with the source; a different text makes an
-unchanged file be read again.
+``SourceOptions``: the options of a run that change what is read.  They are stored as a short text with the source; a
+different text makes an unchanged file be read again.
 """
 
 import json
@@ -68,31 +68,6 @@ class SourceOptions:
     def redacts_more_than(self, options: str) -> bool:
         """Return whether turns that were read with other *options* may hold secrets that are redacted now."""
         return bool(self.redaction) and self.redaction not in options.split(";")
-
-
-def source_options(
-    request: IndexRequest, formats: tuple[HistoryFormat, ...], *, is_redacted: bool
-) -> SourceOptions:
-    """Return the options of a run."""
-    parts = [str(VERSION), f"kinds={','.join(sorted(request.kinds))}"]
-    if request.roles:
-        parts.append(f"roles={','.join(sorted(request.roles))}")
-    rules = f"{REDACTION}{redaction.VERSION}" if is_redacted else ""
-    if rules:
-        parts.append(rules)
-    if request.format is not None:
-        parts.append(f"format={request.format}")
-    reading = ";".join(parts)
-    known = ",".join(sorted(f"{one.name}/{one.version}" for one in formats))
-    return SourceOptions(
-        roles=frozenset(request.roles),
-        kinds=request.kinds,
-        is_redacted=is_redacted,
-        format=request.format,
-        redaction=rules,
-        reading=reading,
-        claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
-    )
 
 
 class BadTurnError(ValueError):
@@ -295,3 +270,28 @@ def _in_utc(timestamp: datetime | None) -> datetime | None:
         return timestamp.astimezone(UTC)
     except (OverflowError, ValueError):  # beyond the first or the last day of the calendar
         return None
+
+
+def source_options(
+    request: IndexRequest, formats: tuple[HistoryFormat, ...], *, is_redacted: bool
+) -> SourceOptions:
+    """Return the options of a run."""
+    parts = [str(VERSION), f"kinds={','.join(sorted(request.kinds))}"]
+    if request.roles:
+        parts.append(f"roles={','.join(sorted(request.roles))}")
+    rules = f"{REDACTION}{redaction.VERSION}" if is_redacted else ""
+    if rules:
+        parts.append(rules)
+    if request.format is not None:
+        parts.append(f"format={request.format}")
+    reading = ";".join(parts)
+    known = ",".join(sorted(f"{one.name}/{one.version}" for one in formats))
+    return SourceOptions(
+        roles=frozenset(request.roles),
+        kinds=request.kinds,
+        is_redacted=is_redacted,
+        format=request.format,
+        redaction=rules,
+        reading=reading,
+        claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
+    )

@@ -1,4 +1,4 @@
-"""Secrets that are recognized by their name: ``password=...``, ``"api_key": "..."``, ``Bearer ...``, "the password is ...".
+"""``assigned_secrets``: finds secrets by their name: ``password=...``, ``"api_key": "..."``, "the password is ...".
 
 A name is not enough: ``password: string``, ``token = get_token()`` and ``secret: ${SECRET}`` hold no secret.  A value
 is removed only when it looks random.

@@ -1,4 +1,8 @@
-"""Secrets at the places where tools write them: options of commands, ``netrc`` lines, cookies, links and JSON Web Keys."""
+"""``placed_secrets``: finds secrets where tools write them: in options of commands, ``netrc``, cookies, links, JSON Web Keys.
+
+``is_mixed``, ``is_placeholder``, ``is_term``, ``is_word``, ``is_code`` and ``surprise`` test whether a value may be a
+secret: it is random, and not an example or a word.
+"""
 
 import re
 from collections.abc import Iterator
@@ -34,38 +38,6 @@ _LEAST_COOKIE: Final = 16  # characters
 
 _QUOTE: Final = r"""["'`]?"""
 _WITHIN_COMMAND: Final = r"(?:[^\n|;&\\]|\\[\s\S]){0,400}?(?<=\s)"
-
-
-def is_mixed(value: str) -> bool:
-    """Return whether *value* has letters and other characters: letters alone are a word, digits alone a number."""
-    has_letter = any(character.isalpha() for character in value)
-    return has_letter and any(not character.isalpha() and character not in "._-:/" for character in value)
-
-
-def is_placeholder(value: str) -> bool:
-    """Return whether *value* is a placeholder for a secret."""
-    return value.casefold() in _WORDS_FOR_A_SECRET or PLACEHOLDER.search(value) is not None
-
-
-def is_term(value: str) -> bool:
-    """Return whether *value* is a technical term: ``base64-encoded``, ``sha256``, ``16-byte``."""
-    return _TERM.match(value) is not None
-
-
-def is_word(value: str) -> bool:
-    """Return whether *value* is a word, perhaps with a number: ``authentication2026``."""
-    return _NUMBERED_WORD.match(value) is not None
-
-
-def is_code(value: str) -> bool:
-    """Return whether *value* is a name, a path or a call."""
-    return _CODE.match(value.rstrip(".:!?")) is not None
-
-
-def surprise(value: str) -> float:
-    """Return the entropy of the characters of *value*, in bits per character."""
-    shares = [value.count(character) / len(value) for character in set(value)]
-    return -sum(share * log2(share) for share in shares)
 
 
 @final
@@ -165,16 +137,6 @@ def placed_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def matches(pattern: re.Pattern[str], text: str, lowered: str, word: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of *pattern* that begin at an occurrence of *word* in *lowered*."""
-    at = lowered.find(word)
-    while at >= 0:
-        match = pattern.match(text, at)
-        if match is not None:
-            yield match
-        at = lowered.find(word, at + 1)
-
-
 def _cookies(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
     for match in matches(_COOKIES, text, lowered, "cookie"):
         for pair in _PAIR.finditer(text, match.start("pairs"), match.end("pairs")):
@@ -189,3 +151,45 @@ def _is_session(value: str) -> bool:
         and surprise(value) >= _COOKIE_BITS
         and not is_placeholder(value.replace("%", ""))
     )
+
+
+def matches(pattern: re.Pattern[str], text: str, lowered: str, word: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of *pattern* that begin at an occurrence of *word* in *lowered*."""
+    at = lowered.find(word)
+    while at >= 0:
+        match = pattern.match(text, at)
+        if match is not None:
+            yield match
+        at = lowered.find(word, at + 1)
+
+
+def is_mixed(value: str) -> bool:
+    """Return whether *value* has letters and other characters: letters alone are a word, digits alone a number."""
+    has_letter = any(character.isalpha() for character in value)
+    return has_letter and any(not character.isalpha() and character not in "._-:/" for character in value)
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether *value* is a placeholder for a secret."""
+    return value.casefold() in _WORDS_FOR_A_SECRET or PLACEHOLDER.search(value) is not None
+
+
+def is_term(value: str) -> bool:
+    """Return whether *value* is a technical term: ``base64-encoded``, ``sha256``, ``16-byte``."""
+    return _TERM.match(value) is not None
+
+
+def is_word(value: str) -> bool:
+    """Return whether *value* is a word, perhaps with a number: ``authentication2026``."""
+    return _NUMBERED_WORD.match(value) is not None
+
+
+def is_code(value: str) -> bool:
+    """Return whether *value* is a name, a path or a call."""
+    return _CODE.match(value.rstrip(".:!?")) is not None
+
+
+def surprise(value: str) -> float:
+    """Return the entropy of the characters of *value*, in bits per character."""
+    shares = [value.count(character) / len(value) for character in set(value)]
+    return -sum(share * log2(share) for share in shares)

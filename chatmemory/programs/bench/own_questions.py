@@ -1,9 +1,10 @@
-"""A team's own questions, as JSON Lines: turns, and questions with the ids of the turns that answer them.
+"""``own``: reads a team's own questions, as JSON Lines: turns, and questions with the ids of the turns that answer them.
 
     {"conversation": "c1", "turn": "t1", "session": "monday", "speaker": "Mei", "at": "2026-03-02T10:00:00Z", "text": "..."}
     {"conversation": "c1", "question": "Which port do the tests need?", "answers": ["t1"]}
 
-``first_file`` begins such a file with past chats; a person fills in the answers.
+``first_file`` begins such a file with past chats; a person fills in the answers.  ``Suite`` has the values of any suite,
+also of a public one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``serve``, ``token`` and ``audit``: the server, the tokens of its clients, and its audit trail."""
+"""``serve``, ``token``, ``audit``: the server, its tokens and its audit trail; ``doctor``, ``completion``: upkeep."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ Examples:
 
 To replace a token, rename its hash and expires to previousHash and previousExpires, and add the lines of the new token.
 Both are valid until the previous one expires or is removed."""
+
 NOTHING: Final = (
     "no entries; only the clients of a server are recorded, not programs that open the store directly"
 )
 HIGHEST_PORT: Final = 65_535
-LONGEST_DAYS: Final = 36_500  # the value of memory_settings.py, repeated here so that --help need not load it
-MOST_ENTRIES: Final = 1000  # the value of operations/audit.py, repeated for the same reason
+LONGEST_DAYS: Final = 36_500  # the value of server_settings.py, repeated here so that --help need not load it
+MOST_ENTRIES: Final = 1000  # the value of operations/changes.py, repeated for the same reason
 YEAR_DAYS: Final = 365
 
 BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")

@@ -3,8 +3,8 @@
 Query parameters and the body become classes by ``structure.py``, as everywhere in the project; an invalid request fails
 with all of its problems.
 
-A path in a problem is the one of the request: a service reports ``$.older_than``, the argument of its method; the client
-sent ``?olderThan=``, so the answer says ``$.query.olderThan``.
+``with_request_paths``: a path in a problem is the one of the request.  A service reports ``$.older_than``,
+the argument of its method; the client sent ``?olderThan=``, so the answer says ``$.query.olderThan``.
 """
 
 import json
@@ -50,59 +50,20 @@ _OTHER_PLACES: Final[Mapping[str, str]] = {
 _FIRST: Final = re.compile(r"\$\.(namespace\.app|\w+)(.*)", re.DOTALL)
 _THEIRS: Final = re.compile(r"\.(?:metadata|value)\b")
 """After these names, a path contains keys of the client's own JSON, which stay unchanged."""
+
+_DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
+
 VERSIONED: Final = (Conversation, MessagePage, Memory)
 """Answers with a version, which a later write sends in ``If-Match``."""
+
 UNCHANGED_WITH_ITS_VERSION: Final = (Conversation, MessagePage)
 """Answers that change only with their version.  A memory is not one: counting its use or pinning it keeps its version."""
 
 A_VERSION: Final = r'"[0-9]{1,9}"'
 """The pattern of an ``ETag``: the version of a conversation or a memory."""
+
 A_KEY: Final = r"[!-~]{1,255}"
 """The pattern of an ``Idempotency-Key``."""
-
-_DOTS: Final = re.compile(r"\A=(=*\.{1,2})\Z")
-
-
-def with_request_paths(error: DataValidationError, operation: Operation) -> DataValidationError:
-    """Return *error* with paths that name places in the request.
-
-    Args:
-        error: the problems that the service found.
-        operation: the operation that was requested.
-    """
-    places, told = _places(operation), with_cures_for_clients(error)
-    return evolve(told, problems=tuple(_with_request_path(problem, places) for problem in told.problems))
-
-
-def _places(operation: Operation) -> Mapping[str, str]:
-    """Return the place in a request of each argument of a service."""
-    query, body, *_ = operation.signature
-    places = dict(_OTHER_PLACES)
-    for part, kind in (("query", query), ("body", body)):
-        if attrs.has(kind):
-            places |= {field.name: f"$.{part}.{key_of(field.name)}" for field in attrs.fields(kind)}
-    for name in operation.path_parameters:
-        places[_snake(name)] = f"$.path.{name}"
-    return places
-
-
-def _with_request_path(problem: Problem, places: Mapping[str, str]) -> Problem:
-    found = _FIRST.fullmatch(problem.path)
-    if found is None or found[1] not in places:
-        return problem
-    inside = _THEIRS.search(found[2])
-    end = inside.start() if inside else len(found[2])
-    path = places[found[1]] + key_of(found[2][:end]) + found[2][end:]
-    message = re.sub(
-        r"\b[a-z]+(?:_[a-z]+)+\b",
-        lambda word: places[word[0]].rpartition(".")[2] if word[0] in places else word[0],
-        problem.message,
-    )
-    return Problem(path, message)
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 @final
@@ -295,3 +256,45 @@ def _header(request: Request, name: str, pattern: str, expected: str, problems: 
         return values[0]
     problems.append(Problem(f"$.headers.{name}", f"expected {expected}, once"))
     return None
+
+
+def with_request_paths(error: DataValidationError, operation: Operation) -> DataValidationError:
+    """Return *error* with paths that name places in the request.
+
+    Args:
+        error: the problems that the service found.
+        operation: the operation that was requested.
+    """
+    places, told = _places(operation), with_cures_for_clients(error)
+    return evolve(told, problems=tuple(_with_request_path(problem, places) for problem in told.problems))
+
+
+def _places(operation: Operation) -> Mapping[str, str]:
+    """Return the place in a request of each argument of a service."""
+    query, body, *_ = operation.signature
+    places = dict(_OTHER_PLACES)
+    for part, kind in (("query", query), ("body", body)):
+        if attrs.has(kind):
+            places |= {field.name: f"$.{part}.{key_of(field.name)}" for field in attrs.fields(kind)}
+    for name in operation.path_parameters:
+        places[_snake(name)] = f"$.path.{name}"
+    return places
+
+
+def _with_request_path(problem: Problem, places: Mapping[str, str]) -> Problem:
+    found = _FIRST.fullmatch(problem.path)
+    if found is None or found[1] not in places:
+        return problem
+    inside = _THEIRS.search(found[2])
+    end = inside.start() if inside else len(found[2])
+    path = places[found[1]] + key_of(found[2][:end]) + found[2][end:]
+    message = re.sub(
+        r"\b[a-z]+(?:_[a-z]+)+\b",
+        lambda word: places[word[0]].rpartition(".")[2] if word[0] in places else word[0],
+        problem.message,
+    )
+    return Problem(path, message)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)

@@ -1,7 +1,8 @@
-"""``GET /openapi.json``: the OpenAPI document, generated from the operations and the types of their handlers.
+"""``openapi_document``: ``GET /openapi.json``, generated from the operations and the types of their handlers.
 
-``every_operation.py`` writes it to a file.  Its schemas come from ``json_schema.py``, its descriptions
-from the docstrings, and its failures from ``problems.py``.
+``every_operation.py`` writes the document to a file.  The schemas come from ``json_schema.py``, the descriptions from the
+docstrings, and the failures from ``problems.py``.  ``RULES_OF_REQUESTS`` are the rules that services check instead of attrs
+validators, as JSON Schema.
 """
 
 import inspect
@@ -101,6 +102,7 @@ RULES_OF_REQUESTS: Final[Mapping[tuple[object, str], JsonObject]] = {
     (ContextRequest, "message_id"): AN_ID,
     (PastConversationList, "after"): {"format": "past-cursor"},
 }
+
 API_VERSION: Final = "1"
 SCHEMAS: Final = "#/components/schemas/"
 RESPONSES: Final = "#/components/responses/"

@@ -3,9 +3,10 @@
 ``page/index.html`` names modules and stylesheets one by one.  It is served with one of each, which contain all of them
 and have a hash of their content in their address: browsers cache them, and a reload requests only ``index.html``.
 
-Each module becomes a function that is called once, after the modules that it imports from, and returns its exports; so
-modules may use the same name for different things.  This is not a parser: it knows the forms of import and export in the
-modules of the page, and refuses any other line that begins with one of these two words.
+``linked`` joins the modules into one, so that a phone loads one file instead of sixty, six at a time.  Each module becomes a
+function that is called once, after the modules that it imports from, and returns its exports; so modules may use the same
+name for different things.  ``linked`` is not a parser: it knows the forms of import and export in the modules of the page,
+and refuses any other line that begins with one of these two words.
 """
 
 import posixpath
@@ -26,8 +27,10 @@ from starlette.types import Receive, Scope, Send
 IMPORT: Final = re.compile(r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.[^"]+)";$', re.MULTILINE)
 EXPORT: Final = re.compile(r"^export (?=(?:const|class|function|async function) (?P<name>\w+))", re.MULTILINE)
 """``let`` is not allowed: a module that imports it would not see it change."""
+
 EXPORTS: Final = re.compile(r"\bexport ?\{(?P<names>[\w\s,]+)\};?\s*\Z")
 """The export list at the end of a library."""
+
 UNKNOWN: Final = re.compile(r"^(?:import|export)\b.*|\bimport(?:\.meta\b|\().*", re.MULTILINE)
 INDEX: Final = "/page/index.html"
 STYLESHEETS: Final = re.compile(r'(?:<link rel="stylesheet" href="[^"]+">\s*)+')
@@ -43,12 +46,71 @@ MEDIA_TYPES: Final = {
 # Private, because a shared cache would have to know which browsers accept gzip.
 ASKED_AGAIN: Final = "private, no-cache"
 """A browser may cache the file, but must ask each time whether it has changed."""
+
 KEPT: Final = "private, max-age=31536000, immutable"
 """Cached for a year, the longest possible time, because changed content has a new address."""
 
 
 class UnknownStatementError(ValueError):
     """A module has a form of import or export that the linker does not know."""
+
+
+@final
+class PageFile:
+    """An ASGI application that answers with one file."""
+
+    def __init__(self, name: str, content: bytes, *, caching: str = ASKED_AGAIN) -> None:
+        """Serve *content*.
+
+        Args:
+            name: the name of the file; its ending determines the media type.
+            content: the bytes of the file.
+            caching: the value of ``Cache-Control``.
+        """
+        self._content = content
+        self._media_type = MEDIA_TYPES[name.rpartition(".")[2]]
+        self._headers = {"ETag": f'"{_digest(content)}"', "Cache-Control": caching}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the file, or with 304 if it has not changed."""
+        response = Response(self._content, headers=self._headers, media_type=self._media_type)
+        if Headers(scope=scope).get("if-none-match") == self._headers["ETag"]:
+            response = Response(status_code=304, headers=self._headers)
+        await response(scope, receive, send)
+
+
+@cache
+def page_files() -> Mapping[str, PageFile]:
+    """Return the files by path: the page at ``/``, and its parts below ``/page/``."""
+    texts = dict(_below(files("chatmemory.programs.http") / "page", "/page/"))
+    index = texts.pop(INDEX).decode()
+    modules = {path: text.decode() for path, text in texts.items() if path.endswith(".js")}
+    script = linked(modules, SCRIPT.findall(index)[0]).encode()
+    links = STYLESHEETS.findall(index)[0]
+    style = b"".join(texts[path] for path in re.findall(r'href="([^"]+)"', links))
+    script_path, style_path = f"/page/{_digest(script)}.js", f"/page/{_digest(style)}.css"
+    index = SCRIPT.sub(
+        script_path, STYLESHEETS.sub(f'<link rel="stylesheet" href="{style_path}">\n    ', index)
+    )
+    return {
+        "/": PageFile(INDEX, index.encode()),
+        script_path: PageFile(script_path, script, caching=KEPT),
+        style_path: PageFile(style_path, style, caching=KEPT),
+        **{path: PageFile(path, text) for path, text in texts.items()},
+    }
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
+
+
+def _below(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        name = f"{path}{entry.name}"
+        if entry.is_dir():
+            yield from _below(entry, f"{name}/")
+        else:
+            yield name, entry.read_bytes()
 
 
 @final
@@ -121,61 +183,3 @@ def _names(listed: str) -> list[str]:
 def _function(path: str, part: _Part) -> str:
     returned = ", ".join(f"{outside}: {inside}" for outside, inside in part.exports.items())
     return f'modules["{path}"] = (() => {{\n{part.text.strip()}\nreturn {{ {returned} }};\n}})();'
-
-
-@final
-class PageFile:
-    """An ASGI application that answers with one file."""
-
-    def __init__(self, name: str, content: bytes, *, caching: str = ASKED_AGAIN) -> None:
-        """Serve *content*.
-
-        Args:
-            name: the name of the file; its ending determines the media type.
-            content: the bytes of the file.
-            caching: the value of ``Cache-Control``.
-        """
-        self._content = content
-        self._media_type = MEDIA_TYPES[name.rpartition(".")[2]]
-        self._headers = {"ETag": f'"{_digest(content)}"', "Cache-Control": caching}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the file, or with 304 if it has not changed."""
-        response = Response(self._content, headers=self._headers, media_type=self._media_type)
-        if Headers(scope=scope).get("if-none-match") == self._headers["ETag"]:
-            response = Response(status_code=304, headers=self._headers)
-        await response(scope, receive, send)
-
-
-@cache
-def page_files() -> Mapping[str, PageFile]:
-    """Return the files by path: the page at ``/``, and its parts below ``/page/``."""
-    texts = dict(_below(files("chatmemory.programs.http") / "page", "/page/"))
-    index = texts.pop(INDEX).decode()
-    modules = {path: text.decode() for path, text in texts.items() if path.endswith(".js")}
-    script = linked(modules, SCRIPT.findall(index)[0]).encode()
-    links = STYLESHEETS.findall(index)[0]
-    style = b"".join(texts[path] for path in re.findall(r'href="([^"]+)"', links))
-    script_path, style_path = f"/page/{_digest(script)}.js", f"/page/{_digest(style)}.css"
-    index = SCRIPT.sub(
-        script_path, STYLESHEETS.sub(f'<link rel="stylesheet" href="{style_path}">\n    ', index)
-    )
-    return {
-        "/": PageFile(INDEX, index.encode()),
-        script_path: PageFile(script_path, script, caching=KEPT),
-        style_path: PageFile(style_path, style, caching=KEPT),
-        **{path: PageFile(path, text) for path, text in texts.items()},
-    }
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:16]
-
-
-def _below(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    for entry in folder.iterdir():
-        name = f"{path}{entry.name}"
-        if entry.is_dir():
-            yield from _below(entry, f"{name}/")
-        else:
-            yield name, entry.read_bytes()

@@ -1,7 +1,7 @@
-"""Problem documents (RFC 9457): the answers to requests that fail, each with a status, a title and a tag.
+"""``problem_response``: the answer to a request that fails: a problem document (RFC 9457) with a status, a title and a tag.
 
 Each error of a service has one row in ``kind_of``, and the type checker verifies that none is missing; each refusal of
-the server itself has one in ``REFUSALS``.
+the server itself has one in ``REFUSALS``.  ``CURES`` says what a client can do, for the page that a document links to.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""``changes_page``: one page of the changes since a cursor."""
+"""``changes_page``: one page of the changes since a cursor; ``audit_page``: one page of the audit trail."""
 
 from datetime import datetime
 from typing import Final, final

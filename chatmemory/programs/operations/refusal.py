@@ -1,4 +1,7 @@
-"""``Refusal``: a failure of the server itself, not of a service; ``ApiError``: every failure that a client can receive."""
+"""``Refusal``: a failure of the server itself, not of a service; ``ApiError``: every failure that a client can receive.
+
+``with_cures_for_clients`` replaces advice about Python functions by advice that a client in any language can follow.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, final
@@ -27,18 +30,6 @@ RefusalTag: TypeAlias = Literal[
     "NotReadyError",
     "InternalError",
 ]
-
-
-def with_cures_for_clients(error: DataValidationError) -> DataValidationError:
-    """Return *error* with advice for a client of a server, which cannot call Python functions."""
-    return evolve(error, problems=tuple(_for_clients(problem) for problem in error.problems))
-
-
-def _for_clients(problem: Problem) -> Problem:
-    if not problem.message.endswith(CURE_OF_TEXT):
-        return problem
-    what = problem.message.removesuffix(CURE_OF_TEXT)
-    return evolve(problem, message=f"{what}leave it out, or put U+FFFD in its place")
 
 
 @final
@@ -70,3 +61,15 @@ class Refusal:
 
 
 ApiError: TypeAlias = ServiceError | Refusal
+
+
+def with_cures_for_clients(error: DataValidationError) -> DataValidationError:
+    """Return *error* with advice for a client of a server, which cannot call Python functions."""
+    return evolve(error, problems=tuple(_for_clients(problem) for problem in error.problems))
+
+
+def _for_clients(problem: Problem) -> Problem:
+    if not problem.message.endswith(CURE_OF_TEXT):
+        return problem
+    what = problem.message.removesuffix(CURE_OF_TEXT)
+    return evolve(problem, message=f"{what}leave it out, or put U+FFFD in its place")

@@ -1,4 +1,4 @@
-"""``service``: prints a unit file for systemd or launchd that keeps ``watch`` running."""
+"""``service``: prints a unit file for systemd or launchd that keeps ``watch`` running; ``mcp``: serves an agent."""
 
 from __future__ import annotations
 

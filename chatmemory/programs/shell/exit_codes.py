@@ -1,4 +1,8 @@
-"""The exit code of each kind of failure, and the page that helps, in one table for both programs."""
+"""``exit_code``: the exit code of each kind of failure, for both programs; ``explained``: its text, and the page that helps.
+
+``CommandError`` carries a failure out of a command.  ``discard_unwritten`` drops output that nothing reads, so that the
+interpreter does not fail on it at its end.
+"""
 
 from __future__ import annotations
 

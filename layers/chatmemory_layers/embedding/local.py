@@ -1,6 +1,6 @@
 """``LocalEmbedder``: an embedder that is a function in this process; ``static``, the default, and ``hashed``, without a model.
 
-The function is loaded at the first use.  Both work offline, with numpy alone; ``composite.py`` defines their vectors.
+Both embedders work offline, with numpy alone; ``composite.py`` defines their vectors.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,15 @@ from chatmemory_layers.embedding.bundled import MODEL
 INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; a switch of threads: 0.1 ms
 INLINE_TEXTS: Final = 8
 
-Vectors: TypeAlias = Callable[[Sequence[str]], Matrix]
-"""Returns a row of length 1, or of zeros, for each text; several threads may call it at once."""
 HASHED_MODEL: Final = "chatmemory-hashed-2"
 """The name of the model; vectors of other features get another version number."""
+
 THRESHOLD: Final = 0.21
-"""Of 28 English questions in other words, 25 find their memory among the first five; with 0.3 it is 22.  Below 0.21, questions
-about nothing that is remembered fill more than half of a context."""
+"""For ``static``.  Of 28 English questions in other words, 25 find their memory among the first five; with 0.3 it is 22.  Below
+0.21, questions about nothing that is remembered fill more than half of a context."""
+
+Vectors: TypeAlias = Callable[[Sequence[str]], Matrix]
+"""Returns a row of length 1, or of zeros, for each text; several threads may call it at once."""
 
 
 @final

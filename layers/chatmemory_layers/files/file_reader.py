@@ -1,4 +1,8 @@
-"""Reads a file up to the size that it had when it was first opened, so that two passes see the same bytes."""
+"""``FileReader``: reads a file up to the size that it had when it was first opened, so that two passes see the same bytes.
+
+``decompressed`` reads zstd files, such as Codex's rollouts, which Codex compresses after a week without use
+(``.jsonl.zst``).
+"""
 
 import importlib
 import os
@@ -14,71 +18,11 @@ from chatmemory_layers.files.paths import Confinement, real_path, shown_path
 from chatmemory_layers.files.zip_archive import BOMB_BYTES, MAX_RATIO
 
 COMPRESSED: Final = ".zst"
-
-_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 BLOCK_BYTES: Final = 1 << 18
 ABSENT: Final = (-1, -1)
 """The recorded state of a file that was looked for and not found; it may appear later."""
 
-
-class _Decompressor(Protocol):
-    """The common interface of the zstd libraries: decompresses one frame."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def is_compressed(path: str) -> bool:
-    """Return whether *path* has the suffix of a zstd file."""
-    return path.lower().endswith(COMPRESSED)
-
-
-def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress *blocks*, frame by frame.
-
-    Raises:
-        UnreadableHistoryError: the file is damaged or truncated, expands too much, or no zstd library is installed.
-    """
-    frame: _Decompressor | None = None
-    is_first = True
-    given = taken = 0
-    for block in blocks:
-        if is_first and not block.startswith(_MAGIC):
-            raise UnreadableHistoryError("it is not compressed with zstd, although its name says so")
-        is_first = False
-        taken += len(block)
-        rest = block
-        while rest:
-            frame = frame or _decompressor()
-            try:
-                whole = frame.decompress(rest)
-            except Exception as reason:  # each library raises its own errors
-                raise UnreadableHistoryError(f"it is damaged: {reason}") from reason
-            rest = frame.unused_data if frame.eof else b""
-            frame = None if frame.eof else frame
-            given += len(whole)
-            if given > BOMB_BYTES and given > MAX_RATIO * taken:
-                raise UnreadableHistoryError(f"{given:,} bytes and more out of {taken:,}")
-            if whole:
-                yield whole
-    if frame is not None:
-        raise UnreadableHistoryError("it is compressed, and cut off")
-
-
-def _decompressor() -> _Decompressor:
-    for module, make in (("compression.zstd", "ZstdDecompressor"), ("zstandard", "")):
-        try:
-            found = importlib.import_module(module)
-        except ImportError:
-            continue
-        made = getattr(found, make)() if make else found.ZstdDecompressor().decompressobj()
-        return cast("_Decompressor", made)
-    raise UnreadableHistoryError(f"it is compressed with zstd: {installing('zstd')}, or Python 3.14")
+_MAGIC: Final = b"\x28\xb5\x2f\xfd"  # of zstd
 
 
 @final
@@ -182,3 +126,63 @@ def is_absent(real: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def is_compressed(path: str) -> bool:
+    """Return whether *path* has the suffix of a zstd file."""
+    return path.lower().endswith(COMPRESSED)
+
+
+def decompressed(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Decompress *blocks*, frame by frame.
+
+    Raises:
+        UnreadableHistoryError: the file is damaged or truncated, expands too much, or no zstd library is installed.
+    """
+    frame: _Decompressor | None = None
+    is_first = True
+    given = taken = 0
+    for block in blocks:
+        if is_first and not block.startswith(_MAGIC):
+            raise UnreadableHistoryError("it is not compressed with zstd, although its name says so")
+        is_first = False
+        taken += len(block)
+        rest = block
+        while rest:
+            frame = frame or _decompressor()
+            try:
+                whole = frame.decompress(rest)
+            except Exception as reason:  # each library raises its own errors
+                raise UnreadableHistoryError(f"it is damaged: {reason}") from reason
+            rest = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+            given += len(whole)
+            if given > BOMB_BYTES and given > MAX_RATIO * taken:
+                raise UnreadableHistoryError(f"{given:,} bytes and more out of {taken:,}")
+            if whole:
+                yield whole
+    if frame is not None:
+        raise UnreadableHistoryError("it is compressed, and cut off")
+
+
+class _Decompressor(Protocol):
+    """The common interface of the zstd libraries: decompresses one frame."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _decompressor() -> _Decompressor:
+    for module, make in (("compression.zstd", "ZstdDecompressor"), ("zstandard", "")):
+        try:
+            found = importlib.import_module(module)
+        except ImportError:
+            continue
+        made = getattr(found, make)() if make else found.ZstdDecompressor().decompressobj()
+        return cast("_Decompressor", made)
+    raise UnreadableHistoryError(f"it is compressed with zstd: {installing('zstd')}, or Python 3.14")

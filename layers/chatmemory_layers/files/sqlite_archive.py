@@ -1,10 +1,7 @@
-"""Reads the SQLite stores of other tools as archives whose members are conversations; a store is never changed.
+"""``conversations`` and ``StoreReader``: read the SQLite stores of other tools as archives of conversations.
 
-A store is copied by SQLite's backup, also while its tool writes to it, with the log beside it (``-wal``).  The copy is a
-temporary database of SQLite, a file without a name: a process that is killed leaves none behind.
-
-SQLite itself cannot read a log whose index (``-shm``) is missing without creating the index beside it.  For the format see
-https://www.sqlite.org/fileformat2.html, section 4: a header and frames, each a page with a running checksum.
+A store is never changed.  It is copied by SQLite's backup, also while its tool writes to it, with the log beside it
+(``-wal``).  The copy is a temporary database of SQLite, a file without a name: a process that is killed leaves none behind.
 """
 
 import json
@@ -35,15 +32,6 @@ from chatmemory.pastchats.formats.shapes.sqlite_stores import (
 from chatmemory_layers.files.folder_search import Found
 from chatmemory_layers.files.sqlite_tables import columns_of
 
-_HEADER: Final = struct.Struct(">8I")  # magic, version, page bytes, checkpoint, two salts, two checksums
-_FRAME: Final = struct.Struct(
-    ">6I"
-)  # page number, pages of the file after a commit or 0, two salts, two checksums
-_MAGIC: Final = 0x377F0682  # the lowest bit says that checksums are of big-endian words
-_PAGE_BYTES: Final = frozenset(1 << power for power in range(9, 17))
-_JOURNAL_MODE: Final = slice(18, 20)  # of the file: 2 and 2 for a write-ahead log, 1 and 1 without one
-
-_Sums = tuple[int, int]
 MARK: Final = b"SQLite format 3\x00"
 BUSY_SECONDS: Final = 5.0
 MOST_SECONDS: Final = 120.0  # for a store that keeps changing
@@ -52,59 +40,19 @@ STEP_PAGES: Final = 4_096
 BLOCK_CHARACTERS: Final = 1 << 18
 MOST_BYTES_IN_MEMORY: Final = 1 << 30
 
-_WAL_MODE: Final = 2  # the value of bytes 18 and 19 of the file
 _ENDINGS: Final = (".db", ".vscdb", ".sqlite", ".sqlite3")
+_JOURNAL_MODE: Final = slice(18, 20)  # bytes of the file, each 1 or _WAL_MODE
+_WAL_MODE: Final = 2
+
+# The header of a log: magic, version, page bytes, checkpoint, two salts, two checksums.
+_HEADER: Final = struct.Struct(">8I")
+# Page number, pages of the file after a commit or 0, two salts, two checksums.
+_FRAME: Final = struct.Struct(">6I")
+_MAGIC: Final = 0x377F0682  # the lowest bit says that checksums are of big-endian words
+_PAGE_BYTES: Final = frozenset(1 << power for power in range(9, 17))
+
 _State: TypeAlias = tuple[tuple[int, int, int], ...]
-
-
-def with_log(store: bytes, log: bytes) -> bytes:
-    """Return the file *store* with the committed pages of *log*, in the mode that needs no log."""
-    made = bytearray(store)
-    if len(log) >= _HEADER.size:
-        _apply(made, log)
-    made[_JOURNAL_MODE] = b"\x01\x01"
-    return bytes(made)
-
-
-def _apply(made: bytearray, log: bytes) -> None:
-    magic, _, page_bytes, _, *salts, first, second = _HEADER.unpack_from(log)
-    words = ">I" if magic & 1 else "<I"
-    sums = _sums(words, log[: _HEADER.size - 8], (0, 0))
-    if magic & ~1 != _MAGIC or page_bytes not in _PAGE_BYTES or sums != (first, second):
-        return
-    pages: dict[int, bytes] = {}
-    step = _FRAME.size + page_bytes
-    for start in range(_HEADER.size, len(log) - step + 1, step):
-        number, committed_pages, *frame_salts, first, second = _FRAME.unpack_from(log, start)
-        page = log[start + _FRAME.size : start + step]
-        sums = _sums(words, page, _sums(words, log[start : start + 8], sums))
-        if not number or frame_salts != salts or sums != (first, second):
-            return  # the rest was not written, or belongs to an earlier round of the log
-        if committed_pages * page_bytes > len(made) + len(log):
-            return  # no tool writes it: each page is in the file or in the log
-        pages[number] = page
-        if committed_pages:
-            _write(made, pages, committed_pages * page_bytes)
-            pages = {}
-
-
-def _write(made: bytearray, pages: dict[int, bytes], length: int) -> None:
-    made.extend(bytes(max(length - len(made), 0)))
-    del made[length:]
-    for number, page in pages.items():
-        start = (number - 1) * len(page)
-        if start < length:
-            made[start : start + len(page)] = page
-
-
-def _sums(words: str, data: bytes, sums: _Sums) -> _Sums:
-    """Return the running checksum *sums* after *data*, read as pairs of *words* of 32 bits."""
-    first, second = sums
-    numbers = iter(struct.unpack(f"{words[0]}{len(data) // 4}{words[1]}", data))
-    for number in numbers:
-        first = (first + number + second) & 0xFFFFFFFF
-        second = (second + next(numbers) + first) & 0xFFFFFFFF
-    return first, second
+_Sums: TypeAlias = tuple[int, int]
 
 
 @final
@@ -399,7 +347,7 @@ def _patience() -> Callable[[int, int, int], None]:
 
 def _is_in_wal_mode(real_path: str) -> bool:
     with open(real_path, "rb") as file:
-        return _WAL_MODE in file.read(20)[18:]
+        return _WAL_MODE in file.read(_JOURNAL_MODE.stop)[_JOURNAL_MODE]
 
 
 def _state(real_path: str) -> _State:
@@ -422,3 +370,58 @@ def _why(reason: Exception) -> str:
     if "locked" in said or "busy" in said:
         return "a SQLite store that its tool is writing to: run again"
     return f"a SQLite store that cannot be read: {said}"
+
+
+def with_log(store: bytes, log: bytes) -> bytes:
+    """Return the file *store* with the committed pages of *log*, in the mode that needs no log.
+
+    SQLite does the same after a crash, but cannot read a log whose index (``-shm``) is missing without creating the index
+    beside it.  For the format see https://www.sqlite.org/fileformat2.html, section 4: a header and frames, each a page with
+    a running checksum.
+    """
+    made = bytearray(store)
+    if len(log) >= _HEADER.size:
+        _apply(made, log)
+    made[_JOURNAL_MODE] = b"\x01\x01"
+    return bytes(made)
+
+
+def _apply(made: bytearray, log: bytes) -> None:
+    magic, _, page_bytes, _, *salts, first, second = _HEADER.unpack_from(log)
+    words = ">I" if magic & 1 else "<I"
+    sums = _sums(words, log[: _HEADER.size - 8], (0, 0))
+    if magic & ~1 != _MAGIC or page_bytes not in _PAGE_BYTES or sums != (first, second):
+        return
+    pages: dict[int, bytes] = {}
+    step = _FRAME.size + page_bytes
+    for start in range(_HEADER.size, len(log) - step + 1, step):
+        number, committed_pages, *frame_salts, first, second = _FRAME.unpack_from(log, start)
+        page = log[start + _FRAME.size : start + step]
+        sums = _sums(words, page, _sums(words, log[start : start + 8], sums))
+        if not number or frame_salts != salts or sums != (first, second):
+            return  # the rest was not written, or belongs to an earlier round of the log
+        if committed_pages * page_bytes > len(made) + len(log):
+            return  # no tool writes it: each page is in the file or in the log
+        pages[number] = page
+        if committed_pages:
+            _write(made, pages, committed_pages * page_bytes)
+            pages = {}
+
+
+def _write(made: bytearray, pages: dict[int, bytes], length: int) -> None:
+    made.extend(bytes(max(length - len(made), 0)))
+    del made[length:]
+    for number, page in pages.items():
+        start = (number - 1) * len(page)
+        if start < length:
+            made[start : start + len(page)] = page
+
+
+def _sums(words: str, data: bytes, sums: _Sums) -> _Sums:
+    """Return the running checksum *sums* after *data*, read as pairs of *words* of 32 bits."""
+    first, second = sums
+    numbers = iter(struct.unpack(f"{words[0]}{len(data) // 4}{words[1]}", data))
+    for number in numbers:
+        first = (first + number + second) & 0xFFFFFFFF
+        second = (second + next(numbers) + first) & 0xFFFFFFFF
+    return first, second

@@ -1,10 +1,8 @@
 """``Database``: the data of the repositories in memory, which all repositories of one runtime share.
 
-``Conversations`` and ``KeptMemories`` define what it holds and how that changes.  Like a file it is open until its runtime
-ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
-
-``InMemoryEventLog`` and ``InMemoryFirstAnswers`` end with the process.  A process that is killed between a write and its answer loses the whole store, so a repeated write starts afresh.  Therefore
-only the outcomes of stored memories are kept: for a caller that gives a ``write_id`` they are the only answer.
+``Conversations``, ``KeptMemories`` and ``KeptItems`` define what it holds and how that changes.  Like a file it is open
+until its runtime ends, and like a file it belongs to one event loop: a test that passes here passes on SQLite.
+``InMemoryEventLog`` and ``InMemoryFirstAnswers`` are its log and its answers, which end with the process.
 """
 
 import sys
@@ -149,7 +147,11 @@ class InMemoryEventLog(EventLog):
 
 @final
 class InMemoryFirstAnswers(FirstAnswers):
-    """The answers that were given from a database."""
+    """The answers that were given from a database.
+
+    A process that is killed between a write and its answer loses the whole store, so a repeated write starts afresh.
+    Therefore only the outcomes of stored memories are kept: for a caller that gives a ``write_id`` they are the only answer.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database

@@ -1,8 +1,9 @@
 """``HttpConnection``: the connection of one client of the server, with limits for its time and memory.
 
-uvicorn limits the time that a connection waits between two requests.  This module adds the other limits: a head that is
-late or too large, an answer that the client does not read, and too many connections at once.
-Bodies are bounded by ``chatmemory.programs.http.guards.limits``.
+uvicorn limits the time that a connection waits between two requests.  ``HttpConnection`` adds the other limits: a head that
+is late or too large, an answer that the client does not read, and too many connections at once.
+Bodies are bounded by ``chatmemory.programs.http.guards.limits``.  ``WholeAnswer`` sends the head of an answer together with
+the data after it.
 """
 
 import asyncio
@@ -24,50 +25,7 @@ log = logging.getLogger("chatmemory.http")
 LEAVING_SECONDS: Final = 1.0
 """How long a client may read the last answer of a connection; closing the connection at once could destroy that answer."""
 
-
-@final
-class WholeAnswer(asyncio.Transport):
-    """The transport of one answer; it holds the head until more is written, for at most one turn of the loop.
-
-    uvicorn writes a head as soon as it is known, and then the body: two system calls and two packets for every answer.
-    """
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        """Create a transport that writes to *transport*."""
-        super().__init__()
-        self._transport = transport
-        self._loop = loop
-        self._head: bytes | bytearray | memoryview | None = None
-        self._turn: asyncio.Handle | None = None
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send *data*.  The first call passes the head, which is held back and sent together with the next data."""
-        if self._turn is None:
-            self._head = data
-            self._turn = self._loop.call_soon(self.flush)
-        elif self._head is None:
-            self._transport.write(data)
-        else:
-            self._turn.cancel()
-            # Not writelines(): before Python 3.12.9 and 3.13.2 it never asks to pause (CVE-2024-12254).
-            self._transport.write(b"".join((self._head, data)))
-            self._head = None
-
-    def flush(self) -> None:
-        """Send the head without waiting for more."""
-        if self._turn is not None and self._head is not None:
-            self._turn.cancel()
-            self._transport.write(self._head)
-            self._head = None
-
-    def is_closing(self) -> bool:
-        """Return whether the connection is closing."""
-        return self._transport.is_closing()
-
-    def close(self) -> None:
-        """Send what is held back and close the connection."""
-        self.flush()
-        self._transport.close()
+ANNOUNCING_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 @final
@@ -86,9 +44,6 @@ class ConnectionLimits:
     head_bytes: int = 16_384
     answer_seconds: float = 30.0
     connections: int = 2_000
-
-
-ANNOUNCING_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class _RefusedHeadError(Exception):
@@ -254,3 +209,48 @@ class HttpConnection(HttpToolsProtocol):
         if self._answer_timer is not None:
             self._answer_timer.cancel()
             self._answer_timer = None
+
+
+@final
+class WholeAnswer(asyncio.Transport):
+    """The transport of one answer; it holds the head until more is written, for at most one turn of the loop.
+
+    uvicorn writes a head as soon as it is known, and then the body: two system calls and two packets for every answer.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        """Create a transport that writes to *transport*."""
+        super().__init__()
+        self._transport = transport
+        self._loop = loop
+        self._head: bytes | bytearray | memoryview | None = None
+        self._turn: asyncio.Handle | None = None
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send *data*.  The first call passes the head, which is held back and sent together with the next data."""
+        if self._turn is None:
+            self._head = data
+            self._turn = self._loop.call_soon(self.flush)
+        elif self._head is None:
+            self._transport.write(data)
+        else:
+            self._turn.cancel()
+            # Not writelines(): before Python 3.12.9 and 3.13.2 it never asks to pause (CVE-2024-12254).
+            self._transport.write(b"".join((self._head, data)))
+            self._head = None
+
+    def flush(self) -> None:
+        """Send the head without waiting for more."""
+        if self._turn is not None and self._head is not None:
+            self._turn.cancel()
+            self._transport.write(self._head)
+            self._head = None
+
+    def is_closing(self) -> bool:
+        """Return whether the connection is closing."""
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        """Send what is held back and close the connection."""
+        self.flush()
+        self._transport.close()

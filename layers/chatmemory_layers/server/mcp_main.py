@@ -1,4 +1,4 @@
-"""``pastchats-memory mcp``: runs the MCP server over standard input and output, or over HTTP."""
+"""``pastchats-memory mcp``: ``serve_stdio`` runs the MCP server over standard input and output, ``serve_http`` over HTTP."""
 
 import asyncio
 import logging
@@ -29,11 +29,6 @@ from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.server.token_notices import token_notices
 
-BLOCK_BYTES: Final = 1 << 16
-MOST_WAITING: Final = 64
-"""How many lines are read in advance; then the sender has to wait."""
-log = logging.getLogger("chatmemory.mcp")
-
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
 """A port beside that of ``chatmemory serve``."""
@@ -42,59 +37,11 @@ STDIO: Final = "(stdio)"
 LAST_SECONDS: Final = 4.0
 """How long a server may take to end if the client does not read what it still writes."""
 
+BLOCK_BYTES: Final = 1 << 16  # of standard input, read at once
+MOST_WAITING: Final = 64
+"""How many lines are read in advance; then the sender has to wait."""
 
-@final
-class StdinLines:
-    """An asynchronous iterator over the lines of a file *descriptor*, which must be UTF-8, once and in one event loop.
-
-    A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each line as it arrives; the last one may lack a line end."""
-        loop = asyncio.get_running_loop()
-        lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
-        threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()
-        while (line := await lines.get()) is not None:
-            yield line.decode("utf-8", "replace")
-
-    def _read(self, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
-        def give(line: bytes | None) -> None:
-            asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
-
-        rest = bytearray()
-        try:
-            while block := os.read(self._descriptor, BLOCK_BYTES):
-                *whole, last = block.split(b"\n")
-                for line in whole:
-                    give(bytes(rest) + line)
-                    rest.clear()
-                rest += last
-            if rest:
-                give(bytes(rest))
-            give(None)
-        except RuntimeError:  # the loop has ended
-            return
-
-
-def mcp_stack(
-    settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
-) -> Layer[Services, stacks.StackError]:
-    """Return the layer of all services of the MCP server.
-
-    Args:
-        settings: of the memory and the past chats.
-        folders: folders that may be indexed, besides the folders of the known tools.
-        parts: the parts of the memory to replace, as for ``stacks.configured``.
-    """
-    memory = settings.memory
-    past_chats = served_past_chats(memory.past_chats, memory.embedding)
-    index = served_index(memory.past_chats, memory.embedding, folders=folders)
-    pruning = audit_pruning(settings.server.audit_days)
-    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
+log = logging.getLogger("chatmemory.mcp")
 
 
 def serve_stdio(
@@ -141,6 +88,23 @@ def serve_http(
     except EffectFailed as failed:  # the services could not be built
         return Failure(_lifted(failed))
     return Success(None)
+
+
+def mcp_stack(
+    settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
+) -> Layer[Services, stacks.StackError]:
+    """Return the layer of all services of the MCP server.
+
+    Args:
+        settings: of the memory and the past chats.
+        folders: folders that may be indexed, besides the folders of the known tools.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
+    """
+    memory = settings.memory
+    past_chats = served_past_chats(memory.past_chats, memory.embedding)
+    index = served_index(memory.past_chats, memory.embedding, folders=folders)
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
 
 
 def _lifted(failed: EffectFailed) -> GenericMemoryError | ConfigError:
@@ -217,3 +181,40 @@ def _log_to_stderr() -> None:
         logging.getLogger(name).setLevel(logging.INFO)
     # What it logs about a message that it cannot read may contain parts of the message.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
+
+@final
+class StdinLines:
+    """An asynchronous iterator over the lines of a file *descriptor*, which must be UTF-8, once and in one event loop.
+
+    A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield each line as it arrives; the last one may lack a line end."""
+        loop = asyncio.get_running_loop()
+        lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
+        threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()
+        while (line := await lines.get()) is not None:
+            yield line.decode("utf-8", "replace")
+
+    def _read(self, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
+        def give(line: bytes | None) -> None:
+            asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+
+        rest = bytearray()
+        try:
+            while block := os.read(self._descriptor, BLOCK_BYTES):
+                *whole, last = block.split(b"\n")
+                for line in whole:
+                    give(bytes(rest) + line)
+                    rest.clear()
+                rest += last
+            if rest:
+                give(bytes(rest))
+            give(None)
+        except RuntimeError:  # the loop has ended
+            return

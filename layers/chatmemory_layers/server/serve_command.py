@@ -30,19 +30,6 @@ LINE: Final = "%(asctime)s %(message)s"
 log = logging.getLogger("chatmemory.http")
 
 
-def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:
-    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it.
-
-    Args:
-        settings: of the memory, the past chats and the server.
-        parts: the parts of the memory to replace, as for ``stacks.configured``.
-    """
-    past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
-    facts = Layer.succeed(ServerFactsTag, server_facts(settings))
-    pruning = audit_pruning(settings.server.audit_days)
-    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | facts
-
-
 def serve(
     settings: Settings, *, names_past_chats: bool, is_quiet: bool
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
@@ -70,6 +57,19 @@ def serve(
     except EffectFailed as failed:  # the services could not be built
         return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
     return Success(None)
+
+
+def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:
+    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it.
+
+    Args:
+        settings: of the memory, the past chats and the server.
+        parts: the parts of the memory to replace, as for ``stacks.configured``.
+    """
+    past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
+    facts = Layer.succeed(ServerFactsTag, server_facts(settings))
+    pruning = audit_pruning(settings.server.audit_days)
+    return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | facts
 
 
 def _miss(settings: PastChatsSettings) -> None:

@@ -1,7 +1,6 @@
-"""``served_past_chats``: past chats for a program with an event loop, which they never block; ``ReopenedIndex``: their file.
+"""``served_past_chats``: past chats that run in a worker thread, so that they never block the event loop of a program.
 
-They run in a worker thread.  The index need not exist when the program starts: a person may create, move or restore it
-while a server runs; SQLite itself does not notice.
+The index need not exist when the program starts, see ``ReopenedIndex``.
 """
 
 import asyncio
@@ -51,7 +50,11 @@ class _Opened:
 
 @final
 class ReopenedIndex:
-    """Runs effects on the index that the settings name.  It belongs to one event loop."""
+    """Runs effects on the index that the settings name.  It belongs to one event loop.
+
+    The file is opened at its first use, and opened again when it is replaced: a person may create, move or restore it while
+    a server runs, and SQLite itself does not notice.
+    """
 
     def __init__(self, settings: PastChatsSettings, embedding: EmbeddingSettings) -> None:
         """Keep the settings; the file is opened when it is first used."""
@@ -104,6 +107,31 @@ class ReopenedIndex:
         return opened is not self._opened and not opened.users
 
 
+class ReopenedIndexTag(Tag[ReopenedIndex]):
+    """The tag under which ``reopened_index`` provides the index of past chats."""
+
+
+def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
+    """Return the layer of the index that *settings* name, even if its file appears or is replaced later.
+
+    Args:
+        settings: say where the index is.
+        embedding: the embedder with which the vectors were made.
+    """
+    return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))
+
+
+@asynccontextmanager
+async def _open_reopened(
+    settings: PastChatsSettings, embedding: EmbeddingSettings
+) -> AsyncGenerator[ReopenedIndex]:
+    index = ReopenedIndex(settings, embedding)
+    try:
+        yield index
+    finally:
+        await index.close()
+
+
 def failure_of_opening(error: object, embedding: EmbeddingSettings) -> PastChatsError:
     """Return the failure of a service whose stack could not be built because of *error*."""
     match error:
@@ -125,31 +153,6 @@ def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
 
 async def _close(opened: _Opened) -> None:
     await opened.runtime.__aexit__(None, None, None)
-
-
-class ReopenedIndexTag(Tag[ReopenedIndex]):
-    """The tag under which ``reopened_index`` provides the index of past chats."""
-
-
-@asynccontextmanager
-async def _open_reopened(
-    settings: PastChatsSettings, embedding: EmbeddingSettings
-) -> AsyncGenerator[ReopenedIndex]:
-    index = ReopenedIndex(settings, embedding)
-    try:
-        yield index
-    finally:
-        await index.close()
-
-
-def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
-    """Return the layer of the index that *settings* name, even if its file appears or is replaced later.
-
-    Args:
-        settings: say where the index is.
-        embedding: the embedder with which the vectors were made.
-    """
-    return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))
 
 
 @final

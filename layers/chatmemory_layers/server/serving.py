@@ -1,4 +1,4 @@
-"""``serve``: runs an ASGI application at a socket, until a signal ends it.
+"""``serve``: runs an ASGI application at a socket, until a signal ends it; ``suit_many_clients`` prepares the interpreter.
 
 At the first SIGTERM or SIGINT the server accepts no more connections, finishes the requests that it has begun, and returns.
 Then the caller can close the services.  A second signal ends the process at once.
@@ -23,6 +23,7 @@ from chatmemory_layers.server.http_connection import ConnectionLimits, HttpConne
 SWITCH_SECONDS: Final = 0.0003
 """How long one thread may compute while another waits.  At Python's 5 ms, a busy event loop delays each statement of the
 threads that query SQLite: the clients were answered at a quarter of the rate."""
+
 KEEP_ALIVE_SECONDS: Final = 15
 DRAIN_SECONDS: Final = 3
 CANCEL_SECONDS: Final = 1.0
@@ -30,16 +31,6 @@ CANCEL_SECONDS: Final = 1.0
 
 OTHER_FILES: Final = 200
 """How many files a process holds open besides the sockets of its clients."""
-
-
-def suit_many_clients() -> None:
-    """Adjust the interpreter; call it after all modules are loaded, because the collector then ignores existing objects.
-
-    Measured with 64 clients that read pages at once (``benchmarks/http_load.py``).
-    """
-    sys.setswitchinterval(SWITCH_SECONDS)
-    gc.collect()
-    gc.freeze()
 
 
 async def serve(
@@ -80,6 +71,16 @@ async def serve(
         listener.close()
     if cancelled := server.server_state.tasks:
         await asyncio.wait(cancelled, timeout=CANCEL_SECONDS)
+
+
+def suit_many_clients() -> None:
+    """Adjust the interpreter; call it after all modules are loaded, because the collector then ignores existing objects.
+
+    Measured with 64 clients that read pages at once (``benchmarks/http_load.py``).
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.collect()
+    gc.freeze()
 
 
 @final

@@ -1,7 +1,7 @@
-"""The skill runner that calls a model over HTTP: any endpoint with OpenAI's chat completions protocol.
+"""``ChatCompletionSkills``: the skill runner that calls a model over HTTP, with OpenAI's chat completions protocol.
 
-``chatmemory_layers.endpoint`` sends the request, waits and retries; this module makes it, and reads the text in the JSON
-object of the answer.
+``chatmemory_layers.endpoint`` sends the request, waits and retries.  ``request_body`` makes the request, with the
+conversation as data; ``read_completion`` reads the text in the JSON object of the answer.
 """
 
 import json
@@ -71,10 +71,11 @@ INSTRUCTIONS: Final[Mapping[str, tuple[str, str]]] = {
 
 ANSWERED_IN_JSON: Final = frozenset({"memory-extraction"})
 LONGEST_ANSWER_BYTES: Final = 4 * 1024 * 1024
-LONGEST_MESSAGE: Final = (
-    24_000  # characters sent per message, from both ends; a log need not fill the context of the model
-)
+# Characters sent per message, from both ends; a log need not fill the context of the model.
+LONGEST_MESSAGE: Final = 24_000
 SAMPLE: Final = 200  # characters of each message from which its language is detected
+
+Oddity: TypeAlias = tuple[SkillProblem, str]
 
 
 @final
@@ -166,9 +167,6 @@ def read_completion(skill_id: str, answer: JsonMapping) -> Outcome[str, SkillExe
     """Return the text of a completion, which may have any shape, or what is wrong with it."""
     found = _text_of(answer)
     return found if isinstance(found, Success) else Failure(SkillExecutionError(skill_id, *found.failure()))
-
-
-Oddity: TypeAlias = tuple[SkillProblem, str]
 
 
 def _text_of(answer: JsonMapping) -> Outcome[str, Oddity]:

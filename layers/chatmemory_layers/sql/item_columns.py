@@ -1,9 +1,4 @@
-"""Converts items to columns and back, computes the similarity of passages, and narrows conditions: the same for all backends.
-
-``narrowing`` is the part of conditions on values that a database can check, before Python checks the remaining items.  A
-database may leave too many items, because ``ItemSearch.admits`` decides, but never too few.  So it checks nothing where
-its JSON and Python's JSON could differ.
-"""
+"""Converts items to columns and back, computes the similarity of passages, narrows conditions: the same for all backends."""
 
 from __future__ import annotations
 
@@ -20,73 +15,13 @@ from attrs import frozen
 from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_repository import Condition, Labels
 
-_PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
-_MARGIN: Final = 1e-9  # a database may parse numbers slightly differently
-SEPARATOR: Final = (
-    "."  # no label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",)
-)
+# No label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",).
+SEPARATOR: Final = "."
 _BEHIND_SEPARATOR: Final = "/"  # the next code point
 LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
 _REMEMBERED: Final = 512  # cached namespaces: many items share one
-
-
-@frozen
-class Stretch:
-    """The range in which the value of a field must be.
-
-    Attributes:
-        paths: the paths of the field, valid in SQLite and PostgreSQL; the value at one of them has to meet the condition.
-        low: the lower bound; None: there is none.  When *low* and *high* are both None, the value has to be null.
-        high: the upper bound; None: there is none.
-    """
-
-    paths: tuple[str, ...]
-    low: float | str | bool | None
-    high: float | str | bool | None
-
-
-def narrowing(conditions: Sequence[Condition]) -> list[Stretch]:
-    """Return the ranges that *conditions* require, for the fields that a database can check."""
-    stretches: list[Stretch] = []
-    for condition in conditions:
-        names = condition.field.split(".")
-        if condition.relation == "is not" or not all(map(_PLAIN.fullmatch, names)):
-            continue
-        is_equal, operand = condition.relation == "is", condition.operand
-        paths = _paths(condition.field, names)
-        if operand is None or isinstance(operand, bool):
-            if is_equal:
-                stretches.append(Stretch(paths, operand, operand))
-        elif (bounds := _bounds(operand)) is not None:
-            low, high = bounds
-            has_low, has_high = (
-                condition.relation in {"above", "at least"},
-                condition.relation in {"below", "at most"},
-            )
-            stretches.append(
-                Stretch(paths, low if is_equal or has_low else None, high if is_equal or has_high else None)
-            )
-    return stretches
-
-
-def _paths(field: str, names: Sequence[str]) -> tuple[str, ...]:
-    below = "$" + "".join([f'."{name}"' for name in names])
-    return (below,) if len(names) == 1 else (below, f'$."{field}"')
-
-
-def _bounds(operand: Any) -> tuple[float, float] | tuple[str, str] | None:
-    """Return two bounds for all values that equal *operand* in Python; None when bounds cannot be given."""
-    if isinstance(operand, str):
-        is_text = "\0" not in operand and not any("\ud800" <= character <= "\udfff" for character in operand)
-        return (operand, operand) if is_text else None
-    if not isinstance(operand, int | float):
-        return None
-    try:
-        number = float(operand)
-    except OverflowError:
-        return None
-    margin = abs(number) * _MARGIN
-    return (number - margin, number + margin) if math.isfinite(2 * number) else None
+_PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
+_MARGIN: Final = 1e-9  # a database may parse numbers slightly differently
 
 
 @lru_cache(_REMEMBERED)
@@ -146,3 +81,66 @@ def lifetime_us(lifetime: timedelta | None) -> int | None:
 def vector_column(vector: Vector) -> bytes:
     """Return *vector* as the column stores it: float32, little endian."""
     return vector.astype("<f4", copy=False).tobytes()
+
+
+@frozen
+class Stretch:
+    """The range in which the value of a field must be.
+
+    Attributes:
+        paths: the paths of the field, valid in SQLite and PostgreSQL; the value at one of them has to meet the condition.
+        low: the lower bound; None: there is none.  When *low* and *high* are both None, the value has to be null.
+        high: the upper bound; None: there is none.
+    """
+
+    paths: tuple[str, ...]
+    low: float | str | bool | None
+    high: float | str | bool | None
+
+
+def narrowing(conditions: Sequence[Condition]) -> list[Stretch]:
+    """Return the ranges that *conditions* require, for the fields that a database can check.
+
+    Python checks the remaining items.  A database may leave too many of them, because ``ItemSearch.admits`` decides, but
+    never too few.  So it checks nothing where its JSON and Python's JSON could differ.
+    """
+    stretches: list[Stretch] = []
+    for condition in conditions:
+        names = condition.field.split(".")
+        if condition.relation == "is not" or not all(map(_PLAIN.fullmatch, names)):
+            continue
+        is_equal, operand = condition.relation == "is", condition.operand
+        paths = _paths(condition.field, names)
+        if operand is None or isinstance(operand, bool):
+            if is_equal:
+                stretches.append(Stretch(paths, operand, operand))
+        elif (bounds := _bounds(operand)) is not None:
+            low, high = bounds
+            has_low, has_high = (
+                condition.relation in {"above", "at least"},
+                condition.relation in {"below", "at most"},
+            )
+            stretches.append(
+                Stretch(paths, low if is_equal or has_low else None, high if is_equal or has_high else None)
+            )
+    return stretches
+
+
+def _paths(field: str, names: Sequence[str]) -> tuple[str, ...]:
+    below = "$" + "".join([f'."{name}"' for name in names])
+    return (below,) if len(names) == 1 else (below, f'$."{field}"')
+
+
+def _bounds(operand: Any) -> tuple[float, float] | tuple[str, str] | None:
+    """Return two bounds for all values that equal *operand* in Python; None when bounds cannot be given."""
+    if isinstance(operand, str):
+        is_text = "\0" not in operand and not any("\ud800" <= character <= "\udfff" for character in operand)
+        return (operand, operand) if is_text else None
+    if not isinstance(operand, int | float):
+        return None
+    try:
+        number = float(operand)
+    except OverflowError:
+        return None
+    margin = abs(number) * _MARGIN
+    return (number - margin, number + margin) if math.isfinite(2 * number) else None

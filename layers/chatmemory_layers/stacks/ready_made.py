@@ -1,5 +1,6 @@
-"""The ready-made stacks.  Wiring only: the parts are defined elsewhere, and any part can be replaced.
+"""``embedded``, ``postgres``, ``testing``, ``configured`` and ``from_configuration``: the ready-made stacks.
 
+Wiring only: the parts are defined elsewhere, and any part can be replaced, see ``Parts``.
 The log, the audit trail and the first answers come from the repositories, so a stack whose repositories are all replaced
 opens no store.
 """
@@ -63,25 +64,6 @@ from chatmemory_layers.sqlite.memories.memory_repository import memory_repositor
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 
-StackError: TypeAlias = RepositoryError | ConfigError
-Stores: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag
-Given: TypeAlias = SettingsTags | TokenCounterTag
-Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
-"""The services that a strategy, an extractor and a ranker may use."""
-
-Repositories: TypeAlias = Layer[Stores, StackError, Given]
-MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
-MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
-ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
-SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
-"""A layer of one, two or all three repositories; one that requires the repository that it provides wraps the stack's own."""
-
-Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
-Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]
-Strategies: TypeAlias = Layer[HistoryStrategyTag, StackError, Around]
-Extractors: TypeAlias = Layer[MemoryExtractorTag, StackError, Around]
-Rankers: TypeAlias = Layer[RecallRankerTag, StackError, Around]
-Clocks: TypeAlias = Layer[Never]
 __all__ = [
     "MemoryTags",
     "Stack",
@@ -109,7 +91,27 @@ MemoryTags: TypeAlias = (
     | EventLogTag
     | FirstAnswersTag
 )
+StackError: TypeAlias = RepositoryError | ConfigError
 Stack: TypeAlias = Layer[MemoryTags, StackError]
+
+Stores: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag
+Given: TypeAlias = SettingsTags | TokenCounterTag
+Around: TypeAlias = Given | Stores | SkillRunnerTag | EmbedderTag
+"""The services that a strategy, an extractor and a ranker may use."""
+
+Repositories: TypeAlias = Layer[Stores, StackError, Given]
+MessageStores: TypeAlias = Layer[MessageRepositoryTag, StackError, Given | Stores]
+MemoryStores: TypeAlias = Layer[MemoryRepositoryTag, StackError, Given | Stores]
+ItemStores: TypeAlias = Layer[ItemRepositoryTag, StackError, Given | Stores]
+SomeRepositories: TypeAlias = MessageStores | MemoryStores | ItemStores
+"""A layer of one, two or all three repositories; one that requires the repository that it provides wraps the stack's own."""
+
+Skills: TypeAlias = Layer[SkillRunnerTag, StackError, Given]
+Embedders: TypeAlias = Layer[EmbedderTag, StackError, Given]
+Strategies: TypeAlias = Layer[HistoryStrategyTag, StackError, Around]
+Extractors: TypeAlias = Layer[MemoryExtractorTag, StackError, Around]
+Rankers: TypeAlias = Layer[RecallRankerTag, StackError, Around]
+Clocks: TypeAlias = Layer[Never]
 
 
 class Parts(TypedDict, total=False):
@@ -133,29 +135,6 @@ class Parts(TypedDict, total=False):
     extractor: MemoryExtractor | Extractors | None
     ranker: RecallRanker | Rankers | None
     clock: Clock | Clocks | None
-
-
-@Effect.gen
-async def _part(do: Do[Never, MessageRepositoryTag | MemoryRepositoryTag], name: str) -> Any:
-    """Return the attribute *name* of the first repository that has it, see ``KeepsLog`` and ``KeepsAnswers``."""
-    for repository in (do.service(MessageRepositoryTag), do.service(MemoryRepositoryTag)):
-        # Looked up statically: a stub has every attribute, and fails when one is read.
-        if getattr_static(repository, name, None) is not None:
-            return getattr(repository, name)
-    from chatmemory_layers.in_memory.database import Database
-    from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
-
-    # Repositories of other packages may keep neither: the log stays empty, and answers end with the process.
-    return getattr(InMemoryMessageRepository(Database()), name)
-
-
-event_log = Layer.effect(EventLogTag, _part("log"), needs=[MessageRepositoryTag, MemoryRepositoryTag])
-first_answers = Layer.effect(
-    FirstAnswersTag, _part("answers"), needs=[MessageRepositoryTag, MemoryRepositoryTag]
-)
-audit_trail = event_log >> Layer.effect(
-    AuditTrailTag, Effect.service(EventLogTag).map(AuditTrail), needs=[EventLogTag]
-)
 
 
 def embedded(
@@ -255,6 +234,29 @@ def from_configuration(
                 raise EffectFailed(error)
 
     return Layer.suspend(choose).failing_with(ConfigError)
+
+
+@Effect.gen
+async def _part(do: Do[Never, MessageRepositoryTag | MemoryRepositoryTag], name: str) -> Any:
+    """Return the attribute *name* of the first repository that has it, see ``KeepsLog`` and ``KeepsAnswers``."""
+    for repository in (do.service(MessageRepositoryTag), do.service(MemoryRepositoryTag)):
+        # Looked up statically: a stub has every attribute, and fails when one is read.
+        if getattr_static(repository, name, None) is not None:
+            return getattr(repository, name)
+    from chatmemory_layers.in_memory.database import Database
+    from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
+
+    # Repositories of other packages may keep neither: the log stays empty, and answers end with the process.
+    return getattr(InMemoryMessageRepository(Database()), name)
+
+
+event_log = Layer.effect(EventLogTag, _part("log"), needs=[MessageRepositoryTag, MemoryRepositoryTag])
+first_answers = Layer.effect(
+    FirstAnswersTag, _part("answers"), needs=[MessageRepositoryTag, MemoryRepositoryTag]
+)
+audit_trail = event_log >> Layer.effect(
+    AuditTrailTag, Effect.service(EventLogTag).map(AuditTrail), needs=[EventLogTag]
+)
 
 
 def _ground(settings: Settings, parts: Parts) -> Layer[SettingsTags | TokenCounterTag]:

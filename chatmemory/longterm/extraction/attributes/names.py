@@ -1,9 +1,10 @@
-"""``SEVERAL_VALUED``: which attributes of a user have several values at once; all others have one value.
+"""``is_single_valued``, ``one_spelling``, ``asked_by``: names of attributes; ``is_named``, ``is_one``: what two texts name.
 
 The name of an attribute may contain its subject: ``age:son``, ``favourite:book``, ``database:relay``.  ``statements.py``
 finds statements about attributes.
 
-``is_named`` and ``is_one`` compare texts by their words alone, never by what they mean: ``order system`` and ``orders``, 订单系统 and 订单.
+``is_named`` and ``is_one`` compare texts by their words alone, never by what they mean: ``order system`` and ``orders``,
+订单系统 and 订单.
 """
 
 import re
@@ -15,6 +16,7 @@ from chatmemory.text.stop_words import HAN
 
 LEAST_LETTERS: Final = 5  # of a word in small letters; shorter ones are too common
 LEAST_LATIN: Final = 3  # of one among Chinese characters, where few words are too common
+LEAST_PLURAL: Final = 4  # letters
 
 _PLACES: Final = re.compile(
     r"\b(production|prod|staging|test(s|ing)?|unit tests?|dev(elopment)?)\b|生产|线上|测试|压测|开发|预发"
@@ -63,57 +65,6 @@ SEVERAL_VALUED: Final = frozenset(
 )
 """A statement about one of these is added to those before it."""
 
-
-def is_one(one: str, other: str) -> bool:
-    """Return whether two phrases name the same thing: ``order system`` and ``orders``, 订单系统 and 订单."""
-    if {found[0] for found in _PLACES.finditer(one)} != {found[0] for found in _PLACES.finditer(other)}:
-        return False
-    first, second = telling_words(one), telling_words(other)
-    return any(a.startswith(b) or b.startswith(a) for a in first for b in second)
-
-
-def telling_words(phrase: str) -> list[str]:
-    """Return the words of *phrase* in small letters, without those that name nothing: ``the``, ``company``."""
-    return [word for word in _WORDS.findall(phrase.casefold()) if word not in _COMMON]
-
-
-def is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
-    """Return whether *text* names the value of *memory*: one of its proper names, or two characters of it.
-
-    Args:
-        memory: what is known.
-        text: what is said.
-        least: the letters that a word in small letters must have.
-    """
-    value = memory.value if isinstance(memory.value, str) else ""
-    value = value.translate(FOLD)
-    said = text.casefold()
-    words = set(_WORDS.findall(said))
-    if re.search(f"[{HAN}]", value):
-        least = min(least, LEAST_LATIN)
-    for word in _WORDS.findall(value):
-        if re.match(f"[{HAN}]", word):
-            pairs = {word[at : at + 2] for at in range(len(word) - 1)} - _COMMON_PAIRS
-            if any(pair in said for pair in pairs):
-                return True
-        elif (
-            (word.casefold() in words or word.removesuffix("ing") in words or word.removesuffix("s") in words)
-            and word.casefold() not in _COMMON
-            and (len(word) >= least or word != word.lower())
-        ):
-            return True
-    return False
-
-
-def is_single_valued(attribute: str) -> bool:
-    """Return whether a newer statement about *attribute* ends the older ones.
-
-    >>> is_single_valued("residence"), is_single_valued("pet"), is_single_valued("pet:otto")
-    (True, False, True)
-    """
-    return attribute not in SEVERAL_VALUED
-
-
 _SPELLINGS: Final = {
     "color": "colour",
     "family doctor": "doctor",
@@ -136,28 +87,6 @@ _SPELLINGS: Final = {
 
 _NOW: Final = re.compile("现在|目前|如今")
 _OF_WHAT: Final = re.compile(r"\A(?P<of>[\w -]+?) (?:for|of) (?:the|our|my) (?P<what>[\w -]+)\Z")
-
-
-def one_spelling(of: str) -> str:
-    """Return what is named by *of* in the spelling of the names of attributes: the British one, of one thing, and of words for the same the first.
-
-    >>> one_spelling("color"), one_spelling("movies"), one_spelling("tennis")
-    ('colour', 'film', 'tennis')
-    >>> one_spelling("deadline for the grant")
-    'grant deadline'
-    """
-    of = _NOW.sub("", of)
-    of = _OF_WHAT.sub(r"\g<what> \g<of>", of)
-    one = (
-        of
-        if of.endswith(("ss", "us", "is", "series", "news")) or len(of) < LEAST_PLURAL
-        else of.removesuffix("s")
-    )
-    return _SPELLINGS.get(one, one)
-
-
-LEAST_PLURAL: Final = 4  # letters
-
 _ASKED_BY: Final = {
     "address": "address live ship deliver 地址是什么 收货地址 住址 寄到哪里 快递寄哪",
     "age": "age old 年龄 多大了 我几岁 今年多大 几岁了",
@@ -214,6 +143,33 @@ _ASKED_BY: Final = {
 }
 
 
+def is_single_valued(attribute: str) -> bool:
+    """Return whether a newer statement about *attribute* ends the older ones.
+
+    >>> is_single_valued("residence"), is_single_valued("pet"), is_single_valued("pet:otto")
+    (True, False, True)
+    """
+    return attribute not in SEVERAL_VALUED
+
+
+def one_spelling(of: str) -> str:
+    """Return what is named by *of* in the spelling of the names of attributes: the British one, of one thing, and of words for the same the first.
+
+    >>> one_spelling("color"), one_spelling("movies"), one_spelling("tennis")
+    ('colour', 'film', 'tennis')
+    >>> one_spelling("deadline for the grant")
+    'grant deadline'
+    """
+    of = _NOW.sub("", of)
+    of = _OF_WHAT.sub(r"\g<what> \g<of>", of)
+    one = (
+        of
+        if of.endswith(("ss", "us", "is", "series", "news")) or len(of) < LEAST_PLURAL
+        else of.removesuffix("s")
+    )
+    return _SPELLINGS.get(one, one)
+
+
 def asked_by(attribute: str) -> str:
     """Return the words by which people ask for *attribute*, in English and Chinese; none for an unknown attribute.
 
@@ -221,3 +177,44 @@ def asked_by(attribute: str) -> str:
     """
     family, _, of = attribute.partition(":")
     return f"{_ASKED_BY[family]} {of}" if family in _ASKED_BY else ""
+
+
+def is_one(one: str, other: str) -> bool:
+    """Return whether two phrases name the same thing: ``order system`` and ``orders``, 订单系统 and 订单."""
+    if {found[0] for found in _PLACES.finditer(one)} != {found[0] for found in _PLACES.finditer(other)}:
+        return False
+    first, second = telling_words(one), telling_words(other)
+    return any(a.startswith(b) or b.startswith(a) for a in first for b in second)
+
+
+def telling_words(phrase: str) -> list[str]:
+    """Return the words of *phrase* in small letters, without those that name nothing: ``the``, ``company``."""
+    return [word for word in _WORDS.findall(phrase.casefold()) if word not in _COMMON]
+
+
+def is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
+    """Return whether *text* names the value of *memory*: one of its proper names, or two characters of it.
+
+    Args:
+        memory: what is known.
+        text: what is said.
+        least: the letters that a word in small letters must have.
+    """
+    value = memory.value if isinstance(memory.value, str) else ""
+    value = value.translate(FOLD)
+    said = text.casefold()
+    words = set(_WORDS.findall(said))
+    if re.search(f"[{HAN}]", value):
+        least = min(least, LEAST_LATIN)
+    for word in _WORDS.findall(value):
+        if re.match(f"[{HAN}]", word):
+            pairs = {word[at : at + 2] for at in range(len(word) - 1)} - _COMMON_PAIRS
+            if any(pair in said for pair in pairs):
+                return True
+        elif (
+            (word.casefold() in words or word.removesuffix("ing") in words or word.removesuffix("s") in words)
+            and word.casefold() not in _COMMON
+            and (len(word) >= least or word != word.lower())
+        ):
+            return True
+    return False

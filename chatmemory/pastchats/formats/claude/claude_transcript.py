@@ -31,6 +31,7 @@ from chatmemory.pastchats.prompt import TurnKind
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024
 """The limit of text that waits for an earlier message to be complete."""
+
 NO_TURNS: Final = frozenset({
     "agent-color", "agent-listing-delta", "agent-name", "agent-setting", "ai-title", "atis-latch",
     "artifact-autoreact-ledger", "artifact-comment-monitor", "attribution-snapshot", "bridge-session",

@@ -1,4 +1,4 @@
-"""``read_head``: reads the beginning of a file once, for all formats."""
+"""``read_head``: reads the beginning of a file once, for all formats; ``partial_json`` reads a document that is cut off."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,73 +22,6 @@ _CLOSING: Final = {"[": "]", "{": "}"}
 _DOCUMENT: Final = re.compile(r'[\[\s]*(?:\{\s*(?:["}]|\Z)|["\]]|\Z)')
 # ... or [ ] to do.
 _EMPTY_AND_MORE: Final = re.compile(r"(?:\[\s*\]|\{\s*\})\s*\S")
-
-
-def partial_json(text: str) -> Json:
-    """Return the value at the start of *text*, without the parts that are cut off; None when there is no value.
-
-    A string that is cut off keeps its beginning; a key without a value is left out.
-    """
-    text = text.lstrip()
-    closed = _closed(text, is_cut_off=True)
-    try:
-        return _first_value(closed)
-    except JSONDecodeError as damage:
-        before = _closed(closed[: damage.pos], is_cut_off=False)
-    except RecursionError:
-        before = _closed(closed[: _deepest(closed)], is_cut_off=False)
-    except ValueError:
-        return None
-    try:
-        return _first_value(before)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _deepest(text: str) -> int:
-    """Return the position where the nesting of *text* exceeds the limit, or its length."""
-    depth = 0
-    for match in _TOKEN.finditer(text):
-        sign = match.group()
-        depth += (sign in _CLOSING) - (sign in _CLOSING.values())
-        if depth > _MAX_DEPTH:
-            return match.start()
-    return len(text)
-
-
-def _first_value(text: str) -> Json:
-    return cast("Json", DECODER.raw_decode(text)[0])
-
-
-def _closed(text: str, *, is_cut_off: bool) -> str:
-    """Return *text* up to its last whole member, with its open brackets closed.
-
-    *is_cut_off*: a string at the end of the text counts as a member too.
-    """
-    brackets: list[str] = []
-    end = 0
-    before = ""
-    for match in _TOKEN.finditer(text):
-        sign = match.group()
-        if sign in _CLOSING:
-            brackets.append(sign)
-            end = match.end()
-        elif sign in _CLOSING.values():
-            if brackets:
-                brackets.pop()
-            end = match.end()
-            if not brackets:
-                break
-        elif sign == ",":
-            end = match.start()
-        elif is_cut_off and sign != ":" and match.end() == len(text):
-            is_value = before == ":" or (brackets[-1:] == ["["] and before in ("[", ","))
-            so_far = _STRING_SO_FAR.match(sign)
-            if is_value and so_far:
-                text = f'{text[: match.start()]}{so_far.group()}"'
-                end = len(text)
-        before = sign
-    return text[:end] + "".join(_CLOSING[bracket] for bracket in reversed(brackets))
 
 
 def read_head(reader: HistoryReader) -> Head:
@@ -191,3 +124,70 @@ def _another_follows(blocks: Iterable[bytes]) -> bool:
         if seen > MAX_RECORD_BYTES:
             return False
     return False
+
+
+def partial_json(text: str) -> Json:
+    """Return the value at the start of *text*, without the parts that are cut off; None when there is no value.
+
+    A string that is cut off keeps its beginning; a key without a value is left out.
+    """
+    text = text.lstrip()
+    closed = _closed(text, is_cut_off=True)
+    try:
+        return _first_value(closed)
+    except JSONDecodeError as damage:
+        before = _closed(closed[: damage.pos], is_cut_off=False)
+    except RecursionError:
+        before = _closed(closed[: _deepest(closed)], is_cut_off=False)
+    except ValueError:
+        return None
+    try:
+        return _first_value(before)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _deepest(text: str) -> int:
+    """Return the position where the nesting of *text* exceeds the limit, or its length."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        sign = match.group()
+        depth += (sign in _CLOSING) - (sign in _CLOSING.values())
+        if depth > _MAX_DEPTH:
+            return match.start()
+    return len(text)
+
+
+def _first_value(text: str) -> Json:
+    return cast("Json", DECODER.raw_decode(text)[0])
+
+
+def _closed(text: str, *, is_cut_off: bool) -> str:
+    """Return *text* up to its last whole member, with its open brackets closed.
+
+    *is_cut_off*: a string at the end of the text counts as a member too.
+    """
+    brackets: list[str] = []
+    end = 0
+    before = ""
+    for match in _TOKEN.finditer(text):
+        sign = match.group()
+        if sign in _CLOSING:
+            brackets.append(sign)
+            end = match.end()
+        elif sign in _CLOSING.values():
+            if brackets:
+                brackets.pop()
+            end = match.end()
+            if not brackets:
+                break
+        elif sign == ",":
+            end = match.start()
+        elif is_cut_off and sign != ":" and match.end() == len(text):
+            is_value = before == ":" or (brackets[-1:] == ["["] and before in ("[", ","))
+            so_far = _STRING_SO_FAR.match(sign)
+            if is_value and so_far:
+                text = f'{text[: match.start()]}{so_far.group()}"'
+                end = len(text)
+        before = sign
+    return text[:end] + "".join(_CLOSING[bracket] for bracket in reversed(brackets))

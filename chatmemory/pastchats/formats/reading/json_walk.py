@@ -1,7 +1,10 @@
 """``walk``: reads one JSON document of any size, and holds no more of it in memory than its largest yielded value.
 
-The standard library's decoder reads values out of a buffer of text; this module moves the buffer forward, enters the
-named containers, and continues after damage.
+The standard library's decoder reads values out of a buffer of text; the walk moves the buffer forward, enters the named
+containers, and continues after damage.
+
+``json_members``, ``object_members``, ``texts_beside`` and ``whole_object`` are walks over documents of usual shapes.
+``json_object``, ``json_text`` and others read values from other programs: one of an unexpected type counts as missing.
 """
 
 import codecs
@@ -23,102 +26,16 @@ EMPTY: Final[JsonObject] = {}
 ANY: Final = "*"
 """In a pattern: each index of a list, each key of an object."""
 
+MAX_ISSUES: Final = 100
+"""After this many issues, the rest of a document is skipped, because it is not JSON."""
 
-def object_members(
-    reader: HistoryReader, *path: str, called: str = "a message"
-) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the objects of the list at *path*, and an issue for each member that is not an object.
-
-    Args:
-        reader: gives the document.
-        path: the keys that lead to the list; no keys for a document that is a list.
-        called: the name of a member in the issue.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
-    for found in json_members(reader, path):
-        if isinstance(found, HistoryIssue):
-            yield found
-        elif isinstance(found[1], Mapping):
-            yield found[1]
-        else:
-            detail = f"{called} that is no object, the {found[0][-1]}."
-            yield HistoryIssue("malformed_record", reader.path, detail)
-
-
-def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
-    """Return the texts of the document outside of *lists*, before or after them.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
-    return {
-        str(found[0][0]): found[1]
-        for found in walk(reader, *((name,) for name in lists))
-        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
-    }
-
-
-def whole_object(reader: HistoryReader) -> JsonObject:
-    """Return the object in a small file; an empty object when the file is damaged or holds no object.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
-    for found in walk(reader):
-        if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
-            return found[1]
-    return EMPTY
-
-
-def json_object(value: Json) -> JsonObject:
-    """Return *value* if it is a JSON object, otherwise an empty object."""
-    # dict first: a check against the abstract class takes several times as long.
-    return value if isinstance(value, (dict, Mapping)) else EMPTY
-
-
-def json_items(value: Json) -> Sequence[Json]:
-    """Return *value* if it is a JSON array, otherwise an empty array."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
-def json_objects(value: Json) -> Iterator[JsonObject]:
-    """Yield the objects among the items of *value*."""
-    for item in json_items(value):
-        if isinstance(item, (dict, Mapping)):
-            yield item
-
-
-def value_at(value: Json, *path: str) -> Json:
-    """Return the value at *path*, one key per nested object; None if there is none."""
-    for key in path:
-        value = json_object(value).get(key)
-    return value
-
-
-def json_text(value: Json) -> str:
-    """Return *value* if it is a string, otherwise an empty string."""
-    return value if isinstance(value, str) else ""
-
-
-def first_text(record: JsonObject, *keys: str) -> str:
-    """Return the first string that is not empty under one of *keys*, in their order; "" if there is none."""
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return ""
-
-
-def without_blanks(fields: JsonObject) -> JsonObject:
-    """Return *fields* without empty values: None, and empty strings, arrays and objects."""
-    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
-
-
-def first_said(*values: Json) -> str:
-    """Return the first of *values* that is a string with more than white space; "" if there is none."""
-    return next((value for value in values if isinstance(value, str) and value.strip()), "")
+_BUFFER: Final = 1 << 18  # characters that are read at a time; a larger number is not faster
+# An error this close to the end of the buffer may be an incomplete value: -Infinity, \\ud83e.
+_NEAR_END: Final = 16
+_SPACE: Final = re.compile(r"[ \t\r\n\ufeff\x00]*")
+_STRUCTURE: Final = re.compile(r'["\[\]{},]')
+_NUMBER_GOES_ON: Final = re.compile(r"[-+.eE\d]*\Z")
+_IN_STRING: Final = re.compile(r'["\\]')
 
 
 class End(Enum):
@@ -128,22 +45,9 @@ class End(Enum):
 
 
 END: Final = End.END
-
 WalkPath: TypeAlias = tuple[str | int, ...]
 Walked: TypeAlias = tuple[WalkPath, Json | End]
 _Patterns: TypeAlias = tuple[tuple[str, ...], ...]
-
-MAX_ISSUES: Final = 100
-"""After this many issues, the rest of a document is skipped, because it is not JSON."""
-
-_BUFFER: Final = 1 << 18  # characters that are read at a time; a larger number is not faster
-_NEAR_END: Final = (
-    16  # an error this close to the end of the buffer may be an incomplete value: -Infinity, \\ud83e
-)
-_SPACE: Final = re.compile(r"[ \t\r\n\ufeff\x00]*")
-_STRUCTURE: Final = re.compile(r'["\[\]{},]')
-_NUMBER_GOES_ON: Final = re.compile(r"[-+.eE\d]*\Z")
-_IN_STRING: Final = re.compile(r'["\\]')
 
 
 def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | HistoryIssue]:
@@ -431,3 +335,100 @@ def json_members(
             yield found
         elif found[0] and found[0][:-1] in lists and not isinstance(found[1], End):
             yield found[0], found[1]
+
+
+def object_members(
+    reader: HistoryReader, *path: str, called: str = "a message"
+) -> Iterator[JsonObject | HistoryIssue]:
+    """Yield the objects of the list at *path*, and an issue for each member that is not an object.
+
+    Args:
+        reader: gives the document.
+        path: the keys that lead to the list; no keys for a document that is a list.
+        called: the name of a member in the issue.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in json_members(reader, path):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif isinstance(found[1], Mapping):
+            yield found[1]
+        else:
+            detail = f"{called} that is no object, the {found[0][-1]}."
+            yield HistoryIssue("malformed_record", reader.path, detail)
+
+
+def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
+    """Return the texts of the document outside of *lists*, before or after them.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    return {
+        str(found[0][0]): found[1]
+        for found in walk(reader, *((name,) for name in lists))
+        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
+    }
+
+
+def whole_object(reader: HistoryReader) -> JsonObject:
+    """Return the object in a small file; an empty object when the file is damaged or holds no object.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in walk(reader):
+        if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
+            return found[1]
+    return EMPTY
+
+
+def json_object(value: Json) -> JsonObject:
+    """Return *value* if it is a JSON object, otherwise an empty object."""
+    # dict first: a check against the abstract class takes several times as long.
+    return value if isinstance(value, (dict, Mapping)) else EMPTY
+
+
+def json_items(value: Json) -> Sequence[Json]:
+    """Return *value* if it is a JSON array, otherwise an empty array."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def json_objects(value: Json) -> Iterator[JsonObject]:
+    """Yield the objects among the items of *value*."""
+    for item in json_items(value):
+        if isinstance(item, (dict, Mapping)):
+            yield item
+
+
+def value_at(value: Json, *path: str) -> Json:
+    """Return the value at *path*, one key per nested object; None if there is none."""
+    for key in path:
+        value = json_object(value).get(key)
+    return value
+
+
+def json_text(value: Json) -> str:
+    """Return *value* if it is a string, otherwise an empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def first_text(record: JsonObject, *keys: str) -> str:
+    """Return the first string that is not empty under one of *keys*, in their order; "" if there is none."""
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def without_blanks(fields: JsonObject) -> JsonObject:
+    """Return *fields* without empty values: None, and empty strings, arrays and objects."""
+    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
+
+
+def first_said(*values: Json) -> str:
+    """Return the first of *values* that is a string with more than white space; "" if there is none."""
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")

@@ -1,6 +1,7 @@
 r"""``text_lines``: the lines of a text file, split at ``\n``; a ``\r`` before it is dropped, nothing else is changed.
 
-``Passage`` collects the lines of one turn.
+``byte_lines`` yields them as bytes.  The other separators of ``str.splitlines`` (U+2028, U+0085) are text in chats.
+``Passage`` collects the lines of one turn.  ``TextReader`` is a history in memory, for tests and for pasted text.
 
 ``without_mark`` drops a byte order mark and converts UTF-16 to UTF-8, so that formats see one encoding: some editors
 write a mark at the beginning, and a shell of Windows redirects output as UTF-16.
@@ -18,9 +19,42 @@ from chatmemory.pastchats.formats.history_format import HistoryReader
 MAX_RECORD_BYTES: Final = 32 * 1024 * 1024
 """A longer record holds a file rather than words; reading it would take more memory than a reader may use."""
 
+UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+MAX_PASSAGE_CHARACTERS: Final = 8 * 1024 * 1024
+"""A longer turn is a broken file; reading on would take unlimited memory."""
+
 LineEnd = Literal["newline", "end_of_file", "too_long"]
 
 _LONGEST_CHARACTER: Final = 4  # bytes in UTF-8
+
+
+@final
+@frozen
+class TextLine:
+    """A line without its line break.
+
+    Attributes:
+        text: the decoded text; a byte that is not UTF-8 becomes a lone surrogate, which indexing replaces and reports.
+        line: its number, from 1.
+        offset: the position of its first byte in the file.
+    """
+
+    text: str
+    line: int
+    offset: int
+
+
+def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
+    """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for content, line, offset, ending in byte_lines(reader, cut=True):
+        if ending == "newline" and content.endswith(b"\r"):
+            content = content[:-1]  # noqa: PLW2901  it is the same line
+        yield TextLine(content.decode("utf-8", "surrogateescape"), line, offset)
 
 
 def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
@@ -66,6 +100,14 @@ def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[by
         yield b"".join(pieces), number, offset, "end_of_file"
 
 
+def _end_of_character(line: bytes) -> int:
+    """Return the position where *line* may be cut without splitting a character of UTF-8."""
+    last = line[-_LONGEST_CHARACTER:]
+    # A partial character at the end is left for the next piece.
+    _, taken = codecs.utf_8_decode(last, "surrogateescape", False)
+    return len(line) - len(last) + taken
+
+
 def holds(reader: HistoryReader, text: bytes) -> bool:
     """Return whether *text* is somewhere in the file."""
     tail = b""
@@ -76,40 +118,44 @@ def holds(reader: HistoryReader, text: bytes) -> bool:
     return False
 
 
-def _end_of_character(line: bytes) -> int:
-    """Return the position where *line* may be cut without splitting a character of UTF-8."""
-    last = line[-_LONGEST_CHARACTER:]
-    # A partial character at the end is left for the next piece.
-    _, taken = codecs.utf_8_decode(last, "surrogateescape", False)
-    return len(line) - len(last) + taken
+@final
+@define
+class Passage:
+    """Collects the lines of one turn.
 
+    Attributes:
+        line: the number of its first line, from 1; 0 while the passage is empty.
+        is_cut: whether lines at its end were left out because it is too long.
+    """
 
-UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    line: int = 0
+    is_cut: bool = False
+    _lines: list[str] = field(factory=list[str])
+    _length: int = 0
 
+    def add(self, text: str, line: int) -> None:
+        """Append a line; the first one gives the passage its line number."""
+        self.line = self.line or line
+        room = MAX_PASSAGE_CHARACTERS - self._length
+        if len(text) > room:
+            self.is_cut = True
+            text = text[: max(room, 0)]
+            if not text:
+                return
+        self._lines.append(text)
+        self._length += len(text) + 1
 
-def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield *blocks* as UTF-8 without a mark; blocks may have any size, also one byte."""
-    rest = iter(blocks)
-    start = b""
-    for block in rest:
-        start += block
-        if len(start) >= len(codecs.BOM_UTF8):
-            break
-    if start.startswith(UTF_16):
-        yield from _from_utf_16(start, rest)
-        return
-    start = start.removeprefix(codecs.BOM_UTF8)
-    if start:
-        yield start
-    yield from rest
+    def take(self) -> str:
+        """Return the text without blank lines at its start and end, and empty the passage."""
+        text = "\n".join(self._lines)
+        self._lines.clear()
+        self._length, self.line, self.is_cut = 0, 0, False
+        return text.strip("\n").rstrip()
 
-
-def _from_utf_16(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
-    yield decoder.decode(start).encode()
-    for block in rest:
-        yield decoder.decode(block).encode()
-    yield decoder.decode(b"", final=True).encode()
+    @property
+    def is_blank(self) -> bool:
+        """Whether the passage has nothing but white space."""
+        return not any(line and not line.isspace() for line in self._lines)
 
 
 def _encoded(files: Mapping[str, bytes | str]) -> Mapping[str, bytes]:
@@ -153,73 +199,26 @@ class TextReader:
         return sorted({path[len(start) :].split("/")[0] for path in self.files if path.startswith(start)})
 
 
-@final
-@frozen
-class TextLine:
-    """A line without its line break.
-
-    Attributes:
-        text: the decoded text; a byte that is not UTF-8 becomes a lone surrogate, which indexing replaces and reports.
-        line: its number, from 1.
-        offset: the position of its first byte in the file.
-    """
-
-    text: str
-    line: int
-    offset: int
-
-
-def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
-    """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
-    for content, line, offset, ending in byte_lines(reader, cut=True):
-        if ending == "newline" and content.endswith(b"\r"):
-            content = content[:-1]  # noqa: PLW2901  it is the same line
-        yield TextLine(content.decode("utf-8", "surrogateescape"), line, offset)
+def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield *blocks* as UTF-8 without a mark; blocks may have any size, also one byte."""
+    rest = iter(blocks)
+    start = b""
+    for block in rest:
+        start += block
+        if len(start) >= len(codecs.BOM_UTF8):
+            break
+    if start.startswith(UTF_16):
+        yield from _from_utf_16(start, rest)
+        return
+    start = start.removeprefix(codecs.BOM_UTF8)
+    if start:
+        yield start
+    yield from rest
 
 
-MAX_PASSAGE_CHARACTERS: Final = 8 * 1024 * 1024
-"""A longer turn is a broken file; reading on would take unlimited memory."""
-
-
-@final
-@define
-class Passage:
-    """Collects the lines of one turn.
-
-    Attributes:
-        line: the number of its first line, from 1; 0 while the passage is empty.
-        is_cut: whether lines at its end were left out because it is too long.
-    """
-
-    line: int = 0
-    is_cut: bool = False
-    _lines: list[str] = field(factory=list[str])
-    _length: int = 0
-
-    def add(self, text: str, line: int) -> None:
-        """Append a line; the first one gives the passage its line number."""
-        self.line = self.line or line
-        room = MAX_PASSAGE_CHARACTERS - self._length
-        if len(text) > room:
-            self.is_cut = True
-            text = text[: max(room, 0)]
-            if not text:
-                return
-        self._lines.append(text)
-        self._length += len(text) + 1
-
-    def take(self) -> str:
-        """Return the text without blank lines at its start and end, and empty the passage."""
-        text = "\n".join(self._lines)
-        self._lines.clear()
-        self._length, self.line, self.is_cut = 0, 0, False
-        return text.strip("\n").rstrip()
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether the passage has nothing but white space."""
-        return not any(line and not line.isspace() for line in self._lines)
+def _from_utf_16(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    yield decoder.decode(start).encode()
+    for block in rest:
+        yield decoder.decode(block).encode()
+    yield decoder.decode(b"", final=True).encode()

@@ -4,7 +4,8 @@ The conversations are in a list, or one per line.  The document is walked twice,
 the tree of ids of a conversation, the second one yields its messages.  So they come in the order of the file, each
 with its position on the path.
 
-Only links to parents are followed.  Lists of children are redundant, and some exports leave them out.
+``current_path`` follows only links to parents: every edit and every retry in a chat leaves a branch.  Lists of children are
+redundant, and some exports leave them out.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ NO_PARENTS: Final = frozenset(
     {"", "00000000-0000-0000-0000-000000000000", "00000000-0000-4000-8000-000000000000"}
 )
 """The values that tools write when a message has no parent."""
+
 WRAPPERS: Final = ("conversations", "chats", "items", "data", "history")
 """The names under which an object holds a list of conversations."""
 
@@ -40,6 +42,8 @@ _HEADER_CHARACTERS: Final = 4096  # a longer value is neither a title nor an id
 
 Place: TypeAlias = tuple[str, ...]
 """The keys that lead to the messages in a conversation."""
+
+Walks: TypeAlias = Iterator[Walked | HistoryIssue]
 
 
 @final
@@ -56,75 +60,6 @@ class Node:
     parent: str | None
     at: float = 0.0
     turns: int = 0
-
-
-def parent_of(value: object) -> str | None:
-    """Return the id in a field that names the parent; None for no parent."""
-    return value if isinstance(value, str) and value not in NO_PARENTS else None
-
-
-def linked_by(name: str) -> Callable[[JsonObject, str | None], str | None]:
-    """Return a function that finds the parent of a message in its field *name*; without the field, it is the previous message."""
-
-    def parent(message: JsonObject, before: str | None) -> str | None:
-        return parent_of(message[name]) if name in message else before
-
-    return parent
-
-
-def latest_leaf(nodes: Mapping[str, Node]) -> str | None:
-    """Return the latest message without an answer; among equals the last in the file.
-
-    When links form cycles, every message has an answer: then all messages are compared.
-    """
-    answered = {node.parent for node in nodes.values()}
-    leaves = [native_id for native_id in nodes if native_id not in answered] or list(nodes)
-    return max(reversed(leaves), key=lambda native_id: nodes[native_id].at, default=None)
-
-
-def last_child_leaf(nodes: Mapping[str, Node]) -> str | None:
-    """Return the leaf that is reached by taking the last answer at each fork, beginning with the last root."""
-    last: dict[str | None, str] = {}
-    for native_id, node in nodes.items():
-        last[node.parent if node.parent in nodes else None] = native_id
-    at, seen = last.get(None), set[str]()
-    while at is not None and at in last and at not in seen:
-        seen.add(at)
-        at = last[at]
-    return at or latest_leaf(nodes)
-
-
-def current_path(nodes: Mapping[str, Node], leaf: str | None) -> list[str]:
-    """Return the messages from the root to *leaf*, or to the latest leaf when *leaf* does not exist.
-
-    When a parent is missing because its record is damaged, the path continues with the latest leaf before the gap, so
-    that a damaged message costs no other message.
-    """
-    path: list[str] = []
-    seen: set[str] = set()
-    at = leaf if leaf in nodes else latest_leaf(nodes)
-    while at is not None:
-        while at is not None and at in nodes and at not in seen:
-            seen.add(at)
-            path.append(at)
-            at = nodes[at].parent
-        at = _before_the_gap(nodes, path[-1], at, seen) if at is not None and at not in seen else None
-    return path[::-1]
-
-
-def _before_the_gap(nodes: Mapping[str, Node], after: str, gap: str, seen: set[str]) -> str | None:
-    """Return the latest leaf before *after* in the file and in time, without messages below the same *gap*: they are siblings."""
-    earlier: dict[str, Node] = {}
-    for native_id, node in nodes.items():
-        if native_id == after:
-            break
-        if native_id not in seen and node.at <= nodes[after].at:
-            earlier[native_id] = node
-    siblings = {gap}
-    for native_id, node in earlier.items():
-        if node.parent in siblings:
-            siblings.add(native_id)
-    return latest_leaf({native_id: node for native_id, node in earlier.items() if native_id not in siblings})
 
 
 @final
@@ -155,9 +90,6 @@ class Outline:
     def native_id(self, path: str, *places: Place) -> str:
         """Return the first id at one of *places*; without an id, *path* with the number of the conversation in the file."""
         return self.text(*places) or (f"{path}#{self.root[-1]}" if self.root else path)
-
-
-Walks: TypeAlias = Iterator[Walked | HistoryIssue]
 
 
 @final
@@ -212,23 +144,6 @@ class PlacedMessage:
     native_id: str | None
     message: JsonObject
     turn_index: int
-
-
-def conversations_in(head: Head) -> list[JsonObject]:
-    """Return the objects that may be conversations: in a list, a wrapped list, one per line, or a single one."""
-    document = head.document
-    if _has_lines(head):
-        return list(json_objects(list(head.records)))
-    if isinstance(document, Mapping):
-        for wrapper in WRAPPERS:
-            if json_items(document.get(wrapper)):
-                return list(json_objects(document.get(wrapper)))
-        return [document]
-    return list(json_objects(document))
-
-
-def _has_lines(head: Head) -> bool:
-    return head.shape == "json_lines" and head.document is None
 
 
 def placed_messages(reader: HistoryReader, shape: TreeShape) -> Iterator[PlacedMessage | HistoryIssue]:
@@ -344,6 +259,23 @@ def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
     yield (), END
 
 
+def conversations_in(head: Head) -> list[JsonObject]:
+    """Return the objects that may be conversations: in a list, a wrapped list, one per line, or a single one."""
+    document = head.document
+    if _has_lines(head):
+        return list(json_objects(list(head.records)))
+    if isinstance(document, Mapping):
+        for wrapper in WRAPPERS:
+            if json_items(document.get(wrapper)):
+                return list(json_objects(document.get(wrapper)))
+        return [document]
+    return list(json_objects(document))
+
+
+def _has_lines(head: Head) -> bool:
+    return head.shape == "json_lines" and head.document is None
+
+
 def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
     """Split *path* into the path of the conversation in the document and the path within the conversation."""
     if path and isinstance(path[0], int):
@@ -355,3 +287,72 @@ def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
 
 def _place(shape: TreeShape, within: WalkPath) -> WalkPath | None:
     return within if within in shape.messages else None
+
+
+def parent_of(value: object) -> str | None:
+    """Return the id in a field that names the parent; None for no parent."""
+    return value if isinstance(value, str) and value not in NO_PARENTS else None
+
+
+def linked_by(name: str) -> Callable[[JsonObject, str | None], str | None]:
+    """Return a function that finds the parent of a message in its field *name*; without the field, it is the previous message."""
+
+    def parent(message: JsonObject, before: str | None) -> str | None:
+        return parent_of(message[name]) if name in message else before
+
+    return parent
+
+
+def latest_leaf(nodes: Mapping[str, Node]) -> str | None:
+    """Return the latest message without an answer; among equals the last in the file.
+
+    When links form cycles, every message has an answer: then all messages are compared.
+    """
+    answered = {node.parent for node in nodes.values()}
+    leaves = [native_id for native_id in nodes if native_id not in answered] or list(nodes)
+    return max(reversed(leaves), key=lambda native_id: nodes[native_id].at, default=None)
+
+
+def last_child_leaf(nodes: Mapping[str, Node]) -> str | None:
+    """Return the leaf that is reached by taking the last answer at each fork, beginning with the last root."""
+    last: dict[str | None, str] = {}
+    for native_id, node in nodes.items():
+        last[node.parent if node.parent in nodes else None] = native_id
+    at, seen = last.get(None), set[str]()
+    while at is not None and at in last and at not in seen:
+        seen.add(at)
+        at = last[at]
+    return at or latest_leaf(nodes)
+
+
+def current_path(nodes: Mapping[str, Node], leaf: str | None) -> list[str]:
+    """Return the messages from the root to *leaf*, or to the latest leaf when *leaf* does not exist.
+
+    When a parent is missing because its record is damaged, the path continues with the latest leaf before the gap, so
+    that a damaged message costs no other message.
+    """
+    path: list[str] = []
+    seen: set[str] = set()
+    at = leaf if leaf in nodes else latest_leaf(nodes)
+    while at is not None:
+        while at is not None and at in nodes and at not in seen:
+            seen.add(at)
+            path.append(at)
+            at = nodes[at].parent
+        at = _before_the_gap(nodes, path[-1], at, seen) if at is not None and at not in seen else None
+    return path[::-1]
+
+
+def _before_the_gap(nodes: Mapping[str, Node], after: str, gap: str, seen: set[str]) -> str | None:
+    """Return the latest leaf before *after* in the file and in time, without messages below the same *gap*: they are siblings."""
+    earlier: dict[str, Node] = {}
+    for native_id, node in nodes.items():
+        if native_id == after:
+            break
+        if native_id not in seen and node.at <= nodes[after].at:
+            earlier[native_id] = node
+    siblings = {gap}
+    for native_id, node in earlier.items():
+        if node.parent in siblings:
+            siblings.add(native_id)
+    return latest_leaf({native_id: node for native_id, node in earlier.items() if native_id not in siblings})

@@ -1,4 +1,7 @@
-"""``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools."""
+"""``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools.
+
+``Questions`` counts the questions of a person, so that a tool can take back the last ones with all that follows them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, final
@@ -33,43 +36,42 @@ TIME_FIELDS: Final = (
 _FACTS: Final = ("title", "topic", "model", "source", "category")
 
 
-@final
-@define
-class Questions:
-    """The questions so far; the first pass over a file finds those that the second one marks.
-
-    Attributes:
-        undone: the numbers of the questions that are taken back later, counted from 1.
-    """
-
-    undone: frozenset[int] = frozenset()
-    _asked: int = 0
-    _kept: list[int] = field(factory=list[int])
-
-    def ask(self) -> None:
-        """Count a question."""
-        self._asked += 1
-        self._kept.append(self._asked)
-
-    def take_back(self, count: int) -> None:
-        """Take back the last *count* questions."""
-        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
-
-    @property
-    def is_undone(self) -> bool:
-        """Whether the present question is taken back later."""
-        return self._asked in self.undone
-
-    @classmethod
-    def of(
-        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
-    ) -> "Questions":
-        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
-        first = cls()
-        if holds(reader, sign.encode()):
-            for _ in parse(first):
-                pass
-        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))
+def listed_turns(
+    parts: Content,
+    message: JsonObject,
+    holder: Holder,
+    *,
+    conversation_id: str,
+    role: Role,
+    kind: TurnKind = "typed",
+    native_id: str | None = None,
+    speaker: str | None = None,
+) -> Iterator[PromptTurn]:
+    """Yield the turns of *message*; no turns when it has no text."""
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(reasoning, str) and reasoning.strip():
+        parts.thinking.insert(0, reasoning)
+    facts: dict[str, Json] = {
+        name: value for name in _FACTS if isinstance(value := holder.fields.get(name), str) and value.strip()
+    }
+    name = holder.fields.get("name")
+    if isinstance(name, str) and name.strip():
+        facts.setdefault("title", name)
+    model = message.get("model")
+    if isinstance(model, str) and model:
+        facts["model"] = model
+    instants = (instant_of(message[name]) for name in TIME_FIELDS if name in message)
+    turns = content_turns(
+        parts,
+        conversation_id=conversation_id,
+        role=role,
+        kind=kind,
+        native_id=native_id,
+        timestamp=next((instant for instant in instants if instant is not None), None),
+        metadata=facts,
+    )
+    for turn in turns:
+        yield turn if speaker is None else evolve(turn, speaker=speaker)
 
 
 def content_in(value: Json) -> Content:
@@ -109,39 +111,40 @@ def note_calls(parts: Content, message: JsonObject) -> None:
         parts.called(legacy.get("name"))
 
 
-def listed_turns(
-    parts: Content,
-    message: JsonObject,
-    holder: Holder,
-    *,
-    conversation_id: str,
-    role: Role,
-    kind: TurnKind = "typed",
-    native_id: str | None = None,
-    speaker: str | None = None,
-) -> Iterator[PromptTurn]:
-    """Yield the turns of *message*; no turns when it has no text."""
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    if isinstance(reasoning, str) and reasoning.strip():
-        parts.thinking.insert(0, reasoning)
-    facts: dict[str, Json] = {
-        name: value for name in _FACTS if isinstance(value := holder.fields.get(name), str) and value.strip()
-    }
-    name = holder.fields.get("name")
-    if isinstance(name, str) and name.strip():
-        facts.setdefault("title", name)
-    model = message.get("model")
-    if isinstance(model, str) and model:
-        facts["model"] = model
-    instants = (instant_of(message[name]) for name in TIME_FIELDS if name in message)
-    turns = content_turns(
-        parts,
-        conversation_id=conversation_id,
-        role=role,
-        kind=kind,
-        native_id=native_id,
-        timestamp=next((instant for instant in instants if instant is not None), None),
-        metadata=facts,
-    )
-    for turn in turns:
-        yield turn if speaker is None else evolve(turn, speaker=speaker)
+@final
+@define
+class Questions:
+    """The questions so far; the first pass over a file finds those that the second one marks.
+
+    Attributes:
+        undone: the numbers of the questions that are taken back later, counted from 1.
+    """
+
+    undone: frozenset[int] = frozenset()
+    _asked: int = 0
+    _kept: list[int] = field(factory=list[int])
+
+    def ask(self) -> None:
+        """Count a question."""
+        self._asked += 1
+        self._kept.append(self._asked)
+
+    def take_back(self, count: int) -> None:
+        """Take back the last *count* questions."""
+        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the present question is taken back later."""
+        return self._asked in self.undone
+
+    @classmethod
+    def of(
+        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
+    ) -> "Questions":
+        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
+        first = cls()
+        if holds(reader, sign.encode()):
+            for _ in parse(first):
+                pass
+        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))

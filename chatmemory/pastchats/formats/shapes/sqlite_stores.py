@@ -1,4 +1,4 @@
-"""The SQLite stores of tools, as a table: how to recognize each store, and the queries for its conversations and their rows.
+"""``STORES``: how to recognize the SQLite store of a tool, and the queries for its conversations and their rows.
 
 A file may hold stores of several versions; a conversation is read from the first that has rows of it.  A store is read as
 an archive whose members are its conversations.  A member is JSON Lines: each row that a query returns is an object of its
@@ -33,6 +33,47 @@ UNREAD: Final[Mapping[str, tuple[KnownRoot, ...]]] = {
         )
     ),
 }
+"""The places of histories that no reader reads, by tool: an index run names them, because they were not searched."""
+
+_DATA: Final = ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
+
+GOOSE_ROOTS: Final = tuple(
+    KnownRoot(folder, ("sessions.db",))
+    for folder in (
+        "$GOOSE_PATH_ROOT/data/sessions",
+        *(f"{data}/goose/sessions" for data in _DATA),
+        "~/Library/Application Support/Block.block.goose/sessions",
+        "$APPDATA/Block/goose/data/sessions",
+        "~/Library/Application Support/Block/goose/sessions",
+    )
+)
+
+OPENCODE_ROOTS: Final = (
+    KnownRoot("$OPENCODE_DB", ("opencode*.db",)),
+    *(KnownRoot(f"{data}/opencode/$OPENCODE_DB", ("opencode*.db",)) for data in _DATA),
+    *(KnownRoot(f"{data}/opencode", ("opencode*.db",)) for data in _DATA),
+)
+
+CURSOR_ROOTS: Final = tuple(
+    KnownRoot(f"{configuration}/Cursor/User/globalStorage", ("state.vscdb",))
+    for configuration in ("~/.config", "~/Library/Application Support", "$APPDATA")
+)
+
+KNOWN_TABLES: Final[Mapping[str, str]] = {
+    "cursorDiskKV": "Cursor",
+    "session_v2": "opencode",
+    "session_message": "opencode",
+    "trajectory_meta": "Antigravity",
+    "session_share": "opencode",
+    "goose_sessions": "Goose",
+}
+"""Tables that identify a tool whose store has a form that cannot be read."""
+
+NEWER_TABLE: Final = re.compile(r"session_v\d+|session_message|goose_sessions")
+"""The names of tables in which a tool keeps conversations beside those of an earlier version."""
+
+_BUBBLES: Final = "b.key >= 'bubbleId:' || {id} || ':' AND b.key < 'bubbleId:' || {id} || ';'"
+_COMPOSER: Final = "CAST((SELECT value FROM cursorDiskKV WHERE key = 'composerData:' || :id) AS TEXT)"
 
 
 @final
@@ -53,70 +94,6 @@ class SqliteStore:
     tables: Mapping[str, frozenset[str]]
     conversations: str
     records: tuple[tuple[str, str], ...]
-
-
-_DATA: Final = ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
-
-GOOSE_ROOTS: Final = tuple(
-    KnownRoot(folder, ("sessions.db",))
-    for folder in (
-        "$GOOSE_PATH_ROOT/data/sessions",
-        *(f"{data}/goose/sessions" for data in _DATA),
-        "~/Library/Application Support/Block.block.goose/sessions",
-        "$APPDATA/Block/goose/data/sessions",
-        "~/Library/Application Support/Block/goose/sessions",
-    )
-)
-OPENCODE_ROOTS: Final = (
-    KnownRoot("$OPENCODE_DB", ("opencode*.db",)),
-    *(KnownRoot(f"{data}/opencode/$OPENCODE_DB", ("opencode*.db",)) for data in _DATA),
-    *(KnownRoot(f"{data}/opencode", ("opencode*.db",)) for data in _DATA),
-)
-CURSOR_ROOTS: Final = tuple(
-    KnownRoot(f"{configuration}/Cursor/User/globalStorage", ("state.vscdb",))
-    for configuration in ("~/.config", "~/Library/Application Support", "$APPDATA")
-)
-
-
-def text_at(message: object, path: str) -> str | int | None:
-    """Return the first value at *path* in a message of Protocol Buffers: a text, or a number; SQL's ``protobuf(blob, '5.1')``."""
-    if not isinstance(message, bytes):
-        return None
-    wanted, _, rest = path.partition(".")
-    for number, value in _fields(message):
-        if number == int(wanted):
-            if rest:
-                return text_at(value, rest)
-            return value if isinstance(value, int) else value.decode("utf-8", "replace")
-    return None
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """Yield the fields of a message; damage ends it."""
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        is_more = True
-        while is_more and at < len(message):
-            value |= (message[at] & 0x7F) << shift
-            is_more, at, shift = message[at] > 0x7F, at + 1, shift + 7  # noqa: PLR2004  the wire format
-        return value
-
-    while at < len(message):
-        tag = varint()
-        if not tag & 7:
-            yield tag >> 3, varint()
-            continue
-        size = {1: 8, 2: -1, 5: 4}.get(tag & 7, len(message))
-        size = varint() if size < 0 else size
-        yield tag >> 3, message[at : at + size]
-        at += size
-
-
-_BUBBLES: Final = "b.key >= 'bubbleId:' || {id} || ':' AND b.key < 'bubbleId:' || {id} || ';'"
-_COMPOSER: Final = "CAST((SELECT value FROM cursorDiskKV WHERE key = 'composerData:' || :id) AS TEXT)"
 
 
 def _opencode_2(sessions: str) -> SqliteStore:
@@ -256,15 +233,39 @@ STORES: Final = (
     ),
 )
 
-KNOWN_TABLES: Final[Mapping[str, str]] = {
-    "cursorDiskKV": "Cursor",
-    "session_v2": "opencode",
-    "session_message": "opencode",
-    "trajectory_meta": "Antigravity",
-    "session_share": "opencode",
-    "goose_sessions": "Goose",
-}
-"""Tables that identify a tool whose store has a form that cannot be read."""
 
-NEWER_TABLE: Final = re.compile(r"session_v\d+|session_message|goose_sessions")
-"""The names of tables in which a tool keeps conversations beside those of an earlier version."""
+def text_at(message: object, path: str) -> str | int | None:
+    """Return the first value at *path* in a message of Protocol Buffers: a text, or a number; SQL's ``protobuf(blob, '5.1')``."""
+    if not isinstance(message, bytes):
+        return None
+    wanted, _, rest = path.partition(".")
+    for number, value in _fields(message):
+        if number == int(wanted):
+            if rest:
+                return text_at(value, rest)
+            return value if isinstance(value, int) else value.decode("utf-8", "replace")
+    return None
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
+    """Yield the fields of a message; damage ends it."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        is_more = True
+        while is_more and at < len(message):
+            value |= (message[at] & 0x7F) << shift
+            is_more, at, shift = message[at] > 0x7F, at + 1, shift + 7  # noqa: PLR2004  the wire format
+        return value
+
+    while at < len(message):
+        tag = varint()
+        if not tag & 7:
+            yield tag >> 3, varint()
+            continue
+        size = {1: 8, 2: -1, 5: 4}.get(tag & 7, len(message))
+        size = varint() if size < 0 else size
+        yield tag >> 3, message[at : at + size]
+        at += size

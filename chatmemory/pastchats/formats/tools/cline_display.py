@@ -1,7 +1,7 @@
-"""``ui_messages.json`` of Cline, Roo Code and Kilo Code: the messages that their window shows.
+"""``display_turns``: reads ``ui_messages.json`` of Cline, Roo Code and Kilo Code, the messages that their window shows.
 
-Requests wrap the words of a person in tags and add the state of the editor; answers of older versions call tools in
-XML.
+``sort_request`` and ``sort_answer`` separate what a person wrote or read from the other text of messages for the model.
+Requests wrap the words of a person in tags and add the state of the editor; answers of older versions call tools in XML.
 """
 
 import re
@@ -63,6 +63,7 @@ _TELLING: Final = {
     "plan_mode_respond": "response",
 }
 _THINKING: Final = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)\s*", re.DOTALL)
+
 _Meaning: TypeAlias = tuple[Role, TurnKind]
 
 _SAID: Final[Mapping[str, _Meaning]] = {
@@ -110,59 +111,6 @@ _MOST_BETWEEN: Final = 8  # the most messages between a part of a text and the c
 _ENDS_BEHIND: Final = re.compile(r"HAS_CHANGES\Z")  # a flag after the text of a completion
 
 
-def working_folder(text: str) -> str:
-    """Return the working folder that a request holds; "" for none."""
-    found = _FOLDER.search(text)
-    return found[1].strip() if found else ""
-
-
-def sort_request(content: Content) -> None:
-    """Keep in the texts of *content* what a person wrote, and move the rest to its attached texts and results."""
-    texts, content.texts = content.texts, []
-    is_awaited = False
-    for text in texts:
-        stated = _STATE.sub("", text)
-        rest = _ATTACHED.sub("", stated)
-        content.attached.extend(match[0] for match in _ATTACHED.finditer(stated))
-        said = [match[2].strip() for match in _SAID_TEXT.finditer(rest)]
-        result = _RESULT.match(rest)
-        if result is not None or is_awaited:
-            content.results.append(_SAID_TEXT.sub("", rest))
-        elif _HARNESS.match(rest):
-            content.attached.append(_SAID_TEXT.sub("", rest))
-        elif not said:
-            said = [rest]
-        content.texts.extend(said)
-        # Roo names the tool in one block, and writes its result in the next one.
-        is_awaited = result is not None and result.end() == len(rest)
-    # A refusal with a reason is written as the result of the refused tool.
-    for number, given in enumerate(content.results):
-        content.texts.extend(match[2].strip() for match in _SAID_TEXT.finditer(given))
-        content.results[number] = _STATE.sub("", _SAID_TEXT.sub("", given))
-
-
-def sort_answer(content: Content) -> None:
-    """Keep in the texts of *content* what a person read: no tool calls, except the text that a call tells or asks."""
-    texts, content.texts = content.texts, []
-    for text in texts:
-        content.thinking.extend(match[1] for match in _THINKING.finditer(text))
-        content.texts.append(_TOOL.sub(lambda match: _told(match, content), _THINKING.sub("", text)))
-
-
-def told_by_tools(content: Json) -> Iterator[str]:
-    """Yield the texts that an answer tells a person by tool calls in separate blocks."""
-    for block in json_objects(content):
-        argument = _TELLING.get(json_text(block.get("name")))
-        if argument is not None:
-            yield json_text(json_object(block.get("input")).get(argument))
-
-
-def _told(tool: re.Match[str], content: Content) -> str:
-    told = _TOLD.search(tool[2])
-    content.called(tool[1])
-    return told[2].strip() if told else ""
-
-
 def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parsed]:
     """Yield the turns of the task whose window messages *reader* holds."""
     turns = _Display(conversation_id, _folder(reader))
@@ -183,10 +131,6 @@ def display_turns(reader: HistoryReader, conversation_id: str) -> Iterator[Parse
     for message in held:
         yield from turns.meet(message)
     yield from turns.end()
-
-
-def _name(message: JsonObject) -> str:
-    return json_text(message.get("say" if message.get("type") == "say" else "ask"))
 
 
 def _continues(message: JsonObject, held: JsonObject) -> bool:
@@ -276,6 +220,10 @@ class _Display:
         )
 
 
+def _name(message: JsonObject) -> str:
+    return json_text(message.get("say" if message.get("type") == "say" else "ask"))
+
+
 def _text(name: str, message: JsonObject) -> str:
     text = json_text(message.get("text")).strip()
     if name in {"followup", "plan_mode_respond", "plan_mode_response"} and text.startswith("{"):
@@ -297,3 +245,56 @@ def _decoded(text: str) -> JsonObject:
         return json_object(DECODER.decode(text))
     except (ValueError, RecursionError):
         return {}
+
+
+def working_folder(text: str) -> str:
+    """Return the working folder that a request holds; "" for none."""
+    found = _FOLDER.search(text)
+    return found[1].strip() if found else ""
+
+
+def sort_request(content: Content) -> None:
+    """Keep in the texts of *content* what a person wrote, and move the rest to its attached texts and results."""
+    texts, content.texts = content.texts, []
+    is_awaited = False
+    for text in texts:
+        stated = _STATE.sub("", text)
+        rest = _ATTACHED.sub("", stated)
+        content.attached.extend(match[0] for match in _ATTACHED.finditer(stated))
+        said = [match[2].strip() for match in _SAID_TEXT.finditer(rest)]
+        result = _RESULT.match(rest)
+        if result is not None or is_awaited:
+            content.results.append(_SAID_TEXT.sub("", rest))
+        elif _HARNESS.match(rest):
+            content.attached.append(_SAID_TEXT.sub("", rest))
+        elif not said:
+            said = [rest]
+        content.texts.extend(said)
+        # Roo names the tool in one block, and writes its result in the next one.
+        is_awaited = result is not None and result.end() == len(rest)
+    # A refusal with a reason is written as the result of the refused tool.
+    for number, given in enumerate(content.results):
+        content.texts.extend(match[2].strip() for match in _SAID_TEXT.finditer(given))
+        content.results[number] = _STATE.sub("", _SAID_TEXT.sub("", given))
+
+
+def sort_answer(content: Content) -> None:
+    """Keep in the texts of *content* what a person read: no tool calls, except the text that a call tells or asks."""
+    texts, content.texts = content.texts, []
+    for text in texts:
+        content.thinking.extend(match[1] for match in _THINKING.finditer(text))
+        content.texts.append(_TOOL.sub(lambda match: _told(match, content), _THINKING.sub("", text)))
+
+
+def told_by_tools(content: Json) -> Iterator[str]:
+    """Yield the texts that an answer tells a person by tool calls in separate blocks."""
+    for block in json_objects(content):
+        argument = _TELLING.get(json_text(block.get("name")))
+        if argument is not None:
+            yield json_text(json_object(block.get("input")).get(argument))
+
+
+def _told(tool: re.Match[str], content: Content) -> str:
+    told = _TOLD.search(tool[2])
+    content.called(tool[1])
+    return told[2].strip() if told else ""

@@ -1,8 +1,8 @@
-"""Codex CLI: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl``, of all its versions.
+"""``codex_cli``: ``~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`` of Codex CLI, of all its versions.
 
 A rollout that was idle for a week is compressed to ``.jsonl.zst``, and is read in the same way.
 
-Lines of ``{timestamp, type, payload}``.  A text is written up to three times: for the model (``response_item``) and
+Its lines are ``{timestamp, type, payload}``.  A text is written up to three times: for the model (``response_item``) and
 for the screen (``event_msg``, as messages and as items).  For each role, the first of these streams that holds words
 of the role is read.  The oldest rollouts are flat lines, or one JSON document.
 """
@@ -63,119 +63,69 @@ _SAID_IN_ITEMS: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessag
 _UUID: Final = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _NAME: Final = re.compile(rf"rollout-.+?-({_UUID})(?:_({_UUID}))?\.jsonl?", re.IGNORECASE)
 """The name of a file: the session, and the segment if the file continues the session."""
+
 _ID: Final = re.compile(r"[\w.:-]{20,}")
 """An id with the length of a UUID or of an id of the API; a shorter id is unique in its session at most."""
-
-
-@final
-@frozen
-class Said:
-    """The texts of a message.
-
-    Attributes:
-        asides: the texts that the tool wrote.
-        kind: the kind of *words*.
-    """
-
-    words: tuple[str, ...]
-    asides: tuple[str, ...]
-    kind: TurnKind
-
-
-def said_in(content: Json) -> Said:
-    """Split the content of a message, which is a string or a list of items with text, into words and asides."""
-    texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
-    words: list[str] = []
-    asides: list[str] = []
-    for text in texts:
-        own, notes = words_and_notes(text)
-        is_added = HARNESS.match(own) is not None
-        words += [own] if own.strip() and not is_added else []
-        asides += filter(None, (notes, own.strip() if is_added else ""))
-    is_command = bool(words) and all(_SHELL_COMMAND.match(text) for text in words)
-    return Said(tuple(words), tuple(asides), "command" if is_command else "typed")
-
-
-def _text(item: Json) -> str:
-    return item if isinstance(item, str) else json_text(json_object(item).get("text"))
-
-
-def text_of_output(output: Json) -> str:
-    """Return the output of a tool, without the tool's report about the run (exit code, duration)."""
-    if isinstance(output, str):
-        if output.startswith("{"):
-            try:
-                unwrapped = json_object(cast("Json", json.loads(output)))
-            except (ValueError, RecursionError):
-                return output
-            return first_text(unwrapped, "output") or output
-        return output
-    if isinstance(output, list | tuple):
-        return "\n\n".join(text for item in json_objects(output) if (text := json_text(item.get("text"))))
-    return first_text(json_object(output), "text", "content", "output")
-
-
-def text_of_reasoning(item: JsonObject) -> str:
-    """Return the readable thoughts; most thoughts are encrypted."""
-    parts = (*json_objects(item.get("summary")), *json_objects(item.get("content")))
-    return "\n\n".join(text for part in parts if (text := json_text(part.get("text"))))
-
-
-def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
-    """Yield the records of a rollout, which is one record per line or one JSON document."""
-    head = read_head(reader)
-    document = json_object(head.document or (head.records[0] if head.records else None))
-    if "session" in document and "items" in document:
-        for walked in walk(reader, ("items",)):
-            if isinstance(walked, HistoryIssue):
-                yield walked
-            elif not isinstance(walked[1], End) and isinstance(walked[1], Mapping):
-                yield walked[1]
-        return
-    for read in json_lines(reader):
-        if isinstance(read, HistoryIssue):
-            yield read
-        elif isinstance(read.value, Mapping):
-            yield read.value
-        else:
-            detail = f"a record is an object, this is {type(read.value).__name__}"
-            yield HistoryIssue("malformed_record", reader.path, detail, read.line, read.offset)
-
 
 Stream: TypeAlias = Literal["model", "screen", "items"]
 
 
-def streams(reader: HistoryReader) -> Mapping[Role, Stream]:
-    """Return the stream from which the words of each role are read: ``model``, else ``screen``, else ``items``."""
-    found: dict[Role, Stream] = {}
-    for record in _records(reader):
-        if isinstance(record, HistoryIssue):
-            continue
-        payload = json_object(record.get("payload"))
-        if record.get("type") == "response_item" and payload.get("type") == "message":
-            role = _ROLES.get(json_text(payload.get("role")), "system")
-            if role != "system" and said_in(payload.get("content")).words:
-                found[role] = "model"
-                if list(found.values()) == ["model", "model"]:
-                    break
-        elif record.get("type") == "event_msg":
-            speaker, stream, _ = _shown(payload)
-            if (
-                speaker is not None
-                and (stream == "screen" or speaker not in found)
-                and found.get(speaker) != "model"
-            ):
-                found[speaker] = stream
-    return found
+@final
+@frozen
+class CodexCli:
+    """The reader of rollout files; the docstring of this module describes them."""
+
+    name: str = "codex_cli"
+    version: int = 2
+    has_global_ids: bool = True
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
+        for home in ("$CODEX_HOME", "~/.codex")
+        for folder in ("sessions", "archived_sessions")
+    )
+
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for the envelope of current records, then for the shape of records without an envelope."""
+        if head.shape == "json":
+            document = json_object(head.document)
+            is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
+            return Claim(92, "session with instructions, and items") if is_rollout else None
+        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
+        return max(claims, key=lambda claim: claim.confidence, default=None)
+
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the session."""
+        said = streams(reader)
+        asked = Questions.of(
+            reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
+        )
+        return CodexRollout(reader, said, questions=asked).parsed()
 
 
-def _shown(event: JsonObject) -> tuple[Role | None, Stream, Json]:
-    """Return the role of an event, the stream that it belongs to, and its text."""
-    kind = json_text(event.get("type"))
-    if kind == "item_completed":
-        item = json_object(event.get("item"))
-        return _SAID_IN_ITEMS.get(json_text(item.get("type"))), "items", item.get("content")
-    return _SAID_ON_SCREEN.get(kind), "screen", event.get("message")
+def _claim_of_record(record: JsonObject) -> Claim | None:
+    kind = json_text(record.get("type"))
+    if kind in ENVELOPES and "payload" in record:
+        return Claim(97, f"a record of type {kind} with payload")
+    if "record_type" in record or ("instructions" in record and "id" in record and "timestamp" in record):
+        return Claim(91, "a rollout's first record, or its state")
+    if set(record) == {"session_id", "ts", "text"}:
+        return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
+    # Thoughts are not a sign of Codex: other tools store the thoughts of OpenAI's models in the same form.
+    is_item = kind == "message" or kind in CALLS | {"function_call_output", "function_result"}
+    if is_item and ("role" in record or "call_id" in record) and "sessionId" not in record:
+        return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
+    if (
+        "created_at" in record
+        and not {"role", "message", "function"}.isdisjoint(record)
+        and "uuid" not in record
+        and "object" not in record  # messages of the Assistants API, as Jan stores them
+    ):
+        return Claim(70, "a flat record with created_at")
+    return None
+
+
+codex_cli: Final = CodexCli()
+"""The reader."""
 
 
 @final
@@ -360,59 +310,109 @@ def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:
     return evolve(turn, metadata={**turn.metadata, "tool_calls": tuple(calls)}) if calls else turn
 
 
+def streams(reader: HistoryReader) -> Mapping[Role, Stream]:
+    """Return the stream from which the words of each role are read: ``model``, else ``screen``, else ``items``."""
+    found: dict[Role, Stream] = {}
+    for record in _records(reader):
+        if isinstance(record, HistoryIssue):
+            continue
+        payload = json_object(record.get("payload"))
+        if record.get("type") == "response_item" and payload.get("type") == "message":
+            role = _ROLES.get(json_text(payload.get("role")), "system")
+            if role != "system" and said_in(payload.get("content")).words:
+                found[role] = "model"
+                if list(found.values()) == ["model", "model"]:
+                    break
+        elif record.get("type") == "event_msg":
+            speaker, stream, _ = _shown(payload)
+            if (
+                speaker is not None
+                and (stream == "screen" or speaker not in found)
+                and found.get(speaker) != "model"
+            ):
+                found[speaker] = stream
+    return found
+
+
+def _shown(event: JsonObject) -> tuple[Role | None, Stream, Json]:
+    """Return the role of an event, the stream that it belongs to, and its text."""
+    kind = json_text(event.get("type"))
+    if kind == "item_completed":
+        item = json_object(event.get("item"))
+        return _SAID_IN_ITEMS.get(json_text(item.get("type"))), "items", item.get("content")
+    return _SAID_ON_SCREEN.get(kind), "screen", event.get("message")
+
+
+def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
+    """Yield the records of a rollout, which is one record per line or one JSON document."""
+    head = read_head(reader)
+    document = json_object(head.document or (head.records[0] if head.records else None))
+    if "session" in document and "items" in document:
+        for walked in walk(reader, ("items",)):
+            if isinstance(walked, HistoryIssue):
+                yield walked
+            elif not isinstance(walked[1], End) and isinstance(walked[1], Mapping):
+                yield walked[1]
+        return
+    for read in json_lines(reader):
+        if isinstance(read, HistoryIssue):
+            yield read
+        elif isinstance(read.value, Mapping):
+            yield read.value
+        else:
+            detail = f"a record is an object, this is {type(read.value).__name__}"
+            yield HistoryIssue("malformed_record", reader.path, detail, read.line, read.offset)
+
+
 @final
 @frozen
-class CodexCli:
-    """The reader of rollout files; the docstring of this module describes them."""
+class Said:
+    """The texts of a message.
 
-    name: str = "codex_cli"
-    version: int = 2
-    has_global_ids: bool = True
-    known_roots: tuple[KnownRoot, ...] = tuple(
-        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
-        for home in ("$CODEX_HOME", "~/.codex")
-        for folder in ("sessions", "archived_sessions")
-    )
+    Attributes:
+        asides: the texts that the tool wrote.
+        kind: the kind of *words*.
+    """
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for the envelope of current records, then for the shape of records without an envelope."""
-        if head.shape == "json":
-            document = json_object(head.document)
-            is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
-            return Claim(92, "session with instructions, and items") if is_rollout else None
-        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
-        return max(claims, key=lambda claim: claim.confidence, default=None)
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session."""
-        said = streams(reader)
-        asked = Questions.of(
-            reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
-        )
-        return CodexRollout(reader, said, questions=asked).parsed()
+    words: tuple[str, ...]
+    asides: tuple[str, ...]
+    kind: TurnKind
 
 
-def _claim_of_record(record: JsonObject) -> Claim | None:
-    kind = json_text(record.get("type"))
-    if kind in ENVELOPES and "payload" in record:
-        return Claim(97, f"a record of type {kind} with payload")
-    if "record_type" in record or ("instructions" in record and "id" in record and "timestamp" in record):
-        return Claim(91, "a rollout's first record, or its state")
-    if set(record) == {"session_id", "ts", "text"}:
-        return Claim(90, "the prompts that Codex keeps beside its sessions", is_transcript=False)
-    # Thoughts are not a sign of Codex: other tools store the thoughts of OpenAI's models in the same form.
-    is_item = kind == "message" or kind in CALLS | {"function_call_output", "function_result"}
-    if is_item and ("role" in record or "call_id" in record) and "sessionId" not in record:
-        return Claim(75, f"a flat record of type {kind}, as the Responses API has it")
-    if (
-        "created_at" in record
-        and not {"role", "message", "function"}.isdisjoint(record)
-        and "uuid" not in record
-        and "object" not in record  # messages of the Assistants API, as Jan stores them
-    ):
-        return Claim(70, "a flat record with created_at")
-    return None
+def said_in(content: Json) -> Said:
+    """Split the content of a message, which is a string or a list of items with text, into words and asides."""
+    texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
+    words: list[str] = []
+    asides: list[str] = []
+    for text in texts:
+        own, notes = words_and_notes(text)
+        is_added = HARNESS.match(own) is not None
+        words += [own] if own.strip() and not is_added else []
+        asides += filter(None, (notes, own.strip() if is_added else ""))
+    is_command = bool(words) and all(_SHELL_COMMAND.match(text) for text in words)
+    return Said(tuple(words), tuple(asides), "command" if is_command else "typed")
 
 
-codex_cli: Final = CodexCli()
-"""The reader."""
+def _text(item: Json) -> str:
+    return item if isinstance(item, str) else json_text(json_object(item).get("text"))
+
+
+def text_of_output(output: Json) -> str:
+    """Return the output of a tool, without the tool's report about the run (exit code, duration)."""
+    if isinstance(output, str):
+        if output.startswith("{"):
+            try:
+                unwrapped = json_object(cast("Json", json.loads(output)))
+            except (ValueError, RecursionError):
+                return output
+            return first_text(unwrapped, "output") or output
+        return output
+    if isinstance(output, list | tuple):
+        return "\n\n".join(text for item in json_objects(output) if (text := json_text(item.get("text"))))
+    return first_text(json_object(output), "text", "content", "output")
+
+
+def text_of_reasoning(item: JsonObject) -> str:
+    """Return the readable thoughts; most thoughts are encrypted."""
+    parts = (*json_objects(item.get("summary")), *json_objects(item.get("content")))
+    return "\n\n".join(text for part in parts if (text := json_text(part.get("text"))))

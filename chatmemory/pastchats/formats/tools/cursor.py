@@ -1,4 +1,4 @@
-"""Cursor: the transcripts of its agents (``~/.cursor/projects/*/agent-transcripts``), and chats exported as Markdown.
+"""``cursor``: transcripts of Cursor's agents (``~/.cursor/projects/*/agent-transcripts``), and chats exported as Markdown.
 
 Neither has ids.  Newer transcripts hold the time of a query within its text.
 """
@@ -42,59 +42,113 @@ _TIME: Final = re.compile(
     r"(?:\s*([AP]M))?(?:\s*\(?(?:UTC|GMT)(?:([+-]\d{1,2})(?::?(\d\d))?)?\)?)?\s*</timestamp>"
 )
 _NOTED: Final = re.compile(r"<timestamp>([^<]*)</timestamp>\s*")
-
-
-def query_of(text: str) -> tuple[str, str, datetime | None]:
-    """Return the query in the *text* of a person, what the tool wrote around it, and the time that it says."""
-    at = _instant_of(text)
-    rest = _NOTED.sub("", text, count=1)
-    found = _QUERIES.search(rest)
-    if found is None:
-        return *words_and_notes(rest), at
-    return found[0], (rest[: found.start()] + rest[found.end() :]).strip(), at
-
-
-def _instant_of(text: str) -> datetime | None:
-    """Return the time of a query; one without a zone is in that of this machine."""
-    if (found := _TIME.search(text)) is None:
-        return instant_of(noted[1]) if (noted := _NOTED.search(text)) is not None else None
-    month, day, year, hour, minute, half, hours, minutes = found.groups()
-    try:
-        told = datetime.strptime(f"{month} {day} {year}", "%b %d %Y")  # noqa: DTZ007  the zone follows
-        hour_of_day = int(hour) % 12 + 12 * (half == "PM") if half else int(hour)
-        local = told.replace(hour=hour_of_day, minute=int(minute))
-    except ValueError:
-        return None
-    if "UTC" not in found[0] and "GMT" not in found[0]:
-        return local.astimezone(UTC)
-    sign = -1 if (hours or "").startswith("-") else 1
-    shift = timedelta(hours=int(hours or 0), minutes=sign * int(minutes or 0))
-    return (local - shift).replace(tzinfo=UTC)
+_HEADING: Final = re.compile(r"# (.*)")
+_SILENT: Final = frozenset({"turn_ended", "turn_started", "session_started", "session_ended", "metadata"})
+_UUID: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\w+", re.IGNORECASE)
+_PROJECT: Final = re.compile(r"[/\\]projects[/\\]([^/\\]+)[/\\]agent-transcripts[/\\]")
+_PARENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+$")
+_NO_PROJECT: Final = "empty-window"
+_HEAD_LINES: Final = 20
 
 
 @final
-@define
-class _Body:
-    """The text of a turn, line by line."""
+@frozen
+class Cursor:
+    """The reader of transcripts and exports; the docstring of this module describes them."""
 
-    role: Role | None = None
-    lines: list[str] = field(factory=list[str])
+    name: str = "cursor"
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: tuple[KnownRoot, ...] = tuple(
+        KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
+        for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
+    )
 
-    def begin(self, role: Role | None) -> None:
-        self.role = role
-        self.lines.clear()
+    def claim(self, head: Head, /) -> Claim | None:
+        """Look for messages with a role and no type, for a query within tags, or for the line of an export."""
+        if head.shape == "text":
+            if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
+                return Claim(97, "a line _Exported on ... from Cursor_")
+            return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
+        for value in head.records:
+            record = json_object(value)
+            message = json_object(record.get("message"))
+            if (
+                "type" in record
+                or json_text(record.get("role")) not in PLAIN_ROLES
+                or "content" not in message
+            ):
+                continue
+            if "<user_query>" in head.text:
+                return Claim(92, "a record with role and message, and <user_query>")
+            return Claim(82, "a record with role and message, and no type")
+        return None
 
-    def drop_at_end(self, pattern: re.Pattern[str]) -> str:
-        """Remove the last line that is not blank, if it matches *pattern*, and return it; else return ""."""
-        while self.lines and not self.lines[-1].strip():
-            self.lines.pop()
-        return self.lines.pop() if self.lines and pattern.fullmatch(self.lines[-1]) else ""
+    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
+        """Yield the turns of the transcript, or of the exported chats."""
+        found = _UUID.fullmatch(reader.name)
+        conversation = found[1] if found is not None else reader.path
+        folder = _PROJECT.search(reader.path)
+        project = folder[1] if folder is not None and folder[1] != _NO_PROJECT else ""
+        head = read_head(reader)
+        if head.shape != "text":
+            return _lines(reader, conversation, project)
+        if is_transcript(head.text):
+            return turns_of_transcript(reader, conversation, project)
+        return turns_of_export(reader, conversation)
 
-    def text(self) -> str:
-        return "\n".join(self.lines).strip()
+
+cursor: Final = Cursor()
+"""The reader."""
 
 
-_HEADING: Final = re.compile(r"# (.*)")
+def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[Parsed]:
+    parent = _PARENT.search(reader.path)
+    asked_at: datetime | None = None
+    shared = without_blanks({"parent_session": parent[1] if parent is not None else ""})
+    for read in json_lines(reader):
+        if isinstance(read, HistoryIssue):
+            yield read
+            continue
+        record = json_object(read.value)
+        role = PLAIN_ROLES.get(json_text(record.get("role")))
+        if role is None:
+            kind = json_text(record.get("type"))
+            if kind not in _SILENT:
+                yield UnknownRecord(kind or "(none)")
+            continue
+        parts = parts_of(json_object(record.get("message")).get("content"))
+        query, notes, at = query_of(BETWEEN_BLOCKS.join((*parts.asides, *parts.words)))
+        asked_at = instant_of(record.get("timestamp")) or (at if role == "user" else None) or asked_at
+        for speaker, turn_kind, text, metadata in _spoken(role, parts, query, notes):
+            if text.strip():
+                yield PromptTurn(
+                    conversation_id=f"cursor:{conversation}",
+                    role=speaker,
+                    content=text,
+                    kind=turn_kind,
+                    timestamp=asked_at,
+                    project=project,
+                    metadata=without_blanks({**shared, **metadata}),
+                )
+
+
+def _spoken(
+    role: Role, parts: ClaudeParts, query: str, notes: str
+) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
+    yield role, "thinking", BETWEEN_BLOCKS.join(parts.thoughts), {}
+    yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
+    if role == "user":
+        yield role, "harness", notes, {}
+        yield role, "harness" if HARNESS.match(query) else "typed", query, {}
+    else:
+        words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.asides, *parts.words))).strip()
+        yield (
+            role,
+            "typed" if role == "assistant" else "harness",
+            words,
+            {"tool_calls": tuple(parts.tool_calls)},
+        )
 
 
 def turns_of_export(reader: HistoryReader, conversation: str) -> Iterator[PromptTurn]:
@@ -127,15 +181,6 @@ def turns_of_export(reader: HistoryReader, conversation: str) -> Iterator[Prompt
     yield from turn()
 
 
-@final
-@frozen
-class _Mark:
-    kind: Literal["fence", "speaker", "export"]
-    line: int
-    fence: str = ""
-    has_info: bool = False
-
-
 def _places_of_speakers(reader: HistoryReader) -> frozenset[int]:
     """Return the numbers of the lines where a speaker begins.
 
@@ -161,6 +206,15 @@ def _places_of_speakers(reader: HistoryReader) -> frozenset[int]:
         elif _closes(mark, fence):
             fence = ""
     return frozenset(found)
+
+
+@final
+@frozen
+class _Mark:
+    kind: Literal["fence", "speaker", "export"]
+    line: int
+    fence: str = ""
+    has_info: bool = False
 
 
 def _closes(mark: _Mark, fence: str) -> bool:
@@ -233,109 +287,51 @@ def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) 
     yield from turn()
 
 
-_SILENT: Final = frozenset({"turn_ended", "turn_started", "session_started", "session_ended", "metadata"})
-_UUID: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\w+", re.IGNORECASE)
-_PROJECT: Final = re.compile(r"[/\\]projects[/\\]([^/\\]+)[/\\]agent-transcripts[/\\]")
-_PARENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+$")
-_NO_PROJECT: Final = "empty-window"
-_HEAD_LINES: Final = 20
-
-
 @final
-@frozen
-class Cursor:
-    """The reader of transcripts and exports; the docstring of this module describes them."""
+@define
+class _Body:
+    """The text of a turn, line by line."""
 
-    name: str = "cursor"
-    version: int = 1
-    has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = tuple(
-        KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
-        for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
-    )
+    role: Role | None = None
+    lines: list[str] = field(factory=list[str])
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for messages with a role and no type, for a query within tags, or for the line of an export."""
-        if head.shape == "text":
-            if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
-                return Claim(97, "a line _Exported on ... from Cursor_")
-            return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
-        for value in head.records:
-            record = json_object(value)
-            message = json_object(record.get("message"))
-            if (
-                "type" in record
-                or json_text(record.get("role")) not in PLAIN_ROLES
-                or "content" not in message
-            ):
-                continue
-            if "<user_query>" in head.text:
-                return Claim(92, "a record with role and message, and <user_query>")
-            return Claim(82, "a record with role and message, and no type")
+    def begin(self, role: Role | None) -> None:
+        self.role = role
+        self.lines.clear()
+
+    def drop_at_end(self, pattern: re.Pattern[str]) -> str:
+        """Remove the last line that is not blank, if it matches *pattern*, and return it; else return ""."""
+        while self.lines and not self.lines[-1].strip():
+            self.lines.pop()
+        return self.lines.pop() if self.lines and pattern.fullmatch(self.lines[-1]) else ""
+
+    def text(self) -> str:
+        return "\n".join(self.lines).strip()
+
+
+def query_of(text: str) -> tuple[str, str, datetime | None]:
+    """Return the query in the *text* of a person, what the tool wrote around it, and the time that it says."""
+    at = _instant_of(text)
+    rest = _NOTED.sub("", text, count=1)
+    found = _QUERIES.search(rest)
+    if found is None:
+        return *words_and_notes(rest), at
+    return found[0], (rest[: found.start()] + rest[found.end() :]).strip(), at
+
+
+def _instant_of(text: str) -> datetime | None:
+    """Return the time of a query; one without a zone is in that of this machine."""
+    if (found := _TIME.search(text)) is None:
+        return instant_of(noted[1]) if (noted := _NOTED.search(text)) is not None else None
+    month, day, year, hour, minute, half, hours, minutes = found.groups()
+    try:
+        told = datetime.strptime(f"{month} {day} {year}", "%b %d %Y")  # noqa: DTZ007  the zone follows
+        hour_of_day = int(hour) % 12 + 12 * (half == "PM") if half else int(hour)
+        local = told.replace(hour=hour_of_day, minute=int(minute))
+    except ValueError:
         return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the transcript, or of the exported chats."""
-        found = _UUID.fullmatch(reader.name)
-        conversation = found[1] if found is not None else reader.path
-        folder = _PROJECT.search(reader.path)
-        project = folder[1] if folder is not None and folder[1] != _NO_PROJECT else ""
-        head = read_head(reader)
-        if head.shape != "text":
-            return _lines(reader, conversation, project)
-        if is_transcript(head.text):
-            return turns_of_transcript(reader, conversation, project)
-        return turns_of_export(reader, conversation)
-
-
-def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[Parsed]:
-    parent = _PARENT.search(reader.path)
-    asked_at: datetime | None = None
-    shared = without_blanks({"parent_session": parent[1] if parent is not None else ""})
-    for read in json_lines(reader):
-        if isinstance(read, HistoryIssue):
-            yield read
-            continue
-        record = json_object(read.value)
-        role = PLAIN_ROLES.get(json_text(record.get("role")))
-        if role is None:
-            kind = json_text(record.get("type"))
-            if kind not in _SILENT:
-                yield UnknownRecord(kind or "(none)")
-            continue
-        parts = parts_of(json_object(record.get("message")).get("content"))
-        query, notes, at = query_of(BETWEEN_BLOCKS.join((*parts.asides, *parts.words)))
-        asked_at = instant_of(record.get("timestamp")) or (at if role == "user" else None) or asked_at
-        for speaker, turn_kind, text, metadata in _spoken(role, parts, query, notes):
-            if text.strip():
-                yield PromptTurn(
-                    conversation_id=f"cursor:{conversation}",
-                    role=speaker,
-                    content=text,
-                    kind=turn_kind,
-                    timestamp=asked_at,
-                    project=project,
-                    metadata=without_blanks({**shared, **metadata}),
-                )
-
-
-def _spoken(
-    role: Role, parts: ClaudeParts, query: str, notes: str
-) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
-    yield role, "thinking", BETWEEN_BLOCKS.join(parts.thoughts), {}
-    yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
-    if role == "user":
-        yield role, "harness", notes, {}
-        yield role, "harness" if HARNESS.match(query) else "typed", query, {}
-    else:
-        words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.asides, *parts.words))).strip()
-        yield (
-            role,
-            "typed" if role == "assistant" else "harness",
-            words,
-            {"tool_calls": tuple(parts.tool_calls)},
-        )
-
-
-cursor: Final = Cursor()
-"""The reader."""
+    if "UTC" not in found[0] and "GMT" not in found[0]:
+        return local.astimezone(UTC)
+    sign = -1 if (hours or "").startswith("-") else 1
+    shift = timedelta(hours=int(hours or 0), minutes=sign * int(minutes or 0))
+    return (local - shift).replace(tzinfo=UTC)

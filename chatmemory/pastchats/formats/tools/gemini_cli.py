@@ -1,4 +1,4 @@
-"""Gemini CLI: ``~/.gemini/tmp/<project>/chats/session-<date>-<id>.json`` or ``.jsonl``, and checkpoints of older versions.
+"""``gemini_cli``: ``~/.gemini/tmp/<project>/chats/session-<date>-<id>.json`` or ``.jsonl``, and older checkpoints.
 
 In a ``.jsonl`` file a message is written again under its id when it changes, and ``{"$rewindTo": id}`` takes
 back the message and everything after it; so a first pass over the file finds which lines count.
@@ -64,85 +64,6 @@ _HELD_CHARACTERS: Final = 8 * 1024 * 1024
 
 @final
 @frozen
-class GeminiParts:
-    """The texts of a message."""
-
-    words: str
-    thoughts: str
-    results: str
-    calls: tuple[JsonObject, ...]
-
-
-def parts_of(message: JsonObject) -> GeminiParts:
-    """Split *message*, of a session or of a checkpoint, into its texts."""
-    words: list[str] = []
-    thoughts = [_thought(thought) for thought in json_objects(message.get("thoughts"))]
-    results: list[str] = []
-    calls: list[JsonObject] = []
-    content = message.get("content", message.get("parts"))
-    for item in (content,) if isinstance(content, str | dict) else json_items(content):
-        part = json_object(item)
-        text = item if isinstance(item, str) else json_text(part.get("text"))
-        if text.strip():
-            (thoughts if part.get("thought") is True else words).append(text)
-        if response := json_object(part.get("functionResponse")):
-            results.append(_result(response))
-        if call := json_object(part.get("functionCall")):
-            calls.append(_named(call))
-    for call in json_objects(message.get("toolCalls")):
-        calls.append(_named(call))
-        responses = [
-            _result(json_object(part.get("functionResponse"))) for part in json_objects(call.get("result"))
-        ]
-        results.append(_BETWEEN.join(filter(None, responses)) or json_text(call.get("resultDisplay")))
-    return GeminiParts(
-        _BETWEEN.join(words),
-        _BETWEEN.join(filter(None, thoughts)),
-        _BETWEEN.join(filter(None, results)),
-        tuple(calls),
-    )
-
-
-def _thought(thought: JsonObject) -> str:
-    return ": ".join(filter(None, (json_text(thought.get("subject")), json_text(thought.get("description")))))
-
-
-def _result(response: JsonObject) -> str:
-    return first_text(json_object(response.get("response")), "output", "error", "content")
-
-
-def _named(call: JsonObject) -> JsonObject:
-    return {key: text for key in ("name", "id", "status") if (text := json_text(call.get(key)))}
-
-
-def shown(message: JsonObject) -> str:
-    """Return the text that the person saw instead of the text that the model received: ``/init`` instead of its instructions."""
-    display: Json = message.get("displayContent")
-    if isinstance(display, str):
-        return display
-    return _BETWEEN.join(text for part in json_objects(display) if (text := json_text(part.get("text"))))
-
-
-def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
-    """Return the kind of *text*, for which the person saw *display*."""
-    start = text.lstrip()
-    if start.startswith(_SNAPSHOT):
-        return "summary"
-    if not is_users:
-        return "harness" if start == _SETUP_ANSWER else "typed"
-    if start.startswith(_SETUP):
-        return "harness"
-    is_command = start == _GO_ON or _is_slash_command(display or start)
-    return "command" if is_command else "typed"
-
-
-def _is_slash_command(text: str) -> bool:
-    """Return whether *text* is a command like ``/chat save x``, and not a path like ``/home/user is full``."""
-    return _SLASH_COMMAND.match(text) is not None
-
-
-@final
-@frozen
 class GeminiCli:
     """The reader of sessions and checkpoints; the docstring of this module describes them."""
 
@@ -185,6 +106,10 @@ class GeminiCli:
         if head.shape == "json_lines" and "messages" not in first and "history" not in first:
             return _lines(reader, _survey(reader))
         return _document(reader, head)
+
+
+gemini_cli: Final = GeminiCli()
+"""The reader."""
 
 
 @final
@@ -371,5 +296,80 @@ def _project_root(reader: HistoryReader) -> str:
     return ""
 
 
-gemini_cli: Final = GeminiCli()
-"""The reader."""
+@final
+@frozen
+class GeminiParts:
+    """The texts of a message."""
+
+    words: str
+    thoughts: str
+    results: str
+    calls: tuple[JsonObject, ...]
+
+
+def parts_of(message: JsonObject) -> GeminiParts:
+    """Split *message*, of a session or of a checkpoint, into its texts."""
+    words: list[str] = []
+    thoughts = [_thought(thought) for thought in json_objects(message.get("thoughts"))]
+    results: list[str] = []
+    calls: list[JsonObject] = []
+    content = message.get("content", message.get("parts"))
+    for item in (content,) if isinstance(content, str | dict) else json_items(content):
+        part = json_object(item)
+        text = item if isinstance(item, str) else json_text(part.get("text"))
+        if text.strip():
+            (thoughts if part.get("thought") is True else words).append(text)
+        if response := json_object(part.get("functionResponse")):
+            results.append(_result(response))
+        if call := json_object(part.get("functionCall")):
+            calls.append(_named(call))
+    for call in json_objects(message.get("toolCalls")):
+        calls.append(_named(call))
+        responses = [
+            _result(json_object(part.get("functionResponse"))) for part in json_objects(call.get("result"))
+        ]
+        results.append(_BETWEEN.join(filter(None, responses)) or json_text(call.get("resultDisplay")))
+    return GeminiParts(
+        _BETWEEN.join(words),
+        _BETWEEN.join(filter(None, thoughts)),
+        _BETWEEN.join(filter(None, results)),
+        tuple(calls),
+    )
+
+
+def _thought(thought: JsonObject) -> str:
+    return ": ".join(filter(None, (json_text(thought.get("subject")), json_text(thought.get("description")))))
+
+
+def _result(response: JsonObject) -> str:
+    return first_text(json_object(response.get("response")), "output", "error", "content")
+
+
+def _named(call: JsonObject) -> JsonObject:
+    return {key: text for key in ("name", "id", "status") if (text := json_text(call.get(key)))}
+
+
+def shown(message: JsonObject) -> str:
+    """Return the text that the person saw instead of the text that the model received: ``/init`` instead of its instructions."""
+    display: Json = message.get("displayContent")
+    if isinstance(display, str):
+        return display
+    return _BETWEEN.join(text for part in json_objects(display) if (text := json_text(part.get("text"))))
+
+
+def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
+    """Return the kind of *text*, for which the person saw *display*."""
+    start = text.lstrip()
+    if start.startswith(_SNAPSHOT):
+        return "summary"
+    if not is_users:
+        return "harness" if start == _SETUP_ANSWER else "typed"
+    if start.startswith(_SETUP):
+        return "harness"
+    is_command = start == _GO_ON or _is_slash_command(display or start)
+    return "command" if is_command else "typed"
+
+
+def _is_slash_command(text: str) -> bool:
+    """Return whether *text* is a command like ``/chat save x``, and not a path like ``/home/user is full``."""
+    return _SLASH_COMMAND.match(text) is not None

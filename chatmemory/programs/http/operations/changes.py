@@ -1,4 +1,7 @@
-"""``GET /changes`` and ``GET /events``: the changes since a cursor, page by page or as a stream."""
+"""``GET /changes``, ``GET /events``: the changes since a cursor, as pages or as a stream; ``GET /audit``: who did them.
+
+Only the main token may read the audit trail.
+"""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, final

@@ -1,6 +1,7 @@
 """``ServerDescription``: the answer of ``GET /settings``; ``ServerFacts``: what the wiring knows about the server.
 
-Neither may contain keys, tokens or passwords.
+Neither may contain keys, tokens or passwords.  ``HEALTH``: ``GET /health`` and ``GET /readiness``, which need no token, for
+supervisors and load balancers.
 """
 
 from collections.abc import Sequence

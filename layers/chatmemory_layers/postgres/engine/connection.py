@@ -1,4 +1,7 @@
-"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; asyncpg itself is untyped."""
+"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; ``open_pool`` opens a pool.
+
+asyncpg itself is untyped.  ``planned_once`` keeps the server from planning a large statement again for each call.
+"""
 
 import asyncio
 import re
@@ -16,9 +19,10 @@ from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 with needs_extra("postgres"):
     import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
+_ARRAY: Final = re.compile(r"\$(\d+)((?:::[a-z ]+\[\])+)")  # a parameter that is cast to an array
+
 Row: TypeAlias = Mapping[str, Any]
 """Values by column name."""
-_ARRAY: Final = re.compile(r"\$(\d+)((?:::[a-z ]+\[\])+)")
 
 
 class Connection(Protocol):
@@ -81,15 +85,6 @@ class Pool(Protocol):
         ...
 
 
-def planned_once(statement: str) -> str:
-    """Return *statement* with its array parameters in subqueries, where the planner does not see their lengths.
-
-    A plan for arrays of one element looks cheaper than the generic plan, so that the server would plan each call of a
-    single write again; that takes longer than the write.
-    """
-    return _ARRAY.sub(r"(SELECT $\1\2)", statement)
-
-
 async def open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack) -> Pool:
     """Return a pool of connections to *dsn*; a connection is opened when it is needed.
 
@@ -128,3 +123,12 @@ async def _close_pool(pool: Pool, settings: PostgresSettings, opened_in: int) ->
 
 async def _leave_as_it_is(_: object) -> None:
     """Do nothing, so that asyncpg sends no reset: no setting of this backend outlives its transaction."""
+
+
+def planned_once(statement: str) -> str:
+    """Return *statement* with its array parameters in subqueries, where the planner does not see their lengths.
+
+    A plan for arrays of one element looks cheaper than the generic plan, so that the server would plan each call of a
+    single write again; that takes longer than the write.
+    """
+    return _ARRAY.sub(r"(SELECT $\1\2)", statement)

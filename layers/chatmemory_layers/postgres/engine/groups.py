@@ -4,18 +4,9 @@ A group is all the writes that wait when a committer becomes free.  It forms whi
 write is delayed to wait for others.  If no group is being written, half of the owners form the first one, and the other
 half is prepared while the server stores it.
 
-A group is one statement, which is its own transaction, and one statement before it if facts have to be read.  It never waits
-for a lock.  Three kinds of writes leave their group: a write that is refused, one that repeats stored data, and one whose
-row another writer has locked.  Such a write is written alone, in a transaction under the lock of its owner.
-
-What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each gets
-a separate transaction.  Where the tables are spread over servers every write is written alone, because no statement has
-several owners.
-
-A turn of ``Lines`` goes to a write that waits for it, or to the next group of writes.
-
-``Job`` is a write that waits, ``Kept`` are facts about owners that spare a read, ``OneOwner`` is the work whose writes all
-have the same owner.
+``GroupedWork`` defines how writes of one kind are written, ``Job`` is a write that waits, ``Kept`` are facts about owners
+that spare a read, and ``Lines`` queues the writes by their owner.  ``OneOwner`` is the work whose writes all have the same
+owner.
 """
 
 import asyncio
@@ -37,10 +28,6 @@ Q_contra = TypeVar("Q_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
 
-MOST_KEPT: Final = 4096
-"""The number of owners whose facts are kept after their last write, about 4 MB."""
-Turn: TypeAlias = Callable[[], bool]
-"""The queue calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
 GROUPS_AT_ONCE: Final = 2
 """The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
 
@@ -50,8 +37,13 @@ LEAST_TO_DIVIDE: Final = 16
 MOST_IN_A_GROUP: Final = 64
 """The most writes of one owner in a transaction; a group that has as many takes no further owner."""
 
+MOST_KEPT: Final = 4096
+"""The number of owners whose facts are kept after their last write, about 4 MB."""
+
 _ATTEMPTS: Final = 2  # the second, when another program has written since the facts were kept
 
+Turn: TypeAlias = Callable[[], bool]
+"""``Lines`` calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
 
 Together: TypeAlias = Callable[[Callable[[Connection], Awaitable[None]]], Awaitable[None]]
 """Calls a function with a connection on which each statement is a transaction of its own."""
@@ -60,6 +52,9 @@ Alone: TypeAlias = Callable[
     [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
 ]
 """Runs a transaction, see ``Database``.  Its arguments are the operation, the owner and the work."""
+
+Owned: TypeAlias = Callable[[Connection], Awaitable[Outcome[Any, Any]]]
+"""A write in a transaction that holds the lock of its owner; it may be called again after a failure."""
 
 
 @final
@@ -136,10 +131,6 @@ class GroupedWork(Protocol[Q_contra, A_co, E_co]):
         ...
 
 
-Owned: TypeAlias = Callable[[Connection], Awaitable[Outcome[Any, Any]]]
-"""A write in a transaction that holds the lock of its owner; it may be called again after a failure."""
-
-
 @final
 @define(eq=False)
 class OneOwner:
@@ -167,7 +158,10 @@ class OneOwner:
 
 @final
 class Lines:
-    """The queues of one event loop, one for each owner."""
+    """The queues of one event loop, one for each owner, so that each owner uses one connection at a time.
+
+    A turn goes to a write that waits for it, or to the next group of writes.
+    """
 
     def __init__(self) -> None:
         """Create no queue yet."""
@@ -210,7 +204,16 @@ class Lines:
 
 @final
 class Groups:
-    """The writes of one kind, for one event loop."""
+    """The writes of one kind, for one event loop.
+
+    A group is one statement, which is its own transaction, and one statement before it if facts have to be read.  It never
+    waits for a lock.  Three kinds of writes leave their group: a write that is refused, one that repeats stored data, and
+    one whose row another writer has locked.  Such a write is written alone, in a transaction under the lock of its owner.
+
+    What one owner writes alone shares one transaction under the lock of that owner; if one of these writes is refused, each
+    gets a separate transaction.  Where the tables are spread over servers every write is written alone, because no statement
+    has several owners.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""``SERVER_CHECKS``: the health checks of ``store_checks.py`` that concern the server, whatever it stores."""
+"""``SERVER_CHECKS``: the health checks of ``store_checks.py`` that concern the server, whatever it stores.
+
+The statements of all checks and the names of the indexes are here, too.
+"""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
@@ -8,6 +11,56 @@ from chatmemory.pastchats.past_chats import Severity
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
+
+with needs_extra("postgres"):
+    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+
+MB: Final = 1_000_000
+SLOW_MS: Final = 100.0
+LEAST_CALLS: Final = 10
+MOST_LAG_SECONDS: Final = 10.0
+MOST_BEHIND: Final = 64 * MB
+MOST_OPEN_SECONDS: Final = 900.0
+LEAST_BUFFERS: Final = 128 * 2**20  # the default of PostgreSQL, for a server that does little
+LEAST_VECTOR_VERSION: Final = (0, 8)
+
+_LATE: Final = "reads there miss what was just written: look at its disk, its network and its long queries"
+
+_UNREACHABLE: Final[tuple[type[Exception], ...]] = (*DRIVER_ERRORS, ValueError)
+"""ValueError: asyncpg does not understand the address."""
+
+Seen: TypeAlias = tuple[Severity, str, str]
+Check: TypeAlias = Callable[[Connection, PostgresSettings], AsyncIterator[Seen]]
+
+# For each setting and value that does harm: the severity, the effect and the cure.
+_HURTS: Final[Mapping[tuple[str, str], Seen]] = {
+    ("fsync", "off"): (
+        "error",
+        "fsync is off: a crash of the machine destroys the database",
+        "ALTER SYSTEM SET fsync = on",
+    ),
+    ("full_page_writes", "off"): (
+        "error",
+        "full_page_writes is off: a crash of the machine may tear pages",
+        "ALTER SYSTEM SET full_page_writes = on",
+    ),
+    ("synchronous_commit", "off"): (
+        "error",
+        "synchronous_commit is off: a crash loses what was acknowledged in the last moments",
+        "ALTER SYSTEM SET synchronous_commit = on, and look at ALTER ROLE and ALTER DATABASE",
+    ),
+    ("autovacuum", "off"): (
+        "warning",
+        "autovacuum is off: tables grow, and plans get old",
+        "ALTER SYSTEM SET autovacuum = on",
+    ),
+    ("track_counts", "off"): (
+        "warning",
+        "track_counts is off: autovacuum does not know what to do",
+        "ALTER SYSTEM SET track_counts = on",
+    ),
+}
+_ASKED: Final = [*(name for name, _ in _HURTS), "shared_buffers", "max_connections"]
 
 INDEXES: Final = [
     "atomic_memory_attribute",
@@ -124,51 +177,6 @@ FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start < clock_timestamp() - make_interval(secs => $1::float)
 ORDER BY xact_start LIMIT 3
 """
-with needs_extra("postgres"):
-    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
-
-
-MB: Final = 1_000_000
-SLOW_MS: Final = 100.0
-LEAST_CALLS: Final = 10
-MOST_LAG_SECONDS: Final = 10.0
-MOST_BEHIND: Final = 64 * MB
-MOST_OPEN_SECONDS: Final = 900.0
-LEAST_BUFFERS: Final = 128 * 2**20  # the default of PostgreSQL, for a server that does little
-LEAST_VECTOR_VERSION: Final = (0, 8)
-
-Seen: TypeAlias = tuple[Severity, str, str]
-Check: TypeAlias = Callable[[Connection, PostgresSettings], AsyncIterator[Seen]]
-
-# For each setting and value that does harm: the severity, the effect and the cure.
-_HURTS: Final[Mapping[tuple[str, str], Seen]] = {
-    ("fsync", "off"): (
-        "error",
-        "fsync is off: a crash of the machine destroys the database",
-        "ALTER SYSTEM SET fsync = on",
-    ),
-    ("full_page_writes", "off"): (
-        "error",
-        "full_page_writes is off: a crash of the machine may tear pages",
-        "ALTER SYSTEM SET full_page_writes = on",
-    ),
-    ("synchronous_commit", "off"): (
-        "error",
-        "synchronous_commit is off: a crash loses what was acknowledged in the last moments",
-        "ALTER SYSTEM SET synchronous_commit = on, and look at ALTER ROLE and ALTER DATABASE",
-    ),
-    ("autovacuum", "off"): (
-        "warning",
-        "autovacuum is off: tables grow, and plans get old",
-        "ALTER SYSTEM SET autovacuum = on",
-    ),
-    ("track_counts", "off"): (
-        "warning",
-        "track_counts is off: autovacuum does not know what to do",
-        "ALTER SYSTEM SET track_counts = on",
-    ),
-}
-_ASKED: Final = [*(name for name, _ in _HURTS), "shared_buffers", "max_connections"]
 
 
 async def connected(dsn: str, settings: PostgresSettings) -> Connection:
@@ -231,12 +239,6 @@ async def _replication(connection: Connection, settings: PostgresSettings) -> As
         told.append(await _reader(settings))
     for seen in told or [("ok", "no replica is connected", "")]:
         yield seen
-
-
-_UNREACHABLE: Final[tuple[type[Exception], ...]] = (*DRIVER_ERRORS, ValueError)
-"""ValueError: asyncpg does not understand the address."""
-
-_LATE: Final = "reads there miss what was just written: look at its disk, its network and its long queries"
 
 
 async def _reader(settings: PostgresSettings) -> Seen:

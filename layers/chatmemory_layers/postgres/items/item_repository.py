@@ -1,6 +1,6 @@
 """``PostgresItemRepository``: ``ItemRepository`` in one PostgreSQL store, beside conversations and memories.
 
-A search looks through the items below its prefix, as in ``sqlite/item_repository.py``.
+A search looks through the items below its prefix, as in ``sqlite/items/item_repository.py``.
 """
 
 import hashlib
@@ -55,12 +55,20 @@ from chatmemory_layers.sql.item_columns import (
     vector_column,
 )
 
+# ruff: noqa: S608  conditions are put into statements, never values
+
+READ_AT_ONCE: Final = 500
+"""The number of items that are fetched at once to check conditions which SQL cannot check."""
+
+A = TypeVar("A")
+
+_Below: TypeAlias = tuple[str, str | None, int, UUID | None]
+
 # $5 is the path, $6 has its variables.  PostgreSQL accepts neither NaN and Infinity in JSON nor \u0000 in text.
 NARROWED: Final = r"""
 CASE WHEN $5::text IS NULL OR value ~ '\\u|NaN|Infinity' THEN true
     ELSE jsonb_path_match(value::jsonb, $5::text::jsonpath, $6::text::jsonb, true) END
 """
-# ruff: noqa: S608  conditions are put into statements, never values
 
 # The parameters are arrays, with one element for each row.  An item that has expired at $8, the time, counts as new.
 PUT_ITEMS: Final = """
@@ -142,33 +150,62 @@ SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) 
 """
 SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {_NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
-
-A = TypeVar("A")
-
-_Below: TypeAlias = tuple[str, str | None, int, UUID | None]
-
-READ_AT_ONCE: Final = 500
-"""The number of items that are fetched at once to check conditions which SQL cannot check."""
+# All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
+_ITEMS: Final = Place("items", row=items_row)
+_WRITES: Final = OneOwner("store items")
+_CHANGES: Final = OneOwner("change items")
 
 
-def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
-    """Return the path and its variables; the path is None if PostgreSQL can check none of the conditions."""
-    variables: dict[str, float | str | bool] = {}
-    stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
-    parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
-    return " && ".join(parts) or None, json.dumps(variables)
+@final
+@frozen
+class PostgresItemRepository(ItemRepository):
+    """Stores items in *database*."""
+
+    database: Database
+
+    @property
+    def log(self) -> PostgresEventLog:
+        """The log of the store."""
+        return PostgresEventLog(self.database)
+
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        return self.database.write("undo a change of an item", _ITEMS, _undo, name, now=now)
+
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        return self.database.write("forget items", _ITEMS, _forget, names)
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        return self.database.read_snapshot("search items", _search, search, now=now)
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        return self.database.read("list namespaces", _namespaces, prefix, now=now)
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("refresh items", _ITEMS, _refresh, names, now=now)
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        return self.database.write("sweep items", _ITEMS, _sweep, now=now)
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        # The primary server: an agent must read its latest writes.
+        return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
+
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        return self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
 
 
-def _condition(stretch: Stretch, number: int, variables: dict[str, float | str | bool]) -> str:
-    comparisons: list[str] = []
-    for sign, end, bound in ((">=", "low", stretch.low), ("<=", "high", stretch.high)):
-        if bound is not None:
-            name = f"{end}_{number}"
-            variables[name] = bound
-            # PostgreSQL does not order true and false.
-            comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
-    comparison = " && ".join(comparisons)
-    return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"
+item_repository = Layer.effect(
+    ItemRepositoryTag, Effect.service(DatabaseTag).map(PostgresItemRepository), needs=[DatabaseTag]
+)
 
 
 async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
@@ -332,6 +369,26 @@ async def _namespaces(connection: Connection, prefix: Labels, *, now: datetime) 
     return tuple(sorted([to_labels(row["namespace"]) for row in rows]))
 
 
+def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
+    """Return the path and its variables; the path is None if PostgreSQL can check none of the conditions."""
+    variables: dict[str, float | str | bool] = {}
+    stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
+    parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
+    return " && ".join(parts) or None, json.dumps(variables)
+
+
+def _condition(stretch: Stretch, number: int, variables: dict[str, float | str | bool]) -> str:
+    comparisons: list[str] = []
+    for sign, end, bound in ((">=", "low", stretch.low), ("<=", "high", stretch.high)):
+        if bound is not None:
+            name = f"{end}_{number}"
+            variables[name] = bound
+            # PostgreSQL does not order true and false.
+            comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
+    comparison = " && ".join(comparisons)
+    return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"
+
+
 def _below(prefix: Labels, now: datetime) -> _Below:
     return *span(prefix), to_us(now), root_key(prefix) if prefix else None
 
@@ -358,61 +415,3 @@ def _item(row: Row, score: float | None = None) -> StoredItem:
         score,
         row["version"],
     )
-
-
-# All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
-_ITEMS: Final = Place("items", row=items_row)
-_WRITES: Final = OneOwner("store items")
-_CHANGES: Final = OneOwner("change items")
-
-
-@final
-@frozen
-class PostgresItemRepository(ItemRepository):
-    """Stores items in *database*."""
-
-    database: Database
-
-    @property
-    def log(self) -> PostgresEventLog:
-        """The log of the store."""
-        return PostgresEventLog(self.database)
-
-    def undo(
-        self, name: ItemName, /, *, now: datetime
-    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
-        return self.database.write("undo a change of an item", _ITEMS, _undo, name, now=now)
-
-    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
-        return self.database.write("forget items", _ITEMS, _forget, names)
-
-    def search(
-        self, search: ItemSearch, /, *, now: datetime
-    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        return self.database.read_snapshot("search items", _search, search, now=now)
-
-    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        return self.database.read("list namespaces", _namespaces, prefix, now=now)
-
-    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write("refresh items", _ITEMS, _refresh, names, now=now)
-
-    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        return self.database.write("sweep items", _ITEMS, _sweep, now=now)
-
-    def read(
-        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
-    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        # The primary server: an agent must read its latest writes.
-        return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
-
-    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
-
-    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        return self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
-
-
-item_repository = Layer.effect(
-    ItemRepositoryTag, Effect.service(DatabaseTag).map(PostgresItemRepository), needs=[DatabaseTag]
-)

@@ -1,4 +1,7 @@
-"""Reads the past of a memory, and memories with all that moves with them to another store; stores the past of imported ones."""
+"""``history`` reads the past of a memory; ``whole`` reads memories with all that moves with them to another store.
+
+``keep_pasts`` stores the past of imported memories.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -27,8 +30,6 @@ FROM memory_version
 WHERE {OWNED} AND memory_key = (SELECT memory_key FROM atomic_memory WHERE {SEEN} AND memory_id = $3)
 ORDER BY version
 """
-# ruff: noqa: S608  names of columns are put into statements, never values
-
 SELECT_NEXT_USER: Final = """
 SELECT user_key, user_name FROM memory_user WHERE user_name > $1 COLLATE "C" ORDER BY user_name COLLATE "C" LIMIT 1
 """

@@ -1,8 +1,8 @@
-"""Forks a conversation: copies its messages up to a point into a new one, which is an ordinary conversation from then on.
+"""``fork``: copies the messages of a conversation up to a point into a new one, from then on an ordinary conversation.
 
 The copied conversation is not locked, so no two transactions wait for each other.  Its messages do not change except where
-content is deleted; then the copy is made again.  The table ``chat_branch`` says which branches still hold messages that
-they were given by a fork: where content is deleted, the copies are found by it.
+content is deleted; then the copy is made again.  The table ``conversation_tree`` says which branches still hold messages
+that they were given by a fork: where content is deleted, ``branches_holding`` finds the copies by it.
 """
 
 from typing import Final
@@ -55,61 +55,6 @@ UPDATE conversation SET forked_from = $2, forked_at_version = $3, forked_at_seq 
 """
 BEGIN_COPY: Final = "SAVEPOINT copy"
 UNDO_COPY: Final = "ROLLBACK TO SAVEPOINT copy"
-
-
-async def family_of(connection: Connection, conversation_id: str) -> dict[str, int]:
-    """Return the parents and the branches of a conversation, each with the number up to which it has the same messages."""
-    family, waiting = dict[str, int](), [(conversation_id, END_US)]
-    while waiting:
-        id_, reach = waiting.pop()
-        if family.get(id_, -1) < reach:
-            family[id_] = reach
-            kin = await connection.fetch(SELECT_KIN, id_)
-            waiting += [(row["kin"], min(reach, row["seq"])) for row in kin]
-    return family
-
-
-async def note_branch(connection: Connection, conversation_id: str, held: Held) -> None:
-    """Record the number and the version up to which a branch begins with the messages of a conversation; as the service."""
-    branch = (branch_key(held.branch_id), held.branch_id, held.seq, held.version)
-    await connection.execute(NOTE_BRANCH, conversation_id, *branch)
-
-
-async def branches_holding(connection: Connection, conversation_id: str) -> list[Held]:
-    """Return the branches, and branches of branches, that hold messages of the conversation and that the principal may see.
-
-    It also ends if a conversation was restored from its own branch, because the points only become earlier.
-    """
-    who, holding = principal(), list[Held]()
-    async with for_the_service(connection):
-        found, waiting = set[Held](), [Held(conversation_id, END_US, END_US)]
-        while waiting:
-            parent = waiting.pop()
-            for row in await connection.fetch(SELECT_BRANCHES_OF, parent.branch_id):
-                seq, version = min(row["seq"], parent.seq), min(row["version"], parent.version)
-                held = Held(row["branch_id"], seq, version)
-                if held in found:
-                    continue
-                found.add(held)
-                waiting.append(held)
-                state = await load_conversation(connection, held.branch_id)
-                is_other = held.branch_id != conversation_id and state.is_seen_by(who)
-                if is_other and await connection.fetch(SELECT_ANY_HELD, *held):
-                    holding.append(held)
-    return holding
-
-
-async def point_of(connection: Connection, held: Held) -> ForkPoint:
-    """Return how many messages of the conversation a branch holds."""
-    (counted,) = await connection.fetch(COUNT_PART, held.branch_id, held.seq, held.version)
-    size = (counted["messages"], counted["in_view"], counted["tokens"], counted["open"])
-    return ForkPoint(held.seq, held.version, *size)
-
-
-async def state_of_branch(connection: Connection, branch_id: str) -> ConversationState:
-    """Return the state of a branch, for every principal."""
-    async with for_the_service(connection):
-        return await load_conversation(connection, branch_id)
 
 
 async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRefusal]:
@@ -169,3 +114,58 @@ async def _point(connection: Connection, state: ConversationState, at: str | int
         return await point_of(connection, Held(key, found[0]["seq"], at))
     found = await connection.fetch(SELECT_MESSAGE_POINT, key, at)
     return await point_of(connection, Held(key, found[0]["seq"], found[0]["version"])) if found else None
+
+
+async def family_of(connection: Connection, conversation_id: str) -> dict[str, int]:
+    """Return the parents and the branches of a conversation, each with the number up to which it has the same messages."""
+    family, waiting = dict[str, int](), [(conversation_id, END_US)]
+    while waiting:
+        id_, reach = waiting.pop()
+        if family.get(id_, -1) < reach:
+            family[id_] = reach
+            kin = await connection.fetch(SELECT_KIN, id_)
+            waiting += [(row["kin"], min(reach, row["seq"])) for row in kin]
+    return family
+
+
+async def note_branch(connection: Connection, conversation_id: str, held: Held) -> None:
+    """Record the number and the version up to which a branch begins with the messages of a conversation; as the service."""
+    branch = (branch_key(held.branch_id), held.branch_id, held.seq, held.version)
+    await connection.execute(NOTE_BRANCH, conversation_id, *branch)
+
+
+async def branches_holding(connection: Connection, conversation_id: str) -> list[Held]:
+    """Return the branches, and branches of branches, that hold messages of the conversation and that the principal may see.
+
+    It also ends if a conversation was restored from its own branch, because the points only become earlier.
+    """
+    who, holding = principal(), list[Held]()
+    async with for_the_service(connection):
+        found, waiting = set[Held](), [Held(conversation_id, END_US, END_US)]
+        while waiting:
+            parent = waiting.pop()
+            for row in await connection.fetch(SELECT_BRANCHES_OF, parent.branch_id):
+                seq, version = min(row["seq"], parent.seq), min(row["version"], parent.version)
+                held = Held(row["branch_id"], seq, version)
+                if held in found:
+                    continue
+                found.add(held)
+                waiting.append(held)
+                state = await load_conversation(connection, held.branch_id)
+                is_other = held.branch_id != conversation_id and state.is_seen_by(who)
+                if is_other and await connection.fetch(SELECT_ANY_HELD, *held):
+                    holding.append(held)
+    return holding
+
+
+async def point_of(connection: Connection, held: Held) -> ForkPoint:
+    """Return how many messages of the conversation a branch holds."""
+    (counted,) = await connection.fetch(COUNT_PART, held.branch_id, held.seq, held.version)
+    size = (counted["messages"], counted["in_view"], counted["tokens"], counted["open"])
+    return ForkPoint(held.seq, held.version, *size)
+
+
+async def state_of_branch(connection: Connection, branch_id: str) -> ConversationState:
+    """Return the state of a branch, for every principal."""
+    async with for_the_service(connection):
+        return await load_conversation(connection, branch_id)

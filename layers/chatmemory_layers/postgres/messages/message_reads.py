@@ -209,36 +209,30 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
         # One more row shows whether there are older ones.
         limit = None if query.limit is None else query.limit + 1
         rows = await connection.fetch(older, query.conversation_id, end, before_us, limit, *past)
-        has_older = query.limit is not None and len(_messages(rows)) > query.limit
     else:
-        start, limit = query.newer_than, query.limit
-        rows = await connection.fetch(newer, query.conversation_id, start, before_us, limit, *past)
-        has_older = any(row["position"] <= start for row in _messages(rows))
+        rows = await connection.fetch(
+            newer, query.conversation_id, query.newer_than, before_us, query.limit, *past
+        )
     if not _is_shown(query.conversation_id, rows):
         return None
-    return _page(rows, has_older=has_older)
-
-
-def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
-    """Return whether the conversation exists and the principal may see it."""
-    return bool(rows) and may_read(conversation_id, rows[0]["owner_user"], rows[0]["owner_app"])
-
-
-def _messages(rows: Sequence[Row]) -> Sequence[Row]:
-    """Leave out the row that only has the version of a conversation without messages to read."""
-    return [row for row in rows if row["position"] is not None]
-
-
-def _page(rows: Sequence[Row], *, has_older: bool) -> MessagePage:
-    """Return a page of *rows*; if it *has_older* ones, the first row is before the page, and is left out."""
-    found = _messages(rows)
+    # A conversation without messages to read has one row, with its version.
+    found = [] if rows[0]["position"] is None else rows
+    if query.newer_than is None:
+        has_older = query.limit is not None and len(found) > query.limit
+    else:
+        has_older = bool(found) and found[0]["position"] <= query.newer_than
     return MessagePage(
-        tuple(map(message_of, found[has_older:])),
+        tuple(map(message_of, found[1:] if has_older else found)),
         version=rows[0]["version"],
         older=found[0]["position"] + 1 if has_older else None,
         newer=found[-1]["position"] if found else 0,
         is_whole=rows[0].get("is_whole", True),
     )
+
+
+def _is_shown(conversation_id: str, rows: Sequence[Row]) -> bool:
+    """Return whether the conversation exists and the principal may see it."""
+    return bool(rows) and may_read(conversation_id, rows[0]["owner_user"], rows[0]["owner_app"])
 
 
 def message_of(row: Row) -> ChatMessage:

@@ -1,6 +1,6 @@
-"""Removes the newest message with the summaries that cover it, replaces the newest messages, and undoes the newest change.
+"""``remove_newest``, ``replace`` and ``undo``: delete the newest messages, replace them, and undo the newest change.
 
-Runs in a transaction that holds the conversation's lock.
+Each runs in a transaction that holds the conversation's lock.
 """
 
 from collections.abc import Sequence

@@ -32,6 +32,47 @@ _SYNCHRONOUS: Final = {"full": "FULL", "process": "NORMAL"}
 READS_AT_ONCE: Final = 16
 
 
+class DatabaseTag(Tag[Database]):
+    """The tag under which layers provide ``Database``."""
+
+
+@asynccontextmanager
+async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
+    """Open the file, which is created and migrated when needed, and close everything at the end.
+
+    Raises:
+        EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError as error:  # trio
+        refusal = RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio", cause=error)
+        raise EffectFailed(refusal) from error
+    try:
+        writer = await WorkerConnection.opened(partial(connect_writer, settings))
+        try:
+            await run_on(writer, partial(prepare, settings=settings))
+            watch = partial(FileWatch, store_file(settings))
+            look = looking(await run_on(writer, EditionWatch))
+            commit = partial(commit_watched, await run_on(writer, watch), look, KeptRows())
+            look = looking(await run_on(writer, EditionWatch))
+            read = read_watched(await run_on(writer, watch), look)
+            reader = await WorkerConnection.opened(partial(connect_reader, settings))
+        except BaseException:
+            writer.stop()
+            raise
+    except (*DRIVER_ERRORS, OSError) as error:
+        raise EffectFailed(repository_error("open the store", error)) from error
+    opened = Database(Jobs(writer, commit), Jobs(reader, read, most=READS_AT_ONCE))
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+database = Layer.scoped(DatabaseTag, open_database, SqliteSettingsTag).failing_with(RepositoryError)
+
+
 def connect_writer(settings: SqliteSettings) -> sqlite3.Connection:
     """Create a file that only its owner can read, unless it exists, and connect to it.
 
@@ -88,44 +129,3 @@ def store_file(settings: SqliteSettings) -> Path:
     path = Path(settings.path)
     # No shell expands ``~`` in the configuration of a coding agent.
     return (path.expanduser() if path.parts[:1] == ("~",) else path).absolute()
-
-
-class DatabaseTag(Tag[Database]):
-    """The tag under which layers provide ``Database``."""
-
-
-@asynccontextmanager
-async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
-    """Open the file, which is created and migrated when needed, and close everything at the end.
-
-    Raises:
-        EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError as error:  # trio
-        refusal = RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio", cause=error)
-        raise EffectFailed(refusal) from error
-    try:
-        writer = await WorkerConnection.opened(partial(connect_writer, settings))
-        try:
-            await run_on(writer, partial(prepare, settings=settings))
-            watch = partial(FileWatch, store_file(settings))
-            look = looking(await run_on(writer, EditionWatch))
-            commit = partial(commit_watched, await run_on(writer, watch), look, KeptRows())
-            look = looking(await run_on(writer, EditionWatch))
-            read = read_watched(await run_on(writer, watch), look)
-            reader = await WorkerConnection.opened(partial(connect_reader, settings))
-        except BaseException:
-            writer.stop()
-            raise
-    except (*DRIVER_ERRORS, OSError) as error:
-        raise EffectFailed(repository_error("open the store", error)) from error
-    opened = Database(Jobs(writer, commit), Jobs(reader, read, most=READS_AT_ONCE))
-    try:
-        yield opened
-    finally:
-        await opened.close()
-
-
-database = Layer.scoped(DatabaseTag, open_database, SqliteSettingsTag).failing_with(RepositoryError)

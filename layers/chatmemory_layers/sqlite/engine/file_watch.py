@@ -1,7 +1,9 @@
 """``FileWatch``: notices that a file of an open store was moved, deleted or truncated.
 
-SQLite does not notice it.  It goes on writing to files that no process will open again, and past the end of a truncated
-file; the writes that it acknowledges then are lost when the process ends.
+SQLite does not notice such a change.  It goes on writing to files that no process will open again, and past the end of a
+truncated file; the writes that it acknowledges then are lost when the process ends.
+
+``EditionWatch`` notices that a newer edition has migrated the file, and stops further writes.
 """
 
 import os

@@ -52,13 +52,15 @@ from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
 from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
 
+# ruff: noqa: S608  conditions are put into statements, never values
+
 Parameters: TypeAlias = dict[str, Any]
+A = TypeVar("A")
 
 # SQLite reads neither NaN nor Infinity as JSON, and may not find an escaped name that is not ASCII.
 _NARROWED: Final = """
 CASE WHEN NOT json_valid(value) OR (:has_other_script AND instr(value, '\\u')) THEN 1 ELSE {} END
 """
-# ruff: noqa: S608  conditions are put into statements, never values
 
 # An item that has expired at :now_us counts as new.
 PUT_ITEM = """
@@ -97,7 +99,7 @@ FROM json_each(:names) AS name CROSS JOIN item
     ON namespace = json_extract(name.value, '$[0]') AND item.key = json_extract(name.value, '$[1]')
 WHERE {_ALIVE}
 """
-# {} is replaced by the conditions on the value, see item_repository.py.
+# {} is replaced by the conditions on the value, see ``narrowed``.
 SELECT_NEWEST = f"""
 SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT :limit OFFSET :offset
@@ -112,40 +114,56 @@ SELECT item_key, vector, updated_at_us FROM item JOIN item_passage USING (item_k
 SELECT_FOUND = f"SELECT {_COLUMNS} FROM item WHERE item_key = ?"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
-A = TypeVar("A")
+
+@final
+@frozen
+class SqliteItemRepository(ItemRepository):
+    """Keeps items in the file of *database*."""
+
+    database: Database
+
+    @property
+    def log(self) -> SqliteEventLog:
+        """The log of the store."""
+        return SqliteEventLog(self.database)
+
+    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("store items", _write, puts, now=now)
+
+    def read(
+        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
+    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
+        return self.database.read("read items", _read, names, now=now, as_of=as_of)
+
+    def undo(
+        self, name: ItemName, /, *, now: datetime
+    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
+        return self.database.write("undo a change of an item", _undo, name, now=now)
+
+    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
+        return self.database.write("forget items", _forget, names)
+
+    def search(
+        self, search: ItemSearch, /, *, now: datetime
+    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
+        return self.database.read("search items", _search, search, now=now)
+
+    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
+        return self.database.read("list namespaces", _namespaces, prefix, now=now)
+
+    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        return self.database.write("refresh items", _refresh, names, now=now)
+
+    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
+        return self.database.write("sweep items", _sweep, now=now)
+
+    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
+        return self.database.write("change items", _change, steps, now=now)
 
 
-def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
-    """Return an SQL condition on ``value`` for a WHERE clause, and its parameters."""
-    parameters: Parameters = {}
-    parts = [
-        _condition(stretch, number, parameters)
-        for number, stretch in enumerate(narrowing(conditions), start=1)
-    ]
-    if not parts:
-        return "1", {}
-    parameters["has_other_script"] = not all(condition.field.isascii() for condition in conditions)
-    return _NARROWED.format(" AND ".join(parts)), parameters
-
-
-def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
-    low, high = f"low_{number}", f"high_{number}"
-    if stretch.low is not None:
-        parameters[low] = stretch.low
-    if stretch.high is not None:
-        parameters[high] = stretch.high
-    match (low in parameters, high in parameters):
-        case (True, True):
-            comparison = f"BETWEEN :{low} AND :{high}"
-        case (True, False):
-            comparison = f">= :{low}"
-        case (False, True):
-            comparison = f"<= :{high}"
-        case _:
-            comparison = "IS NULL"
-    names = [f"path_{number}_{place}" for place in range(len(stretch.paths))]
-    parameters.update(zip(names, stretch.paths, strict=True))
-    return "(" + " OR ".join([f"json_extract(value, :{name}) {comparison}" for name in names]) + ")"
+item_repository = Layer.effect(
+    ItemRepositoryTag, Effect.service(DatabaseTag).map(SqliteItemRepository), needs=[DatabaseTag]
+)
 
 
 def _write(transaction: Transaction, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:
@@ -312,6 +330,39 @@ def _namespaces(connection: sqlite3.Connection, prefix: Labels, *, now: datetime
     return tuple(sorted([to_labels(namespace) for (namespace,) in rows]))
 
 
+def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
+    """Return an SQL condition on ``value`` for a WHERE clause, and its parameters."""
+    parameters: Parameters = {}
+    parts = [
+        _condition(stretch, number, parameters)
+        for number, stretch in enumerate(narrowing(conditions), start=1)
+    ]
+    if not parts:
+        return "1", {}
+    parameters["has_other_script"] = not all(condition.field.isascii() for condition in conditions)
+    return _NARROWED.format(" AND ".join(parts)), parameters
+
+
+def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
+    low, high = f"low_{number}", f"high_{number}"
+    if stretch.low is not None:
+        parameters[low] = stretch.low
+    if stretch.high is not None:
+        parameters[high] = stretch.high
+    match (low in parameters, high in parameters):
+        case (True, True):
+            comparison = f"BETWEEN :{low} AND :{high}"
+        case (True, False):
+            comparison = f">= :{low}"
+        case (False, True):
+            comparison = f"<= :{high}"
+        case _:
+            comparison = "IS NULL"
+    names = [f"path_{number}_{place}" for place in range(len(stretch.paths))]
+    parameters.update(zip(names, stretch.paths, strict=True))
+    return "(" + " OR ".join([f"json_extract(value, :{name}) {comparison}" for name in names]) + ")"
+
+
 def _named(name: ItemName) -> Parameters:
     return {"namespace": to_text(name.namespace), "key": name.key}
 
@@ -330,54 +381,3 @@ def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
     created_at = from_us(created_at_us)
     updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
     return StoredItem(name, value, created_at, updated_at, lifetime is not None, score, version)
-
-
-@final
-@frozen
-class SqliteItemRepository(ItemRepository):
-    """Keeps items in the file of *database*."""
-
-    database: Database
-
-    @property
-    def log(self) -> SqliteEventLog:
-        """The log of the store."""
-        return SqliteEventLog(self.database)
-
-    def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write("store items", _write, puts, now=now)
-
-    def read(
-        self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
-    ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
-        return self.database.read("read items", _read, names, now=now, as_of=as_of)
-
-    def undo(
-        self, name: ItemName, /, *, now: datetime
-    ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
-        return self.database.write("undo a change of an item", _undo, name, now=now)
-
-    def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
-        return self.database.write("forget items", _forget, names)
-
-    def search(
-        self, search: ItemSearch, /, *, now: datetime
-    ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        return self.database.read("search items", _search, search, now=now)
-
-    def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
-        return self.database.read("list namespaces", _namespaces, prefix, now=now)
-
-    def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write("refresh items", _refresh, names, now=now)
-
-    def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        return self.database.write("sweep items", _sweep, now=now)
-
-    def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        return self.database.write("change items", _change, steps, now=now)
-
-
-item_repository = Layer.effect(
-    ItemRepositoryTag, Effect.service(DatabaseTag).map(SqliteItemRepository), needs=[DatabaseTag]
-)

@@ -1,4 +1,4 @@
-"""Recognizes a file of the desktop application, and turns it into a store that keeps all its content.
+"""``adopt_file``: recognizes a file of the desktop application, and turns it into a store that keeps all its content.
 
 The file is migrated to version 6 as the application itself would do it (spec 000), and recorded as a store.  Then the
 steps of every store follow, see ``migrations.py``.  ``legacy_rows.py`` turns its rows into memories.
@@ -44,73 +44,6 @@ _TO_VERSION_6: Final[dict[int, tuple[str, ...]]] = {5: FROM_5_TO_6, 6: ()}
 _MADE_BY_US: Final = tuple(statement for step in MIGRATIONS for statement in step.statements)
 
 
-def back_up(path: Path, version: int) -> Path:
-    """Copy the database *path* to ``<path>.v<version>.backup``, and return the path of the copy.
-
-    No other process may write to the database or back it up meanwhile.  If a different copy has the name, a number is
-    added; the same copy is not stored twice.
-
-    Args:
-        path: the database.
-        version: its schema version, for the name of the copy.
-
-    Raises:
-        OSError: the copy cannot be written.
-        sqlite3.Error: the copy cannot be written, or *path* cannot be read.
-    """
-    name = f"{path.name}.v{version}.backup"
-    unfinished = path.with_name(name + ".unfinished")
-    unfinished.unlink(missing_ok=True)  # left by a process that was killed
-    unfinished.touch(mode=0o600, exist_ok=False)
-    try:
-        _copy(path, unfinished)
-        _sync(unfinished)
-    except BaseException:
-        unfinished.unlink()  # the disk may be full
-        raise
-    copy = next(
-        copy
-        for copy in _free_names(path, name)
-        if not copy.exists() or filecmp.cmp(unfinished, copy, shallow=False)
-    )
-    if copy.exists():  # the process that made it was killed before the first change
-        unfinished.unlink()
-        return copy
-    unfinished.rename(copy)
-    with suppress(PermissionError):  # Windows cannot open a folder
-        _sync(path.parent)
-    return copy
-
-
-def _free_names(path: Path, name: str) -> Iterator[Path]:
-    yield path.with_name(name)
-    for number in count(2):
-        yield path.with_name(f"{name}.{number}")
-
-
-def _copy(path: Path, target: Path) -> None:
-    with (
-        closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
-        closing(sqlite3.connect(target)) as writer,
-    ):
-        # A journal that outlives its writer would be applied to the next copy.
-        writer.execute("PRAGMA journal_mode = OFF")
-        reader.backup(writer)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def is_legacy_file(connection: sqlite3.Connection) -> bool:
-    """Return whether the desktop application has made this file, of any version, and it is not adopted yet."""
-    return _names(connection) >= _MARKS and not has_ledger(connection)
-
-
 def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSettings) -> None:
     """Adopt the file if it is of version 5 or 6; processes that do so at once wait for each other.
 
@@ -134,6 +67,11 @@ def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSetti
             connection.execute(statement)
         connection.execute(CREATE_LEDGER)
         record(connection, ATOMIC_MEMORIES)
+
+
+def is_legacy_file(connection: sqlite3.Connection) -> bool:
+    """Return whether the desktop application has made this file, of any version, and it is not adopted yet."""
+    return _names(connection) >= _MARKS and not has_ledger(connection)
 
 
 def _adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
@@ -170,3 +108,65 @@ def _names_made_by(statements: Sequence[str]) -> frozenset[str]:
 
 def _refuse(detail: str) -> Never:
     raise EffectFailed(RepositoryError("open the store", "foreign_store", detail))
+
+
+def back_up(path: Path, version: int) -> Path:
+    """Copy the database *path* to ``<path>.v<version>.backup``, and return the path of the copy.
+
+    No other process may write to the database or back it up meanwhile.  If a different copy has the name, a number is
+    added; the same copy is not stored twice.
+
+    Args:
+        path: the database.
+        version: its schema version, for the name of the copy.
+
+    Raises:
+        OSError: the copy cannot be written.
+        sqlite3.Error: the copy cannot be written, or *path* cannot be read.
+    """
+    name = f"{path.name}.v{version}.backup"
+    unfinished = path.with_name(name + ".unfinished")
+    unfinished.unlink(missing_ok=True)  # left by a process that was killed
+    unfinished.touch(mode=0o600, exist_ok=False)
+    try:
+        _copy(path, unfinished)
+        _sync(unfinished)
+    except BaseException:
+        unfinished.unlink()  # the disk may be full
+        raise
+    copy = next(
+        copy
+        for copy in _backup_names(path, name)
+        if not copy.exists() or filecmp.cmp(unfinished, copy, shallow=False)
+    )
+    if copy.exists():  # the process that made it was killed before the first change
+        unfinished.unlink()
+        return copy
+    unfinished.rename(copy)
+    with suppress(PermissionError):  # Windows cannot open a folder
+        _sync(path.parent)
+    return copy
+
+
+def _backup_names(path: Path, name: str) -> Iterator[Path]:
+    yield path.with_name(name)
+    for number in count(2):
+        yield path.with_name(f"{name}.{number}")
+
+
+def _copy(path: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as reader,
+        closing(sqlite3.connect(target)) as writer,
+    ):
+        # A journal that outlives its writer would be applied to the next copy.
+        writer.execute("PRAGMA journal_mode = OFF")
+        reader.backup(writer)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,4 +1,7 @@
-"""Reads the past of a memory, and memories with all that an export needs; stores contents before a correction."""
+"""``history`` reads the past of a memory; ``whole`` reads memories with all that moves with them to another store.
+
+``keep_content`` stores the content of a memory before a correction, ``keep_past`` the past of an imported memory.
+"""
 
 import json
 import sqlite3
@@ -67,17 +70,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def keep_content(transaction: Transaction, key: int) -> None:
-    """Store the present content of the memory *key*, before a correction replaces it.
-
-    Args:
-        transaction: the transaction of the write.
-        key: the key of the row of the memory.
-    """
-    kept = {"memory_key": key, "now_us": time.time_ns() // NS_PER_US}
-    transaction.execute(KEEP_CONTENT, kept)
-
-
 def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
     """Return the events of a memory that the namespace sees, and its earlier contents."""
     asked = {**seen_by(namespace), "memory_id": memory_id}
@@ -114,6 +106,17 @@ def _contents(rows: Iterable[tuple[Any, ...]]) -> tuple[EarlierContent, ...]:
             for version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance in rows
         ]
     )
+
+
+def keep_content(transaction: Transaction, key: int) -> None:
+    """Store the present content of the memory *key*, before a correction replaces it.
+
+    Args:
+        transaction: the transaction of the write.
+        key: the key of the row of the memory.
+    """
+    kept = {"memory_key": key, "now_us": time.time_ns() // NS_PER_US}
+    transaction.execute(KEEP_CONTENT, kept)
 
 
 def whole(

@@ -1,9 +1,7 @@
 """The tables of conversations, and of the work that is queued for them.
 
-The first step of ``migrations.py`` creates them, later steps change them.
-
-In an earlier edition, a branch showed messages of its parent before its own: those up to ``shared_seq``, as they were at
-``shared_version``; ``parent_key`` named the parent.  The statements fit the tables of that edition, and never change.
+The first step of ``migrations.py`` creates them, later steps change them.  ``copy_for_a_branch`` is part of the step
+for stores of an edition where a branch showed the messages of its parents.
 """
 
 import sqlite3
@@ -128,7 +126,7 @@ PAST: Final = (
 # A branch is a row of chat_conversation.  Before its own messages, it shows the messages of parent_key up to shared_seq, as
 # they were at shared_version.  forked_from is what its readers see; it stays when the branch shares nothing any more.
 # A message stores how large the conversation was with it, so that a branch that starts there need not count.
-# A later step removes all but the origin, see ``shared_branches.py``.
+# A later step removes all but the origin, see ``DROP_SHARING``.
 BRANCHES: Final = (
     "ALTER TABLE chat_conversation ADD COLUMN parent_key INTEGER",
     "ALTER TABLE chat_conversation ADD COLUMN shared_seq INTEGER",
@@ -185,6 +183,8 @@ TREES: Final = (CREATE_BRANCH, FIND_BRANCHES)
 
 # The desktop application's files have a table with the former name.
 RENAME_CONVERSATION = "ALTER TABLE conversation RENAME TO chat_conversation"
+
+# These statements fit the tables of the edition that ``copy_for_a_branch`` describes, and never change.
 SELECT_BRANCH = "SELECT conversation_key FROM chat_conversation WHERE parent_key IS NOT NULL LIMIT 1"
 SELECT_PARENT = """
 SELECT parent_key, shared_seq, shared_version FROM chat_conversation
@@ -246,6 +246,9 @@ DROP_SHARING: Final = (
 
 def copy_for_a_branch(connection: sqlite3.Connection) -> bool:
     """Copy for one branch what it shows of its parents; return False when no branch shows any.
+
+    In an earlier edition, a branch showed messages of its parent before its own: those up to ``shared_seq``, as they were at
+    ``shared_version``; ``parent_key`` named the parent.
 
     Args:
         connection: the connection to the file, in a transaction.

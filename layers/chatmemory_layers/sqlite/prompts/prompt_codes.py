@@ -1,17 +1,13 @@
-"""Codes of vectors, one bit per direction: a search compares them first, because it is quick, and the real vectors last.
+"""``query_code`` and ``code_of``: codes of vectors, one bit per direction; ``stored_codes`` reads those of a store.
 
-The values of an int8 vector are shuffled and get random signs.  A Walsh-Hadamard transform turns them into as many
-directions as the next power of two; each bit says on which side of a direction the vector is.  All of it adds integers, so
-Python alone makes, for one query, exactly the bits that numpy makes for many texts.  No mean is subtracted: nothing has to
-be learnt or stored.
+A search compares codes first, because it is quick, and the real vectors last.  The values of an int8 vector are shuffled and
+get random signs.  A Walsh-Hadamard transform turns them into as many directions as the next power of two; each bit says on
+which side of a direction the vector is.  All of it adds integers, so Python alone makes, for one query, exactly the bits
+that numpy makes for many texts.  No mean is subtracted: nothing has to be learnt or stored.
 
 Of the 10 nearest vectors by cosine, this share is among the 400 (in brackets: 200) nearest by bits, with the bundled
 embedder: 100 % (99.4) of English chats, 100 % (99.2) of Chinese ones, 100 % (99.8) of 22,000 pieces of code.  The signs of
 the untransformed vectors would reach 72, 65 and 77 %.
-
-Fetching a row of ``prompt_codes`` takes longer than comparing its code: for 100,000 turns, reading the rows takes 60 ms, reading blocks of them 2 ms.  A block is a copy of all codes of one model
-between two rows.  Triggers delete it when one of these codes is replaced or deleted; the end of the next index run creates
-it again.  Codes outside the blocks are read row by row.
 """
 
 from __future__ import annotations
@@ -23,6 +19,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -30,11 +29,21 @@ if TYPE_CHECKING:
 
     Int8Rows: TypeAlias = NDArray[np.int8]
     Places: TypeAlias = NDArray[np.int64]
-    import sqlite3
-    from collections.abc import Iterator, Sequence
 
+LARGEST: Final = 127  # of int8, positive and negative: a vector and its opposite stay opposite in every step
+BITS_PER_BYTE: Final = 8
+ROWS_AT_ONCE: Final = 256  # a megabyte of float32, which stays in the processor's cache
+
+# The random generator of Numerical Recipes; its high bits are used.  It must never change: codes are stored.
+_MULTIPLIER: Final = 1_664_525
+_INCREMENT: Final = 1_013_904_223
+_MODULUS: Final = 1 << 32
 
 CODES_OF_A_BLOCK: Final = 2048
+"""Fetching a row of ``prompt_codes`` takes longer than comparing its code: for 100,000 turns, reading the rows takes 60 ms,
+reading blocks of them 2 ms.  A block is a copy of all codes of one model between two rows.  Triggers delete it when one of
+these codes is replaced or deleted; the end of the next index run creates it again.  Codes outside the blocks are read row by
+row."""
 
 _READ_AT_ONCE: Final = 10_000
 _LAST: Final = (1 << 63) - 1  # the greatest row id of SQLite
@@ -59,81 +68,6 @@ INSERT_BLOCK = """
 INSERT INTO prompt_code_blocks (first_id, last_id, model_key, size, ids, codes)
 VALUES (:first_id, :last_id, :model_key, :size, :ids, :codes)
 """
-LARGEST: Final = 127  # of int8, positive and negative: a vector and its opposite stay opposite in every step
-BITS_PER_BYTE: Final = 8
-ROWS_AT_ONCE: Final = 256  # a megabyte of float32, which stays in the processor's cache
-
-# The random generator of Numerical Recipes; its high bits are used.  It must never change: codes are stored.
-_MULTIPLIER: Final = 1_664_525
-_INCREMENT: Final = 1_013_904_223
-_MODULUS: Final = 1 << 32
-
-
-def stored_codes(
-    connection: sqlite3.Connection, model_key: int, size: int, *, after: int = 0
-) -> Iterator[tuple[Sequence[int], bytes]]:
-    """Yield the rows after *after* that have a code of *size* bytes of that model, in order, with their codes concatenated.
-
-    Call it within one transaction: blocks and rows must be of the same snapshot.
-    """
-    kind = {"model_key": model_key, "size": size}
-    for first, last, ids, codes in connection.execute(SELECT_BLOCKS, {**kind, "after": after}).fetchall():
-        if first > after + 1:
-            yield from _loose(connection, {**kind, "after": after, "before": first})
-        yield _integers(ids), codes
-        after = last
-    yield from _loose(connection, {**kind, "after": after, "before": _LAST})
-
-
-def pack_codes(connection: sqlite3.Connection) -> None:
-    """Copy codes that are in no block into full blocks, in the caller's transaction; the rest stays outside."""
-    after = 0
-    for first, last in [*connection.execute(SELECT_RANGES).fetchall(), (_LAST, _LAST)]:
-        if first > after + CODES_OF_A_BLOCK:
-            _pack_between(connection, after, first)
-        after = max(after, last)
-
-
-def _pack_between(connection: sqlite3.Connection, after: int, before: int) -> None:
-    pending: dict[tuple[int, int], list[tuple[int, bytes]]] = {}
-    for prompt_id, model_key, code in connection.execute(SELECT_UNPACKED, {"after": after, "before": before}):
-        kind = model_key, len(code)
-        rows = pending.setdefault(kind, [])
-        rows.append((prompt_id, code))
-        if len(rows) == CODES_OF_A_BLOCK:
-            _insert(connection, kind, rows)
-            rows.clear()
-
-
-def _insert(connection: sqlite3.Connection, kind: tuple[int, int], rows: list[tuple[int, bytes]]) -> None:
-    model_key, size = kind
-    ids = array("q", [prompt_id for prompt_id, _ in rows])
-    if sys.byteorder == "big":  # pragma: no cover
-        ids.byteswap()
-    block = {
-        "first_id": rows[0][0],
-        "last_id": rows[-1][0],
-        "model_key": model_key,
-        "size": size,
-        "ids": ids.tobytes(),
-        "codes": b"".join([code for _, code in rows]),
-    }
-    connection.execute(INSERT_BLOCK, block)
-
-
-def _loose(
-    connection: sqlite3.Connection, parameters: dict[str, int]
-) -> Iterator[tuple[Sequence[int], bytes]]:
-    cursor = connection.execute(SELECT_CODES_BETWEEN, parameters)
-    while rows := cursor.fetchmany(_READ_AT_ONCE):
-        yield [row for row, _ in rows], b"".join([code for _, code in rows])
-
-
-def _integers(little_endian: bytes) -> array[int]:
-    integers = array("q", little_endian)
-    if sys.byteorder == "big":  # pragma: no cover
-        integers.byteswap()
-    return integers
 
 
 def quantised(vector: Sequence[float]) -> bytes:
@@ -246,3 +180,70 @@ def _hadamard(size: int) -> Matrix:
     while len(rows) < size:
         rows = np.block([[rows, rows], [rows, -rows]])
     return rows
+
+
+def stored_codes(
+    connection: sqlite3.Connection, model_key: int, size: int, *, after: int = 0
+) -> Iterator[tuple[Sequence[int], bytes]]:
+    """Yield the rows after *after* that have a code of *size* bytes of that model, in order, with their codes concatenated.
+
+    Call it within one transaction: blocks and rows must be of the same snapshot.
+    """
+    kind = {"model_key": model_key, "size": size}
+    for first, last, ids, codes in connection.execute(SELECT_BLOCKS, {**kind, "after": after}).fetchall():
+        if first > after + 1:
+            yield from _loose(connection, {**kind, "after": after, "before": first})
+        yield _integers(ids), codes
+        after = last
+    yield from _loose(connection, {**kind, "after": after, "before": _LAST})
+
+
+def pack_codes(connection: sqlite3.Connection) -> None:
+    """Copy codes that are in no block into full blocks, in the caller's transaction; the rest stays outside."""
+    after = 0
+    for first, last in [*connection.execute(SELECT_RANGES).fetchall(), (_LAST, _LAST)]:
+        if first > after + CODES_OF_A_BLOCK:
+            _pack_between(connection, after, first)
+        after = max(after, last)
+
+
+def _pack_between(connection: sqlite3.Connection, after: int, before: int) -> None:
+    pending: dict[tuple[int, int], list[tuple[int, bytes]]] = {}
+    for prompt_id, model_key, code in connection.execute(SELECT_UNPACKED, {"after": after, "before": before}):
+        kind = model_key, len(code)
+        rows = pending.setdefault(kind, [])
+        rows.append((prompt_id, code))
+        if len(rows) == CODES_OF_A_BLOCK:
+            _insert(connection, kind, rows)
+            rows.clear()
+
+
+def _insert(connection: sqlite3.Connection, kind: tuple[int, int], rows: list[tuple[int, bytes]]) -> None:
+    model_key, size = kind
+    ids = array("q", [prompt_id for prompt_id, _ in rows])
+    if sys.byteorder == "big":  # pragma: no cover
+        ids.byteswap()
+    block = {
+        "first_id": rows[0][0],
+        "last_id": rows[-1][0],
+        "model_key": model_key,
+        "size": size,
+        "ids": ids.tobytes(),
+        "codes": b"".join([code for _, code in rows]),
+    }
+    connection.execute(INSERT_BLOCK, block)
+
+
+def _loose(
+    connection: sqlite3.Connection, parameters: dict[str, int]
+) -> Iterator[tuple[Sequence[int], bytes]]:
+    cursor = connection.execute(SELECT_CODES_BETWEEN, parameters)
+    while rows := cursor.fetchmany(_READ_AT_ONCE):
+        yield [row for row, _ in rows], b"".join([code for _, code in rows])
+
+
+def _integers(little_endian: bytes) -> array[int]:
+    integers = array("q", little_endian)
+    if sys.byteorder == "big":  # pragma: no cover
+        integers.byteswap()
+    return integers

@@ -1,9 +1,7 @@
-"""Deletes turns of past chats: forgotten on request, or pruned because no source holds them any more.
+"""``forget`` and ``prune``: delete turns of past chats, on request, or because no source holds them any more.
 
-The triggers of ``prompt_tables.py`` delete a turn's vector, code and words.
-
-A renamed folder and a history that its tool compressed are found again by the identity of their turns: another source holds
-the same ones.  If the name of the file is part of that identity, the turns themselves are compared.
+``mark_missing`` finds out which missing sources were only moved.  The triggers of ``prompt_tables.py`` delete a turn's
+vector, code and words.
 """
 
 import json
@@ -26,12 +24,56 @@ MOST_COMPARED: Final = 20
 LEAST_TURNS: Final = 2
 """How many turns two sources must have in common: one sentence may be said anywhere."""
 
+MOST_ATTEMPTS: Final = 50
+BETWEEN_ATTEMPTS_SECONDS: Final = 0.05
+
+log: Final = logging.getLogger(__name__)
+
 ELSEWHERE: Final = """
 (SELECT min(prompt_aliases.source_path) FROM prompt_aliases
  WHERE prompt_id = prompts.id
      AND prompt_aliases.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing'))
 """
 """Another source of a turn that is not missing; NULL: there is none."""
+
+CHOOSE_MEANT = f"""
+INSERT INTO staging.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE {IS_MEANT} AND (
+    :sources IS NULL
+    OR source_path IN (SELECT value FROM json_each(:sources))
+    OR id IN (
+        SELECT prompt_id FROM prompt_aliases
+        WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
+    )
+)
+"""
+# Turns without a source: their first source is missing, and no other source holds them.
+CHOOSE_ABANDONED = f"""
+INSERT INTO staging.chosen_prompts (prompt_id)
+SELECT id FROM prompts
+WHERE superseded_at IS NOT NULL OR (
+    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing') AND {ELSEWHERE} IS NULL
+)
+"""
+CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
+REMEMBER_FORGOTTEN = """
+INSERT OR IGNORE INTO prompt_forgotten (content_hash)
+SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)
+"""
+DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
+# The remaining turns of a missing source are held by another source, which replaces it.
+HAND_OVER = f"""
+UPDATE prompts SET source_path = {ELSEWHERE}
+WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_IDLE_ALIASES = """
+DELETE FROM prompt_aliases
+WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
+    OR source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
+"""
+DELETE_MISSING_SOURCES = "DELETE FROM prompt_sources WHERE status = 'missing'"
+EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 MARK_MISSING = """
 UPDATE prompt_sources SET status = 'missing'
@@ -52,7 +94,7 @@ WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
     AND prompts.source_path NOT IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
 GROUP BY 1, 2 ORDER BY count(*), 2 DESC
 """
-HAND_OVER_MOVED = f"""
+HAND_OVER_THEIR_TURNS = f"""
 UPDATE prompts SET source_path = {ELSEWHERE}
 WHERE source_path IN (SELECT value FROM json_each(:sources)) AND {ELSEWHERE} IS NOT NULL
 """
@@ -91,99 +133,6 @@ DELETE_SOURCE = """
 DELETE FROM prompt_sources
 WHERE source_path = :source AND NOT EXISTS (SELECT 1 FROM prompts WHERE prompts.source_path = :source)
 """
-CHOOSE_MEANT = f"""
-INSERT INTO staging.chosen_prompts (prompt_id)
-SELECT id FROM prompts
-WHERE {IS_MEANT} AND (
-    :sources IS NULL
-    OR source_path IN (SELECT value FROM json_each(:sources))
-    OR id IN (
-        SELECT prompt_id FROM prompt_aliases
-        WHERE prompt_aliases.source_path IN (SELECT value FROM json_each(:sources))
-    )
-)
-"""
-# Turns without a source: their first source is missing, and no other source holds them.
-CHOOSE_ABANDONED = f"""
-INSERT INTO staging.chosen_prompts (prompt_id)
-SELECT id FROM prompts
-WHERE superseded_at IS NOT NULL OR (
-    source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing') AND {ELSEWHERE} IS NULL
-)
-"""
-CLEAR_CHOSEN = "DELETE FROM staging.chosen_prompts"
-REMEMBER_FORGOTTEN = """
-INSERT OR IGNORE INTO prompt_forgotten (content_hash)
-SELECT content_hash FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)
-"""
-DELETE_CHOSEN = "DELETE FROM prompts WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts)"
-
-# The remaining turns of a missing source are held by another source, which replaces it.
-HAND_OVER = f"""
-UPDATE prompts SET source_path = {ELSEWHERE}
-WHERE source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-"""
-DELETE_IDLE_ALIASES = """
-DELETE FROM prompt_aliases
-WHERE source_path = (SELECT prompts.source_path FROM prompts WHERE prompts.id = prompt_id)
-    OR source_path IN (SELECT source_path FROM prompt_sources WHERE status = 'missing')
-"""
-DELETE_MISSING_SOURCES = "DELETE FROM prompt_sources WHERE status = 'missing'"
-
-EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
-
-MOST_ATTEMPTS: Final = 50
-BETWEEN_ATTEMPTS_SECONDS: Final = 0.05
-
-log: Final = logging.getLogger(__name__)
-
-
-class _Turn(NamedTuple):
-    conversation: str
-    format: str
-    role: str
-    timestamp: str | None
-    text_hash: str
-
-
-def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict[str, str]:
-    """Record that these sources no longer exist; their turns stay."""
-    if not sources:
-        return {}
-    gone = {"sources": json.dumps(list(map(plain, sources)))}
-    with transaction(connection):
-        connection.execute(MARK_MISSING, gone)
-        elsewhere = dict(connection.execute(SELECT_OWNERS, gone).fetchall())
-        others = dict(connection.execute(SELECT_OTHERS, gone).fetchall())
-        connection.execute(HAND_OVER_MOVED, gone)
-        connection.execute(DELETE_THEIR_ALIASES, gone)
-        connection.execute(DELETE_OWN_ALIASES, {"others": json.dumps(sorted(set(others.values())))})
-        elsewhere |= others
-        for source in map(plain, sources):
-            if (repeated := _repeated_in(connection, source)) is not None:
-                connection.execute(DELETE_REPEATED, {"source": source})
-                connection.execute(KEEP_SUPERSEDED, {"source": source, "other": repeated})
-                elsewhere[source] = repeated
-        return {
-            source: other
-            for source, other in elsewhere.items()
-            if connection.execute(DELETE_SOURCE, {"source": source}).rowcount
-        }
-
-
-def _repeated_in(connection: sqlite3.Connection, source: str) -> str | None:
-    """Return the source that begins with all the turns that only *source* holds."""
-    rows = connection.execute(SELECT_TURNS, {"source": source}).fetchall()
-    if len(rows) < LEAST_TURNS:
-        return None
-    turns = [_Turn(*row[:-1]) for row in rows]
-    *_, longest, _ = max(rows, key=lambda row: row[-1])
-    asked = {"text_hash": longest, "most": MOST_COMPARED}
-    for (other,) in connection.execute(SELECT_WITH_TEXT, asked).fetchall():
-        theirs = connection.execute(SELECT_TURNS, {"source": other}).fetchall()
-        if [_Turn(*row[:-1]) for row in theirs[: len(turns)]] == turns:
-            return str(other)
-    return None
 
 
 def forget(
@@ -261,3 +210,58 @@ def _empty_log(connection: sqlite3.Connection) -> None:
         # Another process is emptying the log: SQLite does not wait for that, whatever the timeout.
         time.sleep(BETWEEN_ATTEMPTS_SECONDS)
     log.warning("the log could not be emptied: another connection has been reading for too long")
+
+
+def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict[str, str]:
+    """Record that these sources no longer exist; their turns stay.
+
+    A renamed folder and a history that its tool compressed are found again by the identity of their turns: another source
+    holds the same ones.  If the name of the file is part of that identity, the turns themselves are compared.
+
+    Returns:
+        the other source of each source that was only moved.
+    """
+    if not sources:
+        return {}
+    gone = {"sources": json.dumps(list(map(plain, sources)))}
+    with transaction(connection):
+        connection.execute(MARK_MISSING, gone)
+        elsewhere = dict(connection.execute(SELECT_OWNERS, gone).fetchall())
+        others = dict(connection.execute(SELECT_OTHERS, gone).fetchall())
+        connection.execute(HAND_OVER_THEIR_TURNS, gone)
+        connection.execute(DELETE_THEIR_ALIASES, gone)
+        connection.execute(DELETE_OWN_ALIASES, {"others": json.dumps(sorted(set(others.values())))})
+        elsewhere |= others
+        for source in map(plain, sources):
+            if (repeated := _repeated_in(connection, source)) is not None:
+                connection.execute(DELETE_REPEATED, {"source": source})
+                connection.execute(KEEP_SUPERSEDED, {"source": source, "other": repeated})
+                elsewhere[source] = repeated
+        return {
+            source: other
+            for source, other in elsewhere.items()
+            if connection.execute(DELETE_SOURCE, {"source": source}).rowcount
+        }
+
+
+class _Turn(NamedTuple):
+    conversation: str
+    format: str
+    role: str
+    timestamp: str | None
+    text_hash: str
+
+
+def _repeated_in(connection: sqlite3.Connection, source: str) -> str | None:
+    """Return the source that begins with all the turns that only *source* holds."""
+    rows = connection.execute(SELECT_TURNS, {"source": source}).fetchall()
+    if len(rows) < LEAST_TURNS:
+        return None
+    turns = [_Turn(*row[:-1]) for row in rows]
+    *_, longest, _ = max(rows, key=lambda row: row[-1])
+    asked = {"text_hash": longest, "most": MOST_COMPARED}
+    for (other,) in connection.execute(SELECT_WITH_TEXT, asked).fetchall():
+        theirs = connection.execute(SELECT_TURNS, {"source": other}).fetchall()
+        if [_Turn(*row[:-1]) for row in theirs[: len(turns)]] == turns:
+            return str(other)
+    return None

@@ -1,7 +1,6 @@
-"""Converts a turn to a row of ``prompts``, and back; and a ``PromptFilter`` to a condition of constant text.
+"""``prompt_of`` and ``filter_parameters``: convert a row of ``prompts`` to a turn, and a ``PromptFilter`` to parameters.
 
-``prompt_tables.py`` describes the columns.  The parameters of the condition are named ``projects``, ``roles``,
-``formats``, ``conversations``, ``since`` and ``until``; an empty field is NULL, and selects every row.
+``prompt_tables.py`` describes the columns.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
     from chatmemory.pastchats.prompt import PromptFilter
 
-
 ALIASES: Final = "aliases"
 """The metadata key for the further sources of a turn; in the file they are stored in a table of their own."""
 
@@ -33,6 +31,7 @@ prompts.metadata_json, prompts.superseded_at,
 
 NO_ALIASES: Final = "[]"
 _ZONE_AT: Final = -len("+00:00")
+
 # The left side of a comparison decides its collation: projects are compared without regard to case.
 IS_MEANT: Final = """
 (:projects IS NULL OR prompts.source_project COLLATE NOCASE IN (SELECT value FROM json_each(:projects)))
@@ -42,6 +41,7 @@ AND (:conversations IS NULL OR prompts.conversation_id IN (SELECT value FROM jso
 AND (:since IS NULL OR prompts.timestamp >= :since)
 AND (:until IS NULL OR prompts.timestamp < :until)
 """
+"""The rows that a ``PromptFilter`` selects.  A parameter that is NULL selects every row."""
 
 
 def prompt_of(row: Sequence[Any]) -> Prompt:

@@ -1,11 +1,7 @@
-"""The file of past chats: where it is, how it is created, and which files are refused.
+"""``connect_writer`` and ``connect_reader`` open the file of past chats; ``store_path`` says where it is.
 
 Connections are used directly, in the calling thread.  This module imports only what a reader needs; what creates and migrates
 a file is imported by a writer.
-
-The interpreter's own ``sqlite3`` is preferred; some are built without extensions, and then ``pysqlite3`` is used if it is
-installed (extra: ``chatmemory-effect[vec]``).  Neither is required: without the extension, Python or numpy compares the
-codes, with the same answers.
 """
 
 from __future__ import annotations
@@ -16,9 +12,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from os import sep
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from chatmemory.effect.outcome import EffectFailed
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 
     from chatmemory.settings.past_chats_settings import PastChatsSettings
 
-
 PAGE_BYTES: Final = 8192
 """The page size of a new file: with SQLite's 4096, rows with a text or a vector leave a tenth of it empty."""
 
@@ -53,54 +46,6 @@ READER_CACHE_KIB: Final = 64 * 1024
 
 LONGEST_IDLE_LOG_BYTES: Final = 16 * 1024 * 1024
 """What a source as long as a book has added to the log is returned to the disk."""
-
-
-def driver(*, use_sqlite_vec: bool) -> ModuleType:
-    """Return the module to connect with; if *use_sqlite_vec*, one that can load extensions, if there is one."""
-    if not use_sqlite_vec or hasattr(sqlite3.Connection, "enable_load_extension"):
-        return sqlite3
-    with suppress(ImportError):
-        return import_module("pysqlite3.dbapi2")
-    return sqlite3
-
-
-def load_vec(connection: sqlite3.Connection) -> bool:
-    """Load sqlite-vec into *connection*, unless it is loaded; return whether it can be used."""
-    if _has_vec(connection):
-        return True
-    try:
-        # Not imported: the package would load numpy, which takes longer than the search.
-        package = find_spec("sqlite_vec")
-        if package is None or package.origin is None:
-            return False
-        path = f"{package.origin.rpartition(sep)[0]}{sep}vec0"
-        connection.enable_load_extension(True)
-        try:
-            connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
-        finally:
-            connection.enable_load_extension(False)
-    except Exception:  # noqa: BLE001  not for this platform, not with this interpreter, whichever driver's error
-        return False
-    return _has_vec(connection)
-
-
-def _has_vec(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("SELECT vec_version()").fetchall()
-    except Exception:  # noqa: BLE001  either driver's error: no such function
-        return False
-    return True
-
-
-def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the application id and the number of the last step, two numbers in the header of the file.
-
-    A search reads them instead of the migration table of ``migrations.py``: computing its checksums would take longer than
-    the search.
-    """
-    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return application_id, version
 
 
 def store_path(settings: PastChatsSettings) -> Path:
@@ -180,6 +125,17 @@ def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
     return connection
 
 
+def versions_of(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the application id and the number of the last step, two numbers in the header of the file.
+
+    A search reads them instead of the migration table of ``migrations.py``: computing its checksums would take longer than
+    the search.
+    """
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return application_id, version
+
+
 def _data_folder() -> Path:
     if sys.platform == "win32":  # pragma: no cover
         return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local")
@@ -257,3 +213,45 @@ def _check_origin(connection: sqlite3.Connection) -> None:
         detail = "a store of conversations and memories, not of past chats"
         raise EffectFailed(RepositoryError(OPENING, "not_a_store", detail))
     check_origin(connection, PROMPT_MIGRATIONS)
+
+
+def driver(*, use_sqlite_vec: bool) -> ModuleType:
+    """Return the module to connect with; if *use_sqlite_vec*, one that can load extensions, if there is one.
+
+    The interpreter's own ``sqlite3`` is preferred; some are built without extensions, and then ``pysqlite3`` is used if it is
+    installed (extra: ``chatmemory-effect[vec]``).  Neither is required: without the extension, Python or numpy compares the
+    codes, with the same answers.
+    """
+    if not use_sqlite_vec or hasattr(sqlite3.Connection, "enable_load_extension"):
+        return sqlite3
+    with suppress(ImportError):
+        return import_module("pysqlite3.dbapi2")
+    return sqlite3
+
+
+def load_vec(connection: sqlite3.Connection) -> bool:
+    """Load sqlite-vec into *connection*, unless it is loaded; return whether it can be used."""
+    if _has_vec(connection):
+        return True
+    try:
+        # Not imported: the package would load numpy, which takes longer than the search.
+        package = find_spec("sqlite_vec")
+        if package is None or package.origin is None:
+            return False
+        path = f"{package.origin.rpartition(os.sep)[0]}{os.sep}vec0"
+        connection.enable_load_extension(True)
+        try:
+            connection.execute("SELECT load_extension(:path)", {"path": path}).fetchall()
+        finally:
+            connection.enable_load_extension(False)
+    except Exception:  # noqa: BLE001  not for this platform, not with this interpreter, whichever driver's error
+        return False
+    return _has_vec(connection)
+
+
+def _has_vec(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT vec_version()").fetchall()
+    except Exception:  # noqa: BLE001  either driver's error: no such function
+        return False
+    return True

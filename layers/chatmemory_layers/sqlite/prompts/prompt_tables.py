@@ -20,7 +20,7 @@ from chatmemory_layers.sqlite.prompts.prompt_vector_tables import PACKED_STATEME
 # content_hash: of the turn's identity; text_hash: of its text.  Both are hexadecimal.
 # source_project is short, for people; the whole folder is in metadata_json.
 # search_terms: the terms that the index of words would not find in content by itself.
-# place, since step 4: see prompt_tables.py.
+# place, since step 4: see prompt_order.py.
 # superseded_at: when the source was read without the turn; NULL while the source holds it.
 CREATE_PROMPTS = """
 CREATE TABLE prompts (

@@ -1,8 +1,9 @@
 """``PromptVectors``: finds the turns that are most similar to a query, and says how similar any turn is.
 
-Codes show which turns may be near; the stored vectors show how near.  The similarity is the dot
-product of integers divided by the two lengths: the same number for each scan, with and without numpy.
+Codes show which turns may be near; the stored vectors show how near.  The similarity is the dot product of integers divided
+by the two lengths: the same number for each scan, with and without numpy.
 
+There are three ways to find the codes that differ least from a query's code; all give the same rows in the same order.
 ``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as Python integers, which for a small store
 is finished before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes that
 search again.  ``PromptVectors`` chooses one, and compares the real vectors.
@@ -27,25 +28,6 @@ if TYPE_CHECKING:
 
     from chatmemory_layers.embedding.code_index import CodeIndex, Distances
 
-
-SELECT_CODES_OF = """
-SELECT prompt_id, code FROM prompt_codes
-WHERE model_key = :model_key AND length(code) = :size
-AND prompt_id IN (SELECT value FROM json_each(:ids))
-"""
-SELECT_NEAREST = """
-SELECT prompt_id FROM prompt_codes
-WHERE model_key = :model_key AND length(code) = :size
-ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(:code)), prompt_id DESC
-LIMIT :portion OFFSET :seen
-"""
-SELECT_GENERATION = "SELECT number FROM prompt_generation"
-
-GROWTH_OF_PORTION: Final = 4
-_ROWS: Final = 1 << 44
-"""A sort key is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids are less than it."""
-
-_BYTES_PER_WORD: Final = 8
 ScanName: TypeAlias = Literal["integers", "numpy", "vec"]
 
 FEW_CODES: Final = 120_000
@@ -56,6 +38,12 @@ WORTH_KEEPING: Final = 5_000
 
 FIRST_PORTION: Final = 140
 """How many of the nearest by codes have their vectors compared; they hold 98 % of the ten nearest, three times as many all."""
+
+GROWTH_OF_PORTION: Final = 4
+_ROWS: Final = 1 << 44
+"""A sort key is ``distance * _ROWS - row``: of equal distances the newest comes first.  Row ids are less than it."""
+
+_BYTES_PER_WORD: Final = 8
 
 SELECT_MODEL = "SELECT model_key FROM prompt_models WHERE model = :model AND dim = :dim"
 LAST_CODE = "SELECT max(prompt_id) FROM prompt_codes"
@@ -69,10 +57,105 @@ SELECT EXISTS (
     WHERE prompt_models.model <> :model
 )
 """
+SELECT_CODES_OF = """
+SELECT prompt_id, code FROM prompt_codes
+WHERE model_key = :model_key AND length(code) = :size
+AND prompt_id IN (SELECT value FROM json_each(:ids))
+"""
+SELECT_NEAREST = """
+SELECT prompt_id FROM prompt_codes
+WHERE model_key = :model_key AND length(code) = :size
+ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(:code)), prompt_id DESC
+LIMIT :portion OFFSET :seen
+"""
+SELECT_GENERATION = "SELECT number FROM prompt_generation"
+
+
+class QueryVector(NamedTuple):
+    """A query in the form of stored vectors.
+
+    Attributes:
+        model_key: the key of its model; None: no turn has ever had a vector of that model.
+        values: int8.
+        code: empty for a vector of zeros.
+    """
+
+    model: str
+    model_key: int | None
+    values: bytes
+    code: bytes
+
+
+@final
+class PromptVectors:
+    """Compares a query with the vectors of a store; keeps codes in memory from one search to the next."""
+
+    def __init__(self, *, use_sqlite_vec: bool, scan: ScanName | None = None) -> None:
+        """Use *scan* for every search; None: choose the scan for each search."""
+        self._scan = scan
+        self._has_vec = None if use_sqlite_vec else False
+        self._has_searched = False
+        self._numpy = NumpyScan()
+
+    def query(self, connection: sqlite3.Connection, vector: Sequence[float], model: str) -> QueryVector:
+        """Return the query in the form that is compared with stored vectors."""
+        values = quantised(vector)
+        row = connection.execute(SELECT_MODEL, {"model": model, "dim": len(values)}).fetchone()
+        return QueryVector(model, None if row is None else row[0], values, query_code(values))
+
+    def nearest_first(
+        self,
+        connection: sqlite3.Connection,
+        query: QueryVector,
+        *,
+        among: Sequence[int] | None,
+    ) -> Iterator[list[int]]:
+        """Yield rows nearest first by their codes, in growing portions; only rows of *among* unless it is None."""
+        if query.model_key is None or not query.code:
+            return iter(())
+        if among is not None:
+            return nearest_of(connection, query.model_key, query.code, ids=among, portion=FIRST_PORTION)
+        scan = self._chosen(connection)
+        return scan.nearest_first(connection, query.model_key, query.code, portion=FIRST_PORTION)
+
+    def similarities(
+        self, connection: sqlite3.Connection, query: QueryVector, ids: Sequence[int]
+    ) -> dict[int, float]:
+        """Return the cosine of *query* and each of *ids* that has a vector of its model."""
+        if query.model_key is None:
+            return {}
+        parameters = {"ids": json.dumps(ids), "model_key": query.model_key}
+        found = connection.execute(SELECT_VECTORS, parameters).fetchall()
+        return cosines(query.values, {row: PackedVector(*columns) for row, *columns in found})
+
+    def _chosen(self, connection: sqlite3.Connection) -> CodeScan:
+        scan = self._scan
+        if scan is None:
+            # The greatest row is a good enough estimate of the count, and is read at once.
+            (rows,) = connection.execute(LAST_CODE).fetchone()
+            most = WORTH_KEEPING if self._has_searched else FEW_CODES
+            scan = "numpy" if "numpy" in sys.modules or (rows or 0) > most else "vec"
+        self._has_searched = True
+        if scan == "numpy":
+            return self._numpy
+        if scan == "vec" and not self._can_use_vec(connection):
+            scan = "integers"
+        return VecScan() if scan == "vec" else IntegerScan()
+
+    def _can_use_vec(self, connection: sqlite3.Connection) -> bool:
+        if self._has_vec is None:
+            self._has_vec = load_vec(connection)
+        return self._has_vec
+
+
+def has_other_models(connection: sqlite3.Connection, model: str) -> bool:
+    """Return whether any turn has a vector of another model, or none."""
+    (has_others,) = connection.execute(SELECT_OTHERS, {"model": model}).fetchone()
+    return bool(has_others)
 
 
 class CodeScan(Protocol):
-    """One of the three ways."""
+    """A way to find the codes that differ least from a query's code."""
 
     def nearest_first(
         self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
@@ -188,86 +271,3 @@ class NumpyScan(CodeScan):
 
 def _counted(index: CodeIndex, counting: Future[Distances], portion: int) -> Iterator[list[int]]:
     yield from index.nearest_first(counting.result(), portion=portion)
-
-
-class QueryVector(NamedTuple):
-    """A query in the form of stored vectors.
-
-    Attributes:
-        model_key: the key of its model; None: no turn has ever had a vector of that model.
-        values: int8.
-        code: empty for a vector of zeros.
-    """
-
-    model: str
-    model_key: int | None
-    values: bytes
-    code: bytes
-
-
-@final
-class PromptVectors:
-    """Compares a query with the vectors of a store; keeps codes in memory from one search to the next."""
-
-    def __init__(self, *, use_sqlite_vec: bool, scan: ScanName | None = None) -> None:
-        """Use *scan* for every search; None: choose the scan for each search."""
-        self._scan = scan
-        self._has_vec = None if use_sqlite_vec else False
-        self._has_searched = False
-        self._numpy = NumpyScan()
-
-    def query(self, connection: sqlite3.Connection, vector: Sequence[float], model: str) -> QueryVector:
-        """Return the query in the form that is compared with stored vectors."""
-        values = quantised(vector)
-        row = connection.execute(SELECT_MODEL, {"model": model, "dim": len(values)}).fetchone()
-        return QueryVector(model, None if row is None else row[0], values, query_code(values))
-
-    def nearest_first(
-        self,
-        connection: sqlite3.Connection,
-        query: QueryVector,
-        *,
-        among: Sequence[int] | None,
-    ) -> Iterator[list[int]]:
-        """Yield rows nearest first by their codes, in growing portions; only rows of *among* unless it is None."""
-        if query.model_key is None or not query.code:
-            return iter(())
-        if among is not None:
-            return nearest_of(connection, query.model_key, query.code, ids=among, portion=FIRST_PORTION)
-        scan = self._chosen(connection)
-        return scan.nearest_first(connection, query.model_key, query.code, portion=FIRST_PORTION)
-
-    def similarities(
-        self, connection: sqlite3.Connection, query: QueryVector, ids: Sequence[int]
-    ) -> dict[int, float]:
-        """Return the cosine of *query* and each of *ids* that has a vector of its model."""
-        if query.model_key is None:
-            return {}
-        parameters = {"ids": json.dumps(ids), "model_key": query.model_key}
-        found = connection.execute(SELECT_VECTORS, parameters).fetchall()
-        return cosines(query.values, {row: PackedVector(*columns) for row, *columns in found})
-
-    def _chosen(self, connection: sqlite3.Connection) -> CodeScan:
-        scan = self._scan
-        if scan is None:
-            # The greatest row is a good enough estimate of the count, and is read at once.
-            (rows,) = connection.execute(LAST_CODE).fetchone()
-            most = WORTH_KEEPING if self._has_searched else FEW_CODES
-            scan = "numpy" if "numpy" in sys.modules or (rows or 0) > most else "vec"
-        self._has_searched = True
-        if scan == "numpy":
-            return self._numpy
-        if scan == "vec" and not self._can_use_vec(connection):
-            scan = "integers"
-        return VecScan() if scan == "vec" else IntegerScan()
-
-    def _can_use_vec(self, connection: sqlite3.Connection) -> bool:
-        if self._has_vec is None:
-            self._has_vec = load_vec(connection)
-        return self._has_vec
-
-
-def has_other_models(connection: sqlite3.Connection, model: str) -> bool:
-    """Return whether any turn has a vector of another model, or none."""
-    (has_others,) = connection.execute(SELECT_OTHERS, {"model": model}).fetchone()
-    return bool(has_others)
