@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from chatmemory.pastchats.finding.hybrid_rank import (
+from chatmemory.pastchats.finding.hybrid_rank import HybridRanking, said_of
+from chatmemory.pastchats.finding.prompt_hits import PromptHit
+from chatmemory.pastchats.finding.prompt_terms import prompt_terms
+from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
+from chatmemory.text.conversation_shares import (
     ASKING_MALUS,
     QUESTION_SHARE,
     TIME_BONUS,
-    HybridRanking,
     is_latin,
     of_questions,
     of_times,
 )
-from chatmemory.pastchats.finding.prompt_hits import PromptHit
-from chatmemory.pastchats.finding.prompt_terms import prompt_terms
-from chatmemory.pastchats.prompt_repository import PromptCandidate, PromptCandidates, PromptSearch
 from chatmemory.text.search_terms import query_terms
 from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt
@@ -117,7 +117,7 @@ ASKED = "Where did you go for the holidays?"
 
 def of_two(question: str, reply: str, *, row: int = 2) -> float:
     found = [turn(1, content=question), turn(row, content=reply)]
-    return of_questions(found, [[0, 1]], [1.0, 0.0])[1]
+    return of_questions(said_of(found), [1.0, 0.0])[1]
 
 
 def test_a_reply_has_a_share_of_its_question_less_of_long_ones_and_who_only_asks_has_none() -> None:
@@ -131,7 +131,8 @@ def test_a_reply_has_a_share_of_its_question_less_of_long_ones_and_who_only_asks
     assert 0 < of_two(ASKED + " And I, I stayed at home." * 4, "To Iceland.") < QUESTION_SHARE / 1.5
     assert 0 < of_two(ASKED, "To Iceland. " * 30) < QUESTION_SHARE / 2
     assert of_two(ASKED, "") == QUESTION_SHARE
-    only, told = of_questions([turn(1, content=ASKED), turn(2, content="x" * 120 + "?")], [[0], [1]], [1, 1])
+    found = [turn(1, content=ASKED, talk="a"), turn(2, content="x" * 120 + "?", talk="b")]
+    only, told = of_questions(said_of(found), [1, 1])
     assert (only, told) == (-ASKING_MALUS, 0)
 
 
@@ -146,7 +147,7 @@ def test_a_reply_has_a_share_of_its_question_less_of_long_ones_and_who_only_asks
     ],
 )
 def test_a_turn_that_names_a_time_answers_when(query: str, content: str, bonus: float) -> None:
-    assert of_times(query, [turn(1, content=content)]) == [bonus]
+    assert of_times(query, [content]) == [bonus]
 
 
 def test_chinese_is_searched_to_its_end_without_words_that_ask() -> None:

@@ -22,7 +22,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from chatmemory.effect import Runner
-from chatmemory.integrations.langgraph.checkpoint_reads import (
+from chatmemory.integrations.langgraph.checkpoint_operations import (
     NewCheckpoint,
     Place,
     checkpoint_at,

@@ -2,9 +2,7 @@
 
 It is pure Python: for the few hundred candidates of a recall it is as fast as numpy, and need not load it.
 
-``surroundings`` is what the session of a memory, and a date or a person in the query, add to its score.  An answer seldom
-repeats the words of its question: "Berlin, for three years now" is found by the message before it, "Where do you live?".
-The shares that past chats use too are in ``chatmemory/text/conversation_shares.py``.
+``chatmemory/text/conversation_shares.py`` has the surroundings, which the ranking of past chats uses too.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import fsum
 from typing import Final, Never, final
 
@@ -27,7 +25,7 @@ from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
-from chatmemory.text.conversation_shares import beside, of_best, of_speakers
+from chatmemory.text.conversation_shares import Said, Surroundings, surroundings
 from chatmemory.text.named_dates import DATED_CHARACTERS, MAY_NAME_A_DATE, of_dates
 from chatmemory.text.search_terms import (
     LEAST_SHARE,
@@ -36,29 +34,8 @@ from chatmemory.text.search_terms import (
     covered_shares,
     scaled_scores,
 )
-from chatmemory.text.stop_words import CJK_RUN
-
-QUESTION_SHARE: Final = 0.25
-"""How much of the score of a question goes to the memory after it, which probably answers it: R@5 + 3 on LoCoMo."""
-
-QUESTION_CHARACTERS: Final = 80  # a longer text says more than its question
-REPLY_CHARACTERS: Final = 160  # a longer text says more than its answer
-
-ASKING_MALUS: Final = 0.1
-ASKING_CHARACTERS: Final = 120  # a longer text that ends with a question says something before it
-
-TIME_BONUS: Final = 0.1
-"""What a memory gets for naming a time when the query asks when."""
-
-READ_CHARACTERS: Final = 1024
-"""How many characters of a memory are searched for times."""
 
 _SPEAKER: Final = r"([^\s:：][^:：\n]{0,39})[:：]\s*"
-_ASKS_WHEN: Final = r"(?:when|how long ago|(?:in )?(?:what|which) (?:day|date|week|month|year|time))\b"
-_TIME: Final = (
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weekend|week|month|year|morning|monday|tuesday|wednesday|thursday"
-    r"|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b"
-)
 DAY: Final = timedelta(days=1)
 
 ENOUGH_COVERED: Final = 0.3
@@ -132,8 +109,10 @@ class WeightedRanking(RecallRanker):
             lexical = [float(search.text in candidate.memory.content) for candidate in candidates.found]
         similar = [self._similarity(candidate) for candidate in candidates.found]
         evidence = self._evidence(candidates, lexical, similar)
-        around = surroundings(search.text, candidates.found, [weight or 0.0 for weight in evidence], now=now)
-        added = list(zip(around.neighbour, around.session, around.speaker, around.date, strict=True))
+        around = surroundings_of(
+            search.text, candidates.found, [weight or 0.0 for weight in evidence], now=now
+        )
+        added = list(zip(*around, strict=True))
         relevant = self._relevant(candidates.found, covered, around.neighbour, words=words)
         places: list[tuple[float, datetime, str, int]] = []
         for index, (candidate, weight) in enumerate(zip(candidates.found, evidence, strict=True)):
@@ -301,28 +280,10 @@ recall_ranker = Layer.effect(
 """The default ranking with the settings ``memory.retrieval``, which may also replace the threshold of the embedder."""
 
 
-@final
-@frozen
-class Surroundings:
-    """What is added to the score of each candidate besides its own words and vector; each of shape ``(count,)``.
-
-    Attributes:
-        neighbour: for the memories beside it in its session, and the question that it answers; below 0 when it only asks.
-        session: for the best memories of its session.
-        speaker: for being said by the person whom the query names.
-        date: for the time that the query names or asks for.
-    """
-
-    neighbour: list[float]
-    session: list[float]
-    speaker: list[float]
-    date: list[float]
-
-
-def surroundings(
+def surroundings_of(
     query: str, found: Sequence[Candidate], evidence: Sequence[float], *, now: datetime
 ) -> Surroundings:
-    """Return what the surroundings of each candidate add to its score.
+    """Return what the session of each candidate, and a date or a person in the query, add to its score.
 
     Args:
         query: as the caller wrote it.
@@ -334,27 +295,21 @@ def surroundings(
         what is added to each candidate, in the order of *found*.
     """
     nothing = [0.0] * len(found)
-    date = nothing
+    dates = nothing
     if re.search(MAY_NAME_A_DATE, query[:DATED_CHARACTERS]):
-        date = of_dates(query, [one.memory.created_at for one in found], now=now)
+        dates = of_dates(query, [one.memory.created_at for one in found], now=now)
     parts = _parts(found)
     if not parts:
-        return Surroundings(nothing, nothing, nothing, date)
-    neighbour = beside(parts, evidence)
-    scores = _sums(evidence, neighbour)
+        return Surroundings(nothing, nothing, nothing, dates)
     named = [re.match(_SPEAKER, one.memory.content) for one in found]
-    speakers = [
-        name and name[1] if one.memory.session_id else None for name, one in zip(named, found, strict=True)
-    ]
-    if query.isascii() or re.search(CJK_RUN, query) is None:
-        texts = [
-            one.memory.content[name.end() if name else 0 :] for name, one in zip(named, found, strict=True)
-        ]
-        replies = _of_questions(texts, parts, scores)
-        scores = [score + max(0.0, more) for score, more in zip(scores, replies, strict=True)]
-        neighbour = _sums(neighbour, replies)
-        date = _sums(date, _of_times(query, texts))
-    return Surroundings(neighbour, of_best(parts, scores), of_speakers(query, speakers), date)
+    said = Said(
+        [one.memory.content[name.end() if name else 0 :] for name, one in zip(named, found, strict=True)],
+        [name and name[1] if one.memory.session_id else None for name, one in zip(named, found, strict=True)],
+        parts,
+        [pair for part in parts for pair in pairwise(part)],
+        asking=chain(*parts),
+    )
+    return surroundings(query, said, evidence, dates)
 
 
 def _parts(found: Sequence[Candidate]) -> list[list[int]]:
@@ -367,35 +322,3 @@ def _parts(found: Sequence[Candidate]) -> list[list[int]]:
     for part in parts:
         part.sort(key=lambda place: (found[place].memory.created_at, found[place].memory.id))
     return parts
-
-
-def _of_questions(
-    texts: Sequence[str], parts: Sequence[Sequence[int]], scores: Sequence[float]
-) -> list[float]:
-    """Return what each text gets for following a question, less what it loses for only asking one."""
-    shares = [0.0] * len(texts)
-    for part in parts:
-        for place in part:
-            if len(texts[place]) < ASKING_CHARACTERS and texts[place].rstrip().endswith("?"):
-                shares[place] = -ASKING_MALUS
-        for asked, answered in pairwise(part):
-            question, reply = texts[asked], texts[answered]
-            if "?" in question:
-                shares[answered] += (
-                    QUESTION_SHARE
-                    * scores[asked]
-                    * min(1.0, QUESTION_CHARACTERS / len(question))
-                    * min(1.0, REPLY_CHARACTERS / max(1, len(reply)))
-                )
-    return shares
-
-
-def _of_times(query: str, texts: Sequence[str]) -> list[float]:
-    """Return what each text gets for naming a time: 0 unless *query* asks when."""
-    if not re.match(_ASKS_WHEN, query.strip().lower()):
-        return [0.0] * len(texts)
-    return [TIME_BONUS if re.search(_TIME, text[:READ_CHARACTERS].lower()) else 0.0 for text in texts]
-
-
-def _sums(ones: Sequence[float], others: Sequence[float]) -> list[float]:
-    return [one + other for one, other in zip(ones, others, strict=True)]

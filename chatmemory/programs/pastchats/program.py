@@ -35,10 +35,10 @@ COMMANDS: Final = {
     "doctor": Entry(f"{__package__}.maintenance_commands", "Check the index without changing it."),
     "watch": Entry(f"{__package__}.index_commands", "Index new turns whenever a history changes."),
     "service": Entry(
-        f"{__package__}.service_command", "Print a unit file that keeps watch running.", is_rare=True
+        f"{__package__}.serving_commands", "Print a unit file that keeps watch running.", is_rare=True
     ),
     "hook": Entry(f"{__package__}.hook_commands", "Run as a hook of a coding agent."),
-    "mcp": Entry(f"{__package__}.service_command", "Run as an MCP server for a coding agent."),
+    "mcp": Entry(f"{__package__}.serving_commands", "Run as an MCP server for a coding agent."),
     "forget": Entry(f"{__package__}.maintenance_commands", "Delete turns permanently.", is_rare=True),
     "prune": Entry(
         f"{__package__}.maintenance_commands", "Delete turns that are no longer in their files.", is_rare=True

@@ -16,7 +16,7 @@ from chatmemory import Effect, PromptFilter
 from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.pastchats.program import run
 from chatmemory.programs.pastchats.quick_commands import run_quickly
-from chatmemory.programs.pastchats.service_command import unit_file
+from chatmemory.programs.pastchats.serving_commands import unit_file
 from chatmemory.programs.shell.exit_codes import UNWRITABLE
 from tests.patience import PATIENCE_SECONDS
 

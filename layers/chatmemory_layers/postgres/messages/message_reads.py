@@ -216,7 +216,7 @@ async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
     if not _is_shown(query.conversation_id, rows):
         return None
     # A conversation without messages to read has one row, with its version.
-    found = [] if rows[0]["position"] is None else rows
+    found: Sequence[Row] = [] if rows[0]["position"] is None else rows
     if query.newer_than is None:
         has_older = query.limit is not None and len(found) > query.limit
     else:
