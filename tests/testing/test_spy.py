@@ -31,7 +31,7 @@ from chatmemory.effect.suspended import SuspendedError
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
-from chatmemory.settings.memory_settings import StrategySettings
+from chatmemory.settings.memory_settings import Settings, StrategySettings
 from chatmemory.testing import (
     Call,
     Calls,
@@ -48,7 +48,7 @@ from chatmemory.testing import (
     raises,
 )
 from chatmemory_layers import stacks
-from chatmemory_layers.configuration import settings_layer
+from chatmemory_layers.configuration import settings_given
 from chatmemory_layers.in_memory.message_repository import message_repository
 from tests.for_each import for_each
 
@@ -70,7 +70,7 @@ async def watched(
 @asynccontextmanager
 async def conversations(spy: Spy[MessageRepositoryTag, MessageRepository]) -> AsyncGenerator[ChatMemory]:
     skills = Stub(SkillRunnerTag)
-    parts = settings_layer(environment={}) | (message_repository >> spy.layer) | token_counter | skills.layer
+    parts = settings_given(Settings()) | (message_repository >> spy.layer) | token_counter | skills.layer
     async with ManagedRuntime(parts.feed_keep(history_strategy) >> chat_memory) as runtime:
         yield await runtime.service(ChatMemoryService)
 
@@ -314,7 +314,7 @@ async def test_a_plain_method_returns_or_raises_and_an_attribute_is_given_as_it_
 async def test_a_stack_runs_on_a_stubbed_strategy() -> None:
     done = [HistoryReport("done", ("s1",)), HistoryReport("idle")]
     strategy = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=[HistoryReport("idle"), *done])
-    parts = settings_layer(environment={}) | message_repository | token_counter | strategy.layer
+    parts = settings_given(Settings()) | message_repository | token_counter | strategy.layer
     async with ManagedRuntime(parts >> chat_memory) as runtime:
         memory = await runtime.service(ChatMemoryService)
         reports = [await memory.add_messages("c", [NewMessage("user", "你好")]).or_raise() for _ in range(2)]

@@ -17,7 +17,7 @@ from chatmemory.input.structuring import structure
 from chatmemory.programs.json_schema import json_schema
 from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettingsTag
 from chatmemory_layers import stacks
-from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_layer
+from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_given
 from tests.for_each import for_each
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -215,10 +215,10 @@ def test_a_file_that_cannot_be_read_is_told_with_the_reason_and_the_environment_
     assert unknown == InvalidValue("CHATMEMORY_X", "unknown variable")
 
 
-async def test_a_layer_gives_each_part_under_its_tag_as_it_is_when_the_layer_is_built(tmp_path: Path) -> None:
-    layer = settings_layer(tmp_path / "settings.toml", environment=NOTHING)
-    written(tmp_path, "[memory.chat.strategy]\nkeepLast = 1\n[memory.store.postgres]\npoolSize = 3\n")
-    async with ManagedRuntime(layer) as runtime:
+async def test_a_layer_gives_each_part_under_its_tag(tmp_path: Path) -> None:
+    text = "[memory.chat.strategy]\nkeepLast = 1\n[memory.store.postgres]\npoolSize = 3\n"
+    settings = read_settings(written(tmp_path, text), environment=NOTHING).unwrap()
+    async with ManagedRuntime(settings_given(settings)) as runtime:
         assert (await runtime.service(StrategySettingsTag)).keep_last == 1
         assert (await runtime.service(PostgresSettingsTag)).pool_size == 3
 
