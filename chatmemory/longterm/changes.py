@@ -6,7 +6,7 @@ whole batch.  The functions read nothing, write nothing and do not wait.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -90,54 +90,19 @@ def sources(user: str, session_id: str | None, message_ids: Iterable[str]) -> fr
     return frozenset((user, session_id, message_id) for message_id in message_ids)
 
 
-class CurrentMemory(Protocol):
-    """A memory that a draft may repeat or replace: a stored one that is true now, or an earlier draft of the batch."""
-
-    @property
-    def id(self) -> str:
-        """The id of the memory."""
-        ...
-
-    @property
-    def namespace(self) -> Namespace:
-        """The namespace of the memory."""
-        ...
-
-    @property
-    def value_key(self) -> str | None:
-        """The key whose value it is; None when its key is only a label, or it has none."""
-        ...
-
-    @property
-    def dedup_key(self) -> bytes | None:
-        """The key that all its duplicates share; None: it is never a duplicate."""
-        ...
-
-    @property
-    def created_at(self) -> datetime:
-        """The instant from which it is true."""
-        ...
-
-    @property
-    def attribute(self) -> str | None:
-        """The attribute of the user that it states or ends; None when it is about no attribute."""
-        ...
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether the user stated it."""
-        ...
-
-    @property
-    def pinned(self) -> bool:
-        """Whether a person has marked it as important."""
-        ...
-
-
 @final
 @frozen
 class CurrentRow:
-    """A stored memory that is true now."""
+    """A stored memory that is true now.
+
+    Attributes:
+        value_key: the key whose value it is; None when its key is only a label, or it has none.
+        dedup_key: the key that all its duplicates share; None: it is never a duplicate.
+        created_at: the instant from which it is true.
+        attribute: the attribute of the user that it states or ends; None when it is about no attribute.
+        is_stated: whether the user stated it.
+        pinned: whether a person has marked it as important.
+    """
 
     id: str
     namespace: Namespace
@@ -147,6 +112,10 @@ class CurrentRow:
     attribute: str | None = None
     is_stated: bool = field(default=False, kw_only=True)
     pinned: bool = field(default=False, kw_only=True)
+
+
+CurrentMemory: TypeAlias = CurrentRow | MemoryDraft
+"""A memory that a draft may repeat or replace: a stored one that is true now, or an earlier draft of the batch."""
 
 
 @final

@@ -21,8 +21,13 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     json_text,
     without_blanks,
 )
-from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in, parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import (
+    Outline,
+    Said,
+    TreeFormat,
+    conversations_in,
+    parent_of,
+)
 
 # The text that the export writes in place of content that it cannot show.
 _UNSHOWN: Final = re.compile(

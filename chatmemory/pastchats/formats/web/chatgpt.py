@@ -22,8 +22,13 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
-from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in, parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import (
+    Outline,
+    Said,
+    TreeFormat,
+    conversations_in,
+    parent_of,
+)
 
 # Marks of the private use area: "\ue200cite\ue202turn0search1\ue201" is a link, "\ue200entity\ue202[...]\ue201" a
 # name.

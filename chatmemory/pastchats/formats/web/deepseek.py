@@ -19,8 +19,13 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     value_at,
     without_blanks,
 )
-from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in, parent_of
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import (
+    Outline,
+    Said,
+    TreeFormat,
+    conversations_in,
+    parent_of,
+)
 
 _SILENT: Final = frozenset({"SEARCH", "READ_LINK", "TIP", "TEMPLATE_RESPONSE"})
 

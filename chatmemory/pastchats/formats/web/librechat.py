@@ -25,15 +25,16 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
-from chatmemory.pastchats.formats.shapes.conversation_trees import (
+from chatmemory.pastchats.formats.shapes.tree_format import (
     Nesting,
     Outline,
+    Said,
+    TreeFormat,
     Walks,
     conversations_in,
     linked_by,
     parted,
 )
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
 
 _MAX_DEPTH: Final = 3000  # of answers within answers; the longest known chats have hundreds
 _THINKING: Final = re.compile(r":::thinking\s*\n(.*?)\n:::\s*", re.DOTALL)

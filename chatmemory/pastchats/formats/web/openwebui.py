@@ -21,8 +21,13 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
-from chatmemory.pastchats.formats.shapes.conversation_trees import Outline, conversations_in, linked_by
-from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat
+from chatmemory.pastchats.formats.shapes.tree_format import (
+    Outline,
+    Said,
+    TreeFormat,
+    conversations_in,
+    linked_by,
+)
 
 # In an interrupted answer, the last element has no end.
 _DETAILS: Final = re.compile(
