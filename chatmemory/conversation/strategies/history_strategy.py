@@ -1,16 +1,17 @@
-"""``history_strategy``: the layer that chooses ``TokenBudget``, ``SummarizeEveryN`` or ``KeepEverything`` by the settings.
+"""``history_strategy``: the layer that chooses by the settings whether, and by which rule, conversations are summarized.
 
 To use your own strategy, replace this layer by one that provides ``HistoryStrategyTag``.  ``planned_summary`` finds what
 the next summary would cover under given settings; it uses no store and no model.
 """
 
-from collections.abc import Sequence
-from typing import Final, Never, assert_never, final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple, Never, assert_never, final
 
 from attrs import frozen
 
 from chatmemory.conversation.message_repository import MessageRepositoryTag, ViewSize, WorkThreshold
-from chatmemory.conversation.messages import ChatMessage, Conversation, HistoryReport
+from chatmemory.conversation.messages import ChatMessage, HistoryReport
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
 from chatmemory.conversation.strategies.summary_range import Stretch, is_open, summary_range
@@ -29,46 +30,62 @@ ENTRIES_AT_ONCE: Final = 500  # how many entries of the view are read for one su
 Requirements = StrategySettingsTag | MessageRepositoryTag | SkillRunnerTag | TokenCounterTag
 
 
-@final
-@frozen
-class TokenBudget:
-    """Keeps the model's view within ``tokenBudget`` tokens, including tool calls.
+class Rule(NamedTuple):
+    """When a strategy has work, and how much the next summary covers.
 
-    The messages that it may not summarize can still exceed the budget: system messages, and the last ``keepLast``.
+    Attributes:
+        threshold: the size of the model's view from which on a summary is due.
+        stretch: returns what the summary covers of a view of a size.
     """
 
-    writer: SummaryWriter
-
-    @property
-    def threshold(self) -> WorkThreshold:
-        """Work is due when the view exceeds the budget and contains a message that can be summarized."""
-        return budget_threshold(self.writer.settings)
-
-    def after_add(
-        self, conversation_id: str, /
-    ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
-        """Write one summary, if one is due."""
-        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
-
-    def _stretch(self, conversation: Conversation) -> Stretch:
-        return budget_stretch(self.writer.settings, conversation, self.writer.tokens)
+    threshold: WorkThreshold
+    stretch: Callable[[ViewSize], Stretch]
 
 
-def budget_threshold(settings: StrategySettings) -> WorkThreshold:
-    """Return the size at which strategy ``token_budget`` has work."""
-    return WorkThreshold(open_count=settings.keep_last + 1, view_tokens=settings.token_budget + 1)
-
-
-def budget_stretch(settings: StrategySettings, size: ViewSize, tokens: TokenCounter) -> Stretch:
-    """Return how much the next summary of strategy ``token_budget`` covers.
+def rule_of(settings: StrategySettings, tokens: TokenCounter) -> Rule | None:
+    """Return the rule of the strategy that *settings* name; None: every message stays in view.
 
     Args:
         settings: the settings of the strategy.
-        size: the size of the model's view.
         tokens: counts the tokens of a message.
+    """
+    match settings.type:
+        case "none":
+            return None
+        case "summarize":
+            return Rule(
+                WorkThreshold(open_count=settings.summarize_every_n), partial(_every_n_stretch, settings)
+            )
+        case "token_budget":
+            return Rule(
+                WorkThreshold(open_count=settings.keep_last + 1, view_tokens=settings.token_budget + 1),
+                partial(_budget_stretch, settings, tokens),
+            )
+        case _:
+            assert_never(settings.type)
 
-    Returns:
-        the stretch, with sizes in tokens.
+
+def _every_n_stretch(settings: StrategySettings, size: ViewSize) -> Stretch:
+    """Cover the oldest open messages, at most ``summarizeEveryN`` at once, and keep the last ``keepLast``.
+
+    So the model's view has at most N - 1 open messages when the work is done, and the Nth message causes the first
+    summary (003, 5.3).  Sizes are in messages.
+    """
+    others = size.view_count - size.open_count
+    return Stretch(
+        size=lambda _: 1,
+        needed=settings.summarize_every_n,
+        most=size.open_count - settings.keep_last,
+        # Twice N is enough to keep a long sequence of tool results together with its call.
+        entries=others + 2 * settings.summarize_every_n,
+        max_characters=settings.max_summary_characters,
+    )
+
+
+def _budget_stretch(settings: StrategySettings, tokens: TokenCounter, size: ViewSize) -> Stretch:
+    """Keep the view within ``tokenBudget`` tokens, including tool calls.  Sizes are in tokens.
+
+    The messages that it may not summarize can still exceed the budget: system messages, and the last ``keepLast``.
     """
     excess = size.view_tokens - settings.token_budget // TAIL_SHARE
     return Stretch(
@@ -82,54 +99,22 @@ def budget_stretch(settings: StrategySettings, size: ViewSize, tokens: TokenCoun
 
 @final
 @frozen
-class SummarizeEveryN:
-    """Summarizes the oldest open messages, at most ``summarizeEveryN`` at once, and keeps the last ``keepLast``.
-
-    So the model's view has at most N - 1 open messages when the work is done, and the Nth message causes the first
-    summary (003, 5.3).
-    """
+class Summarizing:
+    """Writes a summary whenever *rule* says that one is due."""
 
     writer: SummaryWriter
+    rule: Rule
 
     @property
     def threshold(self) -> WorkThreshold:
-        """Work is due when N messages lack a summary."""
-        return every_n_threshold(self.writer.settings)
+        """The size from which on a summary is due."""
+        return self.rule.threshold
 
     def after_add(
         self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Write one summary, if one is due."""
-        return self.writer.shorten(conversation_id, self.threshold, self._stretch)
-
-    def _stretch(self, conversation: Conversation) -> Stretch:
-        return every_n_stretch(self.writer.settings, conversation)
-
-
-def every_n_threshold(settings: StrategySettings) -> WorkThreshold:
-    """Return the size at which strategy ``summarize`` has work."""
-    return WorkThreshold(open_count=settings.summarize_every_n)
-
-
-def every_n_stretch(settings: StrategySettings, size: ViewSize) -> Stretch:
-    """Return how much the next summary of strategy ``summarize`` covers.
-
-    Args:
-        settings: the settings of the strategy.
-        size: the size of the model's view.
-
-    Returns:
-        the stretch, with sizes in messages.
-    """
-    others = size.view_count - size.open_count
-    return Stretch(
-        size=lambda _: 1,
-        needed=settings.summarize_every_n,
-        most=size.open_count - settings.keep_last,
-        # Twice N is enough to keep a long sequence of tool results together with its call.
-        entries=others + 2 * settings.summarize_every_n,
-        max_characters=settings.max_summary_characters,
-    )
+        return self.writer.shorten(conversation_id, self.rule.threshold, self.rule.stretch)
 
 
 @final
@@ -160,15 +145,8 @@ async def _strategy_by_settings(do: Do[Never, Requirements]) -> HistoryStrategy:
 
 def strategy_with(writer: SummaryWriter) -> HistoryStrategy:
     """Return the strategy that the settings of *writer* name; it writes its summaries with *writer*."""
-    match writer.settings.type:
-        case "none":
-            return KeepEverything()
-        case "summarize":
-            return SummarizeEveryN(writer)
-        case "token_budget":
-            return TokenBudget(writer)
-        case _:
-            assert_never(writer.settings.type)
+    rule = rule_of(writer.settings, writer.tokens)
+    return KeepEverything() if rule is None else Summarizing(writer, rule)
 
 
 history_strategy = Layer.effect(
@@ -193,17 +171,10 @@ def planned_summary(
         the covered messages, in the order of the view; empty when no summary is due.
     """
     size = _Size(len(view), sum(map(tokens.count, view)), sum(map(is_open, view)))
-    match settings.type:
-        case "none":
-            return ()
-        case "summarize":
-            threshold, stretch = every_n_threshold(settings), every_n_stretch(settings, size)
-        case "token_budget":
-            threshold, stretch = budget_threshold(settings), budget_stretch(settings, size, tokens)
-        case _:
-            assert_never(settings.type)
-    if not threshold.is_reached_by(size):
+    rule = rule_of(settings, tokens)
+    if rule is None or not rule.threshold.is_reached_by(size):
         return ()
+    stretch = rule.stretch(size)
     return summary_range(view[: stretch.entries], stretch, rolling=settings.rolling)
 
 
