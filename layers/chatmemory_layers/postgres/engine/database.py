@@ -227,7 +227,7 @@ class Database:
                 work,
                 kept=self._kept,
                 lines=self._lines,
-                together=None if self._locks_rows or work.is_of_one_owner else self._together,
+                together=None if self._locks_rows else self._together,
                 alone=self._transaction,
                 seconds=self._seconds,
                 metrics=self._metrics,

@@ -5,17 +5,16 @@ write is delayed to wait for others.  If no group is being written, half of the 
 half is prepared while the server stores it.
 
 ``GroupedWork`` defines how writes of one kind are written, ``Job`` is a write that waits, ``Kept`` are facts about owners
-that spare a read, and ``Lines`` queues the writes by their owner.  ``OneOwner`` is the work whose writes all have the same
-owner.
+that spare a read, and ``Lines`` queues the writes by their owner.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextvars import Context, copy_context
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, final
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
@@ -24,9 +23,9 @@ from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, is
 from chatmemory_layers.postgres.engine.row_locks import Place
 from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 
-Q_contra = TypeVar("Q_contra", contravariant=True)
-A_co = TypeVar("A_co", covariant=True)
-E_co = TypeVar("E_co", covariant=True)
+A = TypeVar("A")
+E = TypeVar("E")
+Q = TypeVar("Q")
 
 GROUPS_AT_ONCE: Final = 2
 """The number of groups of one kind that are written at once: while the server stores one, the next is prepared."""
@@ -52,9 +51,6 @@ Alone: TypeAlias = Callable[
     [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
 ]
 """Runs a transaction, see ``Database``.  Its arguments are the operation, the owner and the work."""
-
-Owned: TypeAlias = Callable[[Connection], Awaitable[Outcome[Any, Any]]]
-"""A write in a transaction that holds the lock of its owner; it may be called again after a failure."""
 
 
 @final
@@ -107,53 +103,32 @@ class Kept:
         self._facts.pop(owner, None)
 
 
-class GroupedWork(Protocol[Q_contra, A_co, E_co]):
+class InGroup(NamedTuple):
+    """How the writes of several owners are written by one statement.
+
+    Attributes:
+        read: reads and keeps the facts that are missing; at most one statement.
+        store: writes with one statement what can be written together, and returns the outcomes.
+    """
+
+    read: Callable[[Connection, Kept, Jobs], Awaitable[None]]
+    store: Callable[[Connection, Kept, Jobs], Awaitable[Answers]]
+
+
+@final
+@frozen(eq=False)
+class GroupedWork(Generic[Q, A, E]):
     """Defines how writes of one kind are written together.
 
     Attributes:
         operation: the name of the operation in errors.
-        is_of_one_owner: whether no statement may write for several owners; then ``read`` and ``store`` are not called.
+        alone: writes one request, in a transaction that holds the lock of its owner.
+        in_group: writes those of several owners; None: all have the same owner.
     """
 
     operation: str
-    is_of_one_owner: bool
-
-    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
-        """Read and keep the facts that are missing; at most one statement."""
-        ...
-
-    async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
-        """Write with one statement what can be written together, and return the outcomes."""
-        ...
-
-    async def alone(self, connection: Connection, asked: Q_contra, /) -> Outcome[A_co, E_co]:
-        """Write one request, in a transaction that holds the lock of its owner."""
-        ...
-
-
-@final
-@define(eq=False)
-class OneOwner:
-    """Writes of one kind that all have the same owner, see ``GroupedWork``.
-
-    Attributes:
-        operation: the name of the operation in errors.
-        is_of_one_owner: always true.
-    """
-
-    operation: str
-    is_of_one_owner: bool = True
-
-    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
-        """Read nothing."""
-
-    async def store(self, _: Connection, _kept: Kept, jobs: Jobs, /) -> Answers:
-        """Leave every write to ``alone``."""
-        return {owner: [None] * len(waiting) for owner, waiting in jobs.items()}
-
-    async def alone(self, connection: Connection, asked: Owned, /) -> Outcome[Any, Any]:
-        """Call the function that was submitted."""
-        return await asked(connection)
+    alone: Callable[[Connection, Q], Coroutine[Any, Any, Outcome[A, E]]]
+    in_group: InGroup | None = None
 
 
 @final
@@ -240,8 +215,7 @@ class Groups:
         self._work = work
         self._kept = kept
         self._lines = lines
-        self._is_of_one_owner = together is None
-        self._in_group = together or _in_no_group
+        self._group = None if together is None or work.in_group is None else (together, work.in_group)
         self._alone = alone
         self._seconds = seconds
         self._metrics = metrics
@@ -344,8 +318,8 @@ class Groups:
         """Write a group.  Owners whose facts were out of date are tried once more, and then written alone."""
         left = dict(jobs)  # owners whose writes are not settled
         try:
-            for _ in range(0 if self._is_of_one_owner else _ATTEMPTS):
-                for owner, answers in (await self._written(left)).items():
+            for together, work in [] if self._group is None else [self._group] * _ATTEMPTS:
+                for owner, answers in (await self._written(left, together, work)).items():
                     self._answer(owner, left.pop(owner), answers)
                 if not left:
                     return
@@ -362,18 +336,18 @@ class Groups:
         for owner, again in left.items():
             self._answer(owner, again, [None] * len(again))
 
-    async def _written(self, jobs: Jobs) -> Answers:
+    async def _written(self, jobs: Jobs, together: Together, work: InGroup) -> Answers:
         answers: Answers = {}
         is_writing = False
 
         async def write(connection: Connection) -> None:
             nonlocal answers, is_writing
-            await self._work.read(connection, self._kept, jobs)
+            await work.read(connection, self._kept, jobs)
             is_writing = True
-            answers = await self._work.store(connection, self._kept, jobs)
+            answers = await work.store(connection, self._kept, jobs)
 
         try:
-            await self._in_group(write)
+            await together(write)
             self._count(sum(isinstance(answer, Success) for each in answers.values() for answer in each))
         except DRIVER_ERRORS as error:
             for owner in jobs:
@@ -469,10 +443,6 @@ class Groups:
         """Count a commit of so many writes, when there is anything in it."""
         if self._metrics is not None and writes:
             self._metrics.committed(self._work.operation, writes)
-
-
-async def _in_no_group(_: Callable[[Connection], Awaitable[None]]) -> None:
-    """Do nothing, for the kinds of writes that all have one owner."""
 
 
 def _settle(job: Job, outcome: Outcome[Any, Any]) -> None:

@@ -5,11 +5,11 @@ A search looks through the items below its prefix, as in ``sqlite/items/item_rep
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Final, Never, TypeAlias, TypeVar, final
+from typing import Any, Final, Never, TypeAlias, TypeVar, final
 from uuid import UUID
 
 from attrs import frozen
@@ -37,7 +37,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.groups import OneOwner
+from chatmemory_layers.postgres.engine.groups import GroupedWork
 from chatmemory_layers.postgres.engine.row_locks import Place, items_row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
@@ -152,8 +152,7 @@ SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {_NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 # All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
 _ITEMS: Final = Place("items", row=items_row)
-_WRITES: Final = OneOwner("store items")
-_CHANGES: Final = OneOwner("change items")
+_Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, Outcome[Any, Any]]]
 
 
 @final
@@ -206,6 +205,14 @@ class PostgresItemRepository(ItemRepository):
 item_repository = Layer.effect(
     ItemRepositoryTag, Effect.service(DatabaseTag).map(PostgresItemRepository), needs=[DatabaseTag]
 )
+
+
+def _call(connection: Connection, work: _Work) -> Coroutine[Any, Any, Outcome[Any, Any]]:
+    return work(connection)
+
+
+_WRITES: Final[GroupedWork[Any, Any, Any]] = GroupedWork("store items", _call)
+_CHANGES: Final[GroupedWork[Any, Any, Any]] = GroupedWork("change items", _call)
 
 
 async def _write(connection: Connection, puts: tuple[ItemPut, ...], *, now: datetime) -> Outcome[None, Never]:

@@ -15,7 +15,6 @@ from attrs import define, field, frozen
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
     CurrentRow,
     Forgotten,
@@ -29,7 +28,7 @@ from chatmemory.longterm.changes import (
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
-from chatmemory_layers.postgres.engine.groups import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
@@ -136,93 +135,81 @@ class _Decided:
 Drafts: TypeAlias = tuple[MemoryDraft, ...]
 
 
-@final
-class StoreGroups:
-    """Defines how batches of memories are written together, see ``GroupedWork``."""
+async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
+    """Read the facts of all users; they are used for this group only."""
+    drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
+    users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
+    sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
+    rows = await connection.fetch(
+        SELECT_FACTS,
+        [*users],
+        [draft.id for draft in drafts],
+        [each for each in sessions if each is not None],
+        None in sessions,
+        [draft.replaces for draft in drafts if draft.replaces is not None],
+        [draft.value_key for draft in drafts if draft.value_key is not None],
+        [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
+        [draft.attribute for draft in drafts if draft.attribute is not None],
+        [*{draft.space.model for draft in drafts if draft.space is not None}],
+    )
+    spaces = {
+        EmbeddingSpace(row["content"], row["at_us"]): int(row["path"])
+        for row in rows
+        if row["kind"] == "space"
+    }
+    of_user: dict[str, list[Row]] = {user: [] for user in users.values()}
+    for row in rows:
+        if row["user_key"] is not None:
+            of_user[users[row["user_key"]]].append(row)
+    for owner, waiting in jobs.items():
+        user = waiting[0].asked[0].namespace.user
+        kept.keep(owner, _facts(user, of_user[user], spaces))
 
-    operation: str = "store memories"
-    is_of_one_owner: bool = False
 
-    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
-        """Read the facts of all users; they are used for this group only."""
-        drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
-        users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
-        sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
-        rows = await connection.fetch(
-            SELECT_FACTS,
-            [*users],
-            [draft.id for draft in drafts],
-            [each for each in sessions if each is not None],
-            None in sessions,
-            [draft.replaces for draft in drafts if draft.replaces is not None],
-            [draft.value_key for draft in drafts if draft.value_key is not None],
-            [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
-            [draft.attribute for draft in drafts if draft.attribute is not None],
-            [*{draft.space.model for draft in drafts if draft.space is not None}],
-        )
-        spaces = {
-            EmbeddingSpace(row["content"], row["at_us"]): int(row["path"])
-            for row in rows
-            if row["kind"] == "space"
-        }
-        of_user: dict[str, list[Row]] = {user: [] for user in users.values()}
-        for row in rows:
-            if row["user_key"] is not None:
-                of_user[users[row["user_key"]]].append(row)
-        for owner, waiting in jobs.items():
-            user = waiting[0].asked[0].namespace.user
-            kept.keep(owner, _facts(user, of_user[user], spaces))
-
-    async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
-        """Store the new memories."""
-        answers: dict[Place, Sequence[Outcome[Any, Any] | None]] = {}
-        decided: dict[Place, _Decided] = {}
-        for owner, waiting in jobs.items():
-            facts: _Facts = kept.get(owner)
-            kept.drop(owner)
-            made = _decide(facts, waiting)
-            if made.rows:
-                decided[owner] = made
-            else:
-                answers[owner] = [None] * len(waiting)
-        if not decided:
-            return answers
-        users = [
-            (
-                user_key(made.user),
-                made.user,
-                lock_of(owner),
-                term_salt(user_key(made.user)),
-                made.changed_us,
-                made.changed_us is not None,
-            )
-            for owner, made in decided.items()
-        ]
-        rows = [row for made in decided.values() for row in made.rows]
-        events = [event for made in decided.values() for event in made.events]
-        found = await connection.fetch(
-            STORE_MEMORIES,
-            *map(list, zip(*users, strict=True)),
-            *drafts_of(rows),
-            *map(list, zip(*events, strict=True)),
-        )
-        stored = {row["user_key"]: row["is_stored"] for row in found}
-        for owner, made in decided.items():
-            is_stored = stored.get(user_key(made.user))
-            if is_stored:
-                answers[owner] = [None if answer is None else Success(answer) for answer in made.answers]
-            elif is_stored is None:  # another transaction holds the lock
-                answers[owner] = [None] * len(jobs[owner])
+async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
+    """Store the new memories."""
+    answers: dict[Place, Sequence[Outcome[Any, Any] | None]] = {}
+    decided: dict[Place, _Decided] = {}
+    for owner, waiting in jobs.items():
+        facts: _Facts = kept.get(owner)
+        kept.drop(owner)
+        made = _decide(facts, waiting)
+        if made.rows:
+            decided[owner] = made
+        else:
+            answers[owner] = [None] * len(waiting)
+    if not decided:
         return answers
+    users = [
+        (
+            user_key(made.user),
+            made.user,
+            lock_of(owner),
+            term_salt(user_key(made.user)),
+            made.changed_us,
+            made.changed_us is not None,
+        )
+        for owner, made in decided.items()
+    ]
+    rows = [row for made in decided.values() for row in made.rows]
+    events = [event for made in decided.values() for event in made.events]
+    found = await connection.fetch(
+        STORE_MEMORIES,
+        *map(list, zip(*users, strict=True)),
+        *drafts_of(rows),
+        *map(list, zip(*events, strict=True)),
+    )
+    stored = {row["user_key"]: row["is_stored"] for row in found}
+    for owner, made in decided.items():
+        is_stored = stored.get(user_key(made.user))
+        if is_stored:
+            answers[owner] = [None if answer is None else Success(answer) for answer in made.answers]
+        elif is_stored is None:  # another transaction holds the lock
+            answers[owner] = [None] * len(jobs[owner])
+    return answers
 
-    async def alone(
-        self, connection: Connection, asked: Drafts, /
-    ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
-        """Store memories by ``memory_store.store``, in a separate transaction."""
-        return await memory_store.store(connection, asked)
 
-
-STORES: Final = StoreGroups()
+STORES: Final = GroupedWork("store memories", memory_store.store, InGroup(_read, _store))
 
 
 def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int]) -> _Facts:

@@ -20,11 +20,10 @@ from chatmemory.conversation.changes import (
 )
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.effect import Outcome, Success
-from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionConflictError
 from chatmemory.events.event import current_reason
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, planned_once
-from chatmemory_layers.postgres.engine.groups import Answers, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.messages import message_writes
@@ -161,61 +160,49 @@ class _Decided:
         )
 
 
-@final
-class AppendGroups:
-    """Defines how appends are written together, see ``GroupedWork``."""
+async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
+    """Read the states of the conversations for which none is kept."""
+    missing = [key for key in jobs if kept.get(key) is None]
+    if not missing:
+        return
+    found = {row["conversation_id"]: row for row in await connection.fetch(SELECT_STATES, missing)}
+    for key in missing:
+        kept.keep(key, state_of(key, [found[key]] if key in found else []))
 
-    operation: str = "append messages"
-    is_of_one_owner: bool = False
 
-    async def read(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> None:
-        """Read the states of the conversations for which none is kept."""
-        missing = [key for key in jobs if kept.get(key) is None]
-        if not missing:
-            return
-        found = {row["conversation_id"]: row for row in await connection.fetch(SELECT_STATES, missing)}
-        for key in missing:
-            kept.keep(key, state_of(key, [found[key]] if key in found else []))
-
-    async def store(self, connection: Connection, kept: Kept, jobs: Jobs, /) -> Answers:
-        """Store new messages; refused appends and ids that are stored already are left to ``alone``."""
-        answers: dict[Place, Sequence[Outcome[Appended, object] | None]] = {}
-        decided: dict[Place, _Decided] = {}
-        for key, waiting in jobs.items():
-            state = kept.get(key)
-            made = None if state is None else _decide(state, waiting)
-            if made is None or not made.messages:
-                answers[key] = [None] * len(waiting)
-            else:
-                decided[key] = made
-        if not decided:
-            return answers
-        states = [made.row() for made in decided.values()]
-        messages = [row for made in decided.values() for row in made.messages]
-        columns = map(list, (*zip(*states, strict=True), *zip(*messages, strict=True)))
-        rows = {row["conversation_id"]: row for row in await connection.fetch(STORE_APPENDS, *columns)}
-        for key, made in decided.items():
-            row = rows.get(key)
-            if row is not None and row["is_stored"]:
-                kept.keep(key, made.after)
-                answers[key] = [
-                    None if answer is None else Success(_told(answer, has_work=row["has_work"]))
-                    for answer in made.answers
-                ]
-            elif row is None or row["is_known"]:  # another transaction holds the lock
-                answers[key] = [None] * len(jobs[key])
-            else:
-                kept.drop(key)
+async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
+    """Store new messages; refused appends and ids that are stored already are left to ``alone``."""
+    answers: dict[Place, Sequence[Outcome[Appended, object] | None]] = {}
+    decided: dict[Place, _Decided] = {}
+    for key, waiting in jobs.items():
+        state = kept.get(key)
+        made = None if state is None else _decide(state, waiting)
+        if made is None or not made.messages:
+            answers[key] = [None] * len(waiting)
+        else:
+            decided[key] = made
+    if not decided:
         return answers
+    states = [made.row() for made in decided.values()]
+    messages = [row for made in decided.values() for row in made.messages]
+    columns = map(list, (*zip(*states, strict=True), *zip(*messages, strict=True)))
+    rows = {row["conversation_id"]: row for row in await connection.fetch(STORE_APPENDS, *columns)}
+    for key, made in decided.items():
+        row = rows.get(key)
+        if row is not None and row["is_stored"]:
+            kept.keep(key, made.after)
+            answers[key] = [
+                None if answer is None else Success(_told(answer, has_work=row["has_work"]))
+                for answer in made.answers
+            ]
+        elif row is None or row["is_known"]:  # another transaction holds the lock
+            answers[key] = [None] * len(jobs[key])
+        else:
+            kept.drop(key)
+    return answers
 
-    async def alone(
-        self, connection: Connection, asked: Append, /
-    ) -> Outcome[Appended, AccessDeniedError | MessageConflictError | VersionConflictError]:
-        """Store one batch by ``message_writes.append``, in a separate transaction."""
-        return await message_writes.append(connection, asked)
 
-
-APPENDS: Final = AppendGroups()
+APPENDS: Final = GroupedWork("append messages", message_writes.append, InGroup(_read, _store))
 
 
 def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
