@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing, PageQuery
@@ -22,7 +20,7 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
 from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
 from chatmemory_layers.sql.columns import from_us, to_us
-from chatmemory_layers.sql.granted import granted_as_json, may_read
+from chatmemory_layers.sql.granted import granted_as_json, may_read, parents_of, with_seen_parents
 
 # Newest first, so that LIMIT keeps the newest messages; NULL means no limit.
 SELECT_FULL_OLDER: Final = """
@@ -285,21 +283,9 @@ async def _with_seen_parents(
     connection: Connection, conversations: Sequence[Conversation]
 ) -> tuple[Conversation, ...]:
     """Remove from each branch the name of a parent that the principal may not see."""
-    parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
-    if not parents:
-        return tuple(conversations)
-    owners = await connection.fetch(SELECT_OWNERS, [*parents])
-    seen = {
-        row["conversation_id"]
-        for row in owners
-        if may_read(row["conversation_id"], row["owner_user"], row["owner_app"])
-    }
-    return tuple(
-        one
-        if one.forked_from is None or one.forked_from.conversation_id in seen
-        else evolve(one, forked_from=None)
-        for one in conversations
-    )
+    parents = parents_of(conversations)
+    owners = await connection.fetch(SELECT_OWNERS, parents) if parents else ()
+    return with_seen_parents(conversations, [(*row.values(),) for row in owners])
 
 
 async def summarization(

@@ -9,14 +9,12 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from attrs import evolve
-
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.conversation.messages import Conversation, ConversationOrder, ForkOrigin
 from chatmemory_layers.sql.columns import END_US, from_us, to_us
-from chatmemory_layers.sql.granted import may_read, readable_grants
+from chatmemory_layers.sql.granted import may_read, parents_of, readable_grants, with_seen_parents
 
 # ruff: noqa: S608  columns and conditions of this module are put into statements, never values
 
@@ -139,17 +137,9 @@ def _with_seen_parents(
     connection: sqlite3.Connection, conversations: Sequence[Conversation]
 ) -> tuple[Conversation, ...]:
     """Remove from each branch the id of a parent that the current principal may not see."""
-    parents = {one.forked_from.conversation_id for one in conversations if one.forked_from is not None}
-    if not parents:
-        return tuple(conversations)
-    owners = connection.execute(SELECT_OWNERS, (json.dumps([*parents]),)).fetchall()
-    seen = {id_ for id_, *owner in owners if may_read(id_, *owner)}
-    return tuple(
-        one
-        if one.forked_from is None or one.forked_from.conversation_id in seen
-        else evolve(one, forked_from=None)
-        for one in conversations
-    )
+    parents = parents_of(conversations)
+    owners = connection.execute(SELECT_OWNERS, (json.dumps(parents),)).fetchall() if parents else ()
+    return with_seen_parents(conversations, owners)
 
 
 def _conversation(row: tuple[Any, ...]) -> Conversation:
