@@ -1,7 +1,10 @@
-"""Converts values to columns and back: instants as microseconds."""
+"""Converts values to columns and back: instants as microseconds, vectors as float32."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from chatmemory.embedding.embedder import Vector
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -19,3 +22,8 @@ def to_us(instant: datetime) -> int:
 def from_us(us: int) -> datetime:
     """Return the instant in UTC; *us* is in microseconds since 1970."""
     return EPOCH + us * MICROSECOND
+
+
+def vector_column(vector: "Vector") -> bytes:
+    """Return *vector* as the column stores it: float32, little endian."""
+    return vector.astype("<f4", copy=False).tobytes()

@@ -78,11 +78,6 @@ def lifetime_us(lifetime: timedelta | None) -> int | None:
     return min(lifetime // timedelta(microseconds=1), LONGEST_LIFETIME_US)
 
 
-def vector_column(vector: Vector) -> bytes:
-    """Return *vector* as the column stores it: float32, little endian."""
-    return vector.astype("<f4", copy=False).tobytes()
-
-
 @frozen
 class Stretch:
     """The range in which the value of a field must be.

@@ -2,8 +2,8 @@
 
 A read is one statement, or several on one snapshot.  A write is one transaction of one owner, which is a conversation or a
 user of memories, and waits for the earlier writes of that owner.  Writes of some kinds are committed together, see
-``groups.py``.  Every call ends in bounded time, and none raises an exception of asyncpg.  ``methods.py`` makes methods of a
-repository from functions that run in one of these ways.  The repositories define the tables and the statements.
+``groups.py``.  Every call ends in bounded time, and none raises an exception of asyncpg.  The repositories define the
+tables and the statements.
 """
 
 import asyncio

@@ -43,7 +43,7 @@ from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
 from chatmemory_layers.postgres.items.earlier_items import FORGET_PAST, earlier_item, keep_items
-from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
@@ -52,7 +52,6 @@ from chatmemory_layers.sql.item_columns import (
     span,
     to_labels,
     to_text,
-    vector_column,
 )
 
 # ruff: noqa: S608  conditions are put into statements, never values

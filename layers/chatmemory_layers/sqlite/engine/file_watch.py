@@ -9,14 +9,13 @@ truncated file; the writes that it acknowledges then are lost when the process e
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from chatmemory.errors import RepositoryProblem
 from chatmemory_layers.forked import descriptors_of
-from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, Migration, newer_step
+from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, newer_step
 from chatmemory_layers.sqlite.engine.sqlite_problem import NewerEditionError
 
 GONE: Final = "the {} was moved, replaced or deleted while it was open: close the store and open it again"
@@ -141,9 +140,8 @@ class EditionWatch:
         seen: SQLite's number of the schema at which the file was last found to be readable by this program.
     """
 
-    def __init__(self, connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-        """Expect that the file of *connection* has gone through *migrations*, and no others."""
-        self._migrations = migrations
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Expect that the file of *connection* has gone through ``MIGRATIONS``, and no others."""
         self.seen = _schema_version(connection)
 
     def look(self, connection: sqlite3.Connection) -> None:
@@ -152,7 +150,7 @@ class EditionWatch:
         Raises:
             NewerEditionError: the file has gone through a step that this program does not know.
         """
-        newer = newer_step(connection, self._migrations)
+        newer = newer_step(connection, MIGRATIONS)
         if newer is not None:
             raise NewerEditionError(newer)
         self.seen = _schema_version(connection)

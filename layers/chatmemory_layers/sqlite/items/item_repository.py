@@ -34,7 +34,7 @@ from chatmemory.items.item_repository import (
     change_of_sweep,
     last_of_each,
 )
-from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
@@ -44,7 +44,6 @@ from chatmemory_layers.sql.item_columns import (
     span,
     to_labels,
     to_text,
-    vector_column,
 )
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database

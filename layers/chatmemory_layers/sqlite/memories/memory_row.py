@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, TypeAlias, cast
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.memories import NO_PROVENANCE, Memory, Provenance
@@ -171,11 +170,6 @@ def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
         provenance_column(provenance),
         draft.terms,
     )
-
-
-def vector_blob(vector: Vector) -> bytes:
-    """Return *vector* as the column stores it: float32, little endian."""
-    return vector.astype("<f4", copy=False).tobytes()
 
 
 def tags_of(text: str) -> tuple[str, ...]:

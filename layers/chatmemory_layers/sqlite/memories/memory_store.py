@@ -30,12 +30,12 @@ from chatmemory.longterm.changes import (
 )
 from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
-from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us
+from chatmemory_layers.sql.columns import US_PER_SECOND, from_us, to_us, vector_column
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note, write_noted
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, keep_codes
 from chatmemory_layers.sqlite.memories.memory_history import keep_past
-from chatmemory_layers.sqlite.memories.memory_row import IS_VALUE, said_columns, vector_blob
+from chatmemory_layers.sqlite.memories.memory_row import IS_VALUE, said_columns
 
 SELECT_USER = "SELECT user_key, next_vector FROM memory_user WHERE user_name = :user_id"
 INSERT_USER = "INSERT INTO memory_user (user_name) VALUES (:user_id) RETURNING user_key, next_vector"
@@ -278,7 +278,7 @@ def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int 
         keep_past(transaction, key, draft.past)
     if space_key is not None and draft.vector is not None:
         seq = user.take_seq() if draft.memory_type == "long_term" else None
-        transaction.execute(INSERT_EMBEDDING, (key, space_key, seq, vector_blob(draft.vector)))
+        transaction.execute(INSERT_EMBEDDING, (key, space_key, seq, vector_column(draft.vector)))
     return key
 
 

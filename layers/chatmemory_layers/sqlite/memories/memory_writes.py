@@ -17,7 +17,7 @@ from chatmemory.events.event import USE, Change
 from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
 from chatmemory.longterm.repository_values import Attachment, MemoryDraft
-from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_history import keep_content
@@ -27,7 +27,6 @@ from chatmemory_layers.sqlite.memories.memory_row import (
     memory_of,
     said_columns,
     seen_by,
-    vector_blob,
 )
 from chatmemory_layers.sqlite.memories.memory_store import SELECT_TWIN, user_row
 
@@ -265,7 +264,7 @@ def _set_vector(
         user = user_row(transaction, user_id)
         space_key = user.space_key(transaction, space)
         seq = user.take_seq() if memory_type == "long_term" else None
-        transaction.execute(UPSERT_EMBEDDING, (key, space_key, seq, vector_blob(vector)))
+        transaction.execute(UPSERT_EMBEDDING, (key, space_key, seq, vector_column(vector)))
     transaction.execute(UPDATE_SPACE_KEY, {"memory_key": key, "space_key": space_key})
 
 

@@ -4,7 +4,7 @@ Codes show which turns may be near; the stored vectors show how near.  The simil
 by the two lengths: the same number for each scan, with and without numpy.
 
 There are three ways to find the codes that differ least from a query's code; all give the same rows in the same order.
-``VecScan`` lets sqlite-vec count inside SQLite.  ``IntegerScan`` reads the codes as Python integers, which for a small store
+``scan_by_vec`` lets sqlite-vec count inside SQLite.  ``scan_by_integers`` reads the codes as Python integers, which for a small store
 is finished before numpy would be loaded.  ``NumpyScan`` keeps the codes in memory, for large stores and for processes that
 search again.  ``PromptVectors`` chooses one, and compares the real vectors.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
 from struct import iter_unpack
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
 from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, cosines
 from chatmemory_layers.sqlite.prompts.prompt_codes import quantised, query_code, stored_codes
@@ -114,9 +114,9 @@ class PromptVectors:
         if query.model_key is None or not query.code:
             return iter(())
         if among is not None:
-            return nearest_of(connection, query.model_key, query.code, ids=among, portion=FIRST_PORTION)
+            return nearest_of(connection, query.model_key, query.code, ids=among)
         scan = self._chosen(connection)
-        return scan.nearest_first(connection, query.model_key, query.code, portion=FIRST_PORTION)
+        return scan(connection, query.model_key, query.code)
 
     def similarities(
         self, connection: sqlite3.Connection, query: QueryVector, ids: Sequence[int]
@@ -137,10 +137,10 @@ class PromptVectors:
             scan = "numpy" if "numpy" in sys.modules or (rows or 0) > most else "vec"
         self._has_searched = True
         if scan == "numpy":
-            return self._numpy
+            return self._numpy.nearest_first
         if scan == "vec" and not self._can_use_vec(connection):
             scan = "integers"
-        return VecScan() if scan == "vec" else IntegerScan()
+        return scan_by_vec if scan == "vec" else scan_by_integers
 
     def _can_use_vec(self, connection: sqlite3.Connection) -> bool:
         if self._has_vec is None:
@@ -154,57 +154,41 @@ def has_other_models(connection: sqlite3.Connection, model: str) -> bool:
     return bool(has_others)
 
 
-class CodeScan(Protocol):
-    """A way to find the codes that differ least from a query's code."""
+CodeScan: TypeAlias = Callable[[sqlite3.Connection, int, bytes], Iterator[list[int]]]
+"""Yields all rows that have a code of a model, those nearest to a code first, in growing portions.
 
-    def nearest_first(
-        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
-    ) -> Iterator[list[int]]:
-        """Yield all rows that have a code of that model, nearest first, in growing portions."""
-        ...
+Its arguments are the connection, the key of the model and the code of the query."""
 
 
-@final
-class VecScan(CodeScan):
-    """Counts inside SQLite, with sqlite-vec."""
-
-    def nearest_first(
-        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
-    ) -> Iterator[list[int]]:
-        parameters = {"model_key": model_key, "size": len(code), "code": code}
-        seen = 0
-        while True:
-            limits = {"portion": portion, "seen": seen}
-            found = [row for (row,) in connection.execute(SELECT_NEAREST, parameters | limits).fetchall()]
-            if not found:
-                return
-            yield found
-            seen += len(found)
-            portion *= GROWTH_OF_PORTION
+def scan_by_vec(connection: sqlite3.Connection, model_key: int, code: bytes) -> Iterator[list[int]]:
+    """Count inside SQLite, with sqlite-vec; see ``CodeScan``."""
+    parameters = {"model_key": model_key, "size": len(code), "code": code}
+    seen, portion = 0, FIRST_PORTION
+    while True:
+        limits = {"portion": portion, "seen": seen}
+        found = [row for (row,) in connection.execute(SELECT_NEAREST, parameters | limits).fetchall()]
+        if not found:
+            return
+        yield found
+        seen += len(found)
+        portion *= GROWTH_OF_PORTION
 
 
-@final
-class IntegerScan(CodeScan):
-    """Counts in Python."""
-
-    def nearest_first(
-        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
-    ) -> Iterator[list[int]]:
-        places: list[int] = []
-        for rows, codes in stored_codes(connection, model_key, len(code)):
-            places += _places(rows, codes, code)
-        yield from _portions(places, portion)
+def scan_by_integers(connection: sqlite3.Connection, model_key: int, code: bytes) -> Iterator[list[int]]:
+    """Count in Python; see ``CodeScan``."""
+    places: list[int] = []
+    for rows, codes in stored_codes(connection, model_key, len(code)):
+        places += _places(rows, codes, code)
+    yield from _portions(places)
 
 
 def nearest_of(
-    connection: sqlite3.Connection, model_key: int, code: bytes, *, ids: Sequence[int], portion: int
+    connection: sqlite3.Connection, model_key: int, code: bytes, *, ids: Sequence[int]
 ) -> Iterator[list[int]]:
     """Yield the *ids* that have a code of that model, as ``CodeScan`` does; quick for the few ids of a conversation."""
     parameters = {"model_key": model_key, "size": len(code), "ids": json.dumps(ids)}
     found = connection.execute(SELECT_CODES_OF, parameters).fetchall()
-    yield from _portions(
-        _places([row for row, _ in found], b"".join([other for _, other in found]), code), portion
-    )
+    yield from _portions(_places([row for row, _ in found], b"".join([other for _, other in found]), code))
 
 
 def _places(rows: Sequence[int], codes: bytes, code: bytes) -> list[int]:
@@ -218,11 +202,11 @@ def _places(rows: Sequence[int], codes: bytes, code: bytes) -> list[int]:
     ]
 
 
-def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
+def _portions(places: list[int]) -> Iterator[list[int]]:
     if not places:
         return
+    seen = portion = FIRST_PORTION
     yield [-place % _ROWS for place in nsmallest(portion, places)]
-    seen = portion
     if seen < len(places):
         places.sort()
     while seen < len(places):
@@ -232,7 +216,7 @@ def _portions(places: list[int], portion: int) -> Iterator[list[int]]:
 
 
 @final
-class NumpyScan(CodeScan):
+class NumpyScan:
     """Keeps the codes of one model in memory, and reads new ones before each search."""
 
     def __init__(self) -> None:
@@ -242,8 +226,9 @@ class NumpyScan(CodeScan):
         self._counter: ThreadPoolExecutor | None = None
 
     def nearest_first(
-        self, connection: sqlite3.Connection, model_key: int, code: bytes, *, portion: int
+        self, connection: sqlite3.Connection, model_key: int, code: bytes
     ) -> Iterator[list[int]]:
+        """Yield rows as ``CodeScan`` does."""
         from concurrent.futures import ThreadPoolExecutor
 
         import numpy as np
@@ -251,7 +236,7 @@ class NumpyScan(CodeScan):
         index = self._refreshed(connection, model_key, len(code))
         if self._counter is None:
             self._counter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="codes")
-        return _counted(index, self._counter.submit(index.distances, np.frombuffer(code, np.uint64)), portion)
+        return _counted(index, self._counter.submit(index.distances, np.frombuffer(code, np.uint64)))
 
     def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> CodeIndex:
         """Return the codes, including those that were added since the last search."""
@@ -269,5 +254,5 @@ class NumpyScan(CodeScan):
         return index
 
 
-def _counted(index: CodeIndex, counting: Future[Distances], portion: int) -> Iterator[list[int]]:
-    yield from index.nearest_first(counting.result(), portion=portion)
+def _counted(index: CodeIndex, counting: Future[Distances]) -> Iterator[list[int]]:
+    yield from index.nearest_first(counting.result(), portion=FIRST_PORTION)
