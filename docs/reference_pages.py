@@ -23,7 +23,7 @@ import chatmemory.errors
 import chatmemory.laws
 import chatmemory.testing
 from chatmemory.programs.commands.program import program as chatmemory_command
-from chatmemory.programs.http.problems import CURES, KINDS
+from chatmemory.programs.http.problems import KINDS
 from chatmemory.programs.pastchats.program import program as pastchats_memory
 from chatmemory_layers import stacks
 
@@ -141,12 +141,11 @@ def _stacks_page() -> str:
 def _errors_page() -> str:
     """Every tag with its cause and its cure, and what each operation can fail with."""
     lines = ["# Errors by tag", "", "What each error means, and what a caller does about it.", ""]
-    for tag, said_to_clients in CURES.items():
-        cure = said_to_clients.replace("](/docs)", "](http.md)")  # on the server it leads elsewhere
-        kind = KINDS.get(tag)
+    for tag, kind in KINDS.items():
+        cure = kind.cure.replace("](/docs)", "](http.md)")  # on the server it leads elsewhere
         error = getattr(chatmemory.errors, tag, None)
         said = _first_paragraph(inspect.getdoc(error)) if error else ""
-        status = f"Over HTTP: {kind.status}, *{kind.title}*." if kind else ""
+        status = f"Over HTTP: {kind.status}, *{kind.title}*."
         lines += [f"## {tag}", "", *(part for text in (said, cure, status) if text for part in (text, ""))]
     lines += ["# Errors by operation", ""]
     for service in SERVICES:
@@ -177,7 +176,7 @@ class _Names(dict[str, Any]):
 
 
 def _tags(errors: Any) -> list[str]:
-    return sorted(error.__name__ for error in (get_args(errors) or [errors]) if error.__name__ in CURES)
+    return sorted(error.__name__ for error in (get_args(errors) or [errors]) if error.__name__ in KINDS)
 
 
 def _first_paragraph(text: str | None) -> str:

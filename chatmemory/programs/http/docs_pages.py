@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chatmemory.input.json_value import JsonObject
 from chatmemory.programs.http.page_files import PageFile
-from chatmemory.programs.http.problems import CURES, KINDS, PROBLEMS_PAGE, UNAVAILABLE
+from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE, UNAVAILABLE
 
 DOCS_PAGE: Final = "/docs"
 STYLE: Final = "/docs/docs.css"
@@ -144,7 +144,7 @@ def _problems() -> Iterator[str]:
     yield "<p>A request that fails is answered with a problem document (RFC 9457). Its <code>tag</code> is one of the following.</p>"
     for tag, kind in sorted(KINDS.items()):
         also = f" or {UNAVAILABLE.status}" if tag == "GenericMemoryError" else ""
-        yield f'<h2 id="{tag}">{tag}</h2><p><strong>{kind.status}{also}: {kind.title}.</strong> {_prose(CURES[tag])}</p>'
+        yield f'<h2 id="{tag}">{tag}</h2><p><strong>{kind.status}{also}: {kind.title}.</strong> {_prose(kind.cure)}</p>'
 
 
 def _fields(schema: Any) -> Iterator[tuple[str, str, str]]:
