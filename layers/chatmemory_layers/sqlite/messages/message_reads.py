@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import NO_PRINCIPAL, principal
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
@@ -14,7 +16,6 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
-from chatmemory_layers.sql.granted import may_read
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
@@ -88,7 +89,7 @@ Rows: TypeAlias = Callable[[int, int], list[tuple[Any, ...]]]
 def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None:
     """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
     known = connection.execute(SELECT_VERSION, (query.conversation_id,)).fetchone()
-    if known is None or not may_read(query.conversation_id, *known[-2:]):
+    if known is None or not _is_shown(query.conversation_id, known):
         return None
     key, summarized_place, version, *_ = known
     before_us = _END if query.before is None else to_us(query.before)
@@ -138,6 +139,14 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
     rows.reverse()
     cursor = oldest + 1 if has_older else None
     return MessagePage(_messages(rows), at.version, cursor, newest, is_whole=at.is_whole)
+
+
+def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
+    """Return whether the current principal may see the conversation; the last two columns of *row* are its owner."""
+    who = principal()
+    if who is NO_PRINCIPAL:  # nearly always
+        return not row[-2]
+    return who.may("read", Namespace(*row[-2:]), conversation_id)
 
 
 def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
@@ -201,7 +210,7 @@ def summarizations_of(
 def _shown_key(connection: sqlite3.Connection, conversation_id: str) -> int | None:
     """Return the key of a conversation; None when it does not exist or the current principal may not see it."""
     known = connection.execute(SELECT_VERSION, (conversation_id,)).fetchone()
-    return int(known[0]) if known is not None and may_read(conversation_id, *known[-2:]) else None
+    return int(known[0]) if known is not None and _is_shown(conversation_id, known) else None
 
 
 def _summarization(
