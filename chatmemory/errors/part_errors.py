@@ -49,6 +49,7 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
 _REPOSITORY_WORTH_RETRYING: frozenset[RepositoryProblem] = frozenset(
     {"missing", "unavailable", "busy", "full", "no_memory", "outcome_unknown"}
 )
+
 EmbeddingProblem: TypeAlias = Literal[
     "not_configured",
     "unauthorized",
@@ -83,6 +84,7 @@ _EMBEDDING_ADVICE: dict[EmbeddingProblem, str] = {
 _EMBEDDING_WORTH_RETRYING: frozenset[EmbeddingProblem] = frozenset(
     {"rate_limited", "unavailable", "timeout", "malformed", "wrong_count", "not_finite"}
 )
+
 SkillProblem: TypeAlias = Literal[
     "unknown_skill",
     "unauthorized",
@@ -135,8 +137,7 @@ class RepositoryError:
         return self.problem in _REPOSITORY_WORTH_RETRYING
 
     def __str__(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.operation}: {self.problem.replace('_', ' ')}{detail}: {_REPOSITORY_ADVICE.get(self.problem, 'see the cause')}"
+        return _text(self.operation, self.problem, self.detail, _REPOSITORY_ADVICE.get(self.problem))
 
 
 @final
@@ -157,8 +158,9 @@ class EmbeddingError:
         return self.problem in _EMBEDDING_WORTH_RETRYING
 
     def __str__(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
-        return f"embedder {self.model!r}: {self.problem.replace('_', ' ')}{detail}: {_EMBEDDING_ADVICE.get(self.problem, 'see the cause')}"
+        return _text(
+            f"embedder {self.model!r}", self.problem, self.detail, _EMBEDDING_ADVICE.get(self.problem)
+        )
 
 
 @final
@@ -179,5 +181,11 @@ class SkillExecutionError:
         return self.problem in _SKILL_WORTH_RETRYING
 
     def __str__(self) -> str:
-        detail = f" ({self.detail})" if self.detail else ""
-        return f"skill {self.skill_id!r}: {self.problem.replace('_', ' ')}{detail}: {_SKILL_ADVICE.get(self.problem, 'see the cause')}"
+        return _text(f"skill {self.skill_id!r}", self.problem, self.detail, _SKILL_ADVICE.get(self.problem))
+
+
+def _text(what: str, problem: str, detail: str, advice: str | None) -> str:
+    """Return what failed, why, and what to do; a problem that another package made up has no advice."""
+    return (
+        f"{what}: {problem.replace('_', ' ')}{f' ({detail})' if detail else ''}: {advice or 'see the cause'}"
+    )

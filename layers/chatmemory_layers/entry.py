@@ -6,8 +6,8 @@ import sys  # the only import: Ctrl-C during an import here would print a traceb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatmemory.programs.commands.host import Host
-    from chatmemory.programs.pastchats.host import Host as PastChatsHost
+    import chatmemory.programs.commands.host as commands
+    import chatmemory.programs.pastchats.host as pastchats
 
 INTERRUPTED = 130
 """The same as in ``exit_codes.py``, which may not be imported yet."""
@@ -48,14 +48,14 @@ def chatmemory() -> None:
         sys.exit(INTERRUPTED)
 
 
-def open_past_chats_host(**options: str) -> PastChatsHost:
+def open_past_chats_host(**options: str) -> pastchats.Host:
     """Return the host of ``pastchats-memory``, which ``--help`` does not load."""
-    from chatmemory_layers import past_chats_host
+    from chatmemory_layers.past_chats_host import PastChatsHost
 
-    return past_chats_host.PastChatsHost(**options)
+    return PastChatsHost(**options)
 
 
-def open_memory_host(**options: str) -> Host:
+def open_memory_host(**options: str) -> commands.Host:
     """Return the host of ``chatmemory``, which ``--help`` does not load."""
     from chatmemory_layers.server.memory_host import MemoryHost
 

@@ -16,11 +16,11 @@ from attrs import evolve
 
 from chatmemory import errors
 from chatmemory.effect import EffectFailed, ManagedRuntime
-from chatmemory.effect.outcome import Failure, Success
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.pastchats.host import Host
-from chatmemory.programs.shell.exit_codes import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError, value_of
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
+from chatmemory_layers.setting_names import CONFIG
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 from chatmemory_layers.stacks.past_chats import dry_run, finding, indexing, waits
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 DB: Final = "PASTCHATS_DB"
-CONFIG: Final = "CHATMEMORY_CONFIG"
 
 
 @final
@@ -71,9 +70,9 @@ class PastChatsHost(Host):
         gc.enable()
         settings = self._all_settings(serving)
         if serving.is_http:
-            _value(serve_http(settings, serving.folders, port=serving.port))
+            value_of(serve_http(settings, serving.folders, port=serving.port))
         else:
-            _value(serve_stdio(settings, serving.folders))
+            value_of(serve_stdio(settings, serving.folders))
 
     def settings(self) -> PastChatsSettings:
         return self._settings().past_chats
@@ -91,7 +90,7 @@ class PastChatsHost(Host):
             "server": {"host": serving.address, "user": serving.user, "app": serving.app},
             "memory": {"store": {"sqlite": {"path": serving.store}}},
         }
-        read = _value(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
+        read = value_of(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
         return evolve(read, memory=evolve(read.memory, past_chats=self._settings().past_chats))
 
     def _settings(self) -> PastChatsPart:
@@ -100,7 +99,7 @@ class PastChatsHost(Host):
         return self._read_settings
 
     def _settings_now(self) -> PastChatsPart:
-        read = _value(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
+        read = value_of(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
         past_chats, embedding = read
         if db := self.db or os.environ.get(DB):
             past_chats = evolve(past_chats, path=db)
@@ -120,17 +119,9 @@ class PastChatsHost(Host):
             if waits(self._settings().embedding):
                 import anyio
 
-                return _value(anyio.run(in_a_loop))
+                return value_of(anyio.run(in_a_loop))
             with ManagedRuntime(stack) as runtime:
-                return _value(runtime.run_sync(effect))
+                return value_of(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
             error = cast("RepositoryError | ConfigError", failed.error)
             raise CommandError(errors.memory_error(error)) from failed
-
-
-def _value(outcome: Outcome[A, PastChatsError | ConfigError]) -> A:
-    match outcome:
-        case Success(value):
-            return value
-        case Failure(error):
-            raise CommandError(error)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from chatmemory.programs.commands.program import COMMANDS
 from tests.commands.typed import Typed
+from tests.for_each import for_each
 from tests.http.served import CHATMEMORY
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.test_import_cost import HEAVY
@@ -32,14 +33,19 @@ def test_each_command_explains_itself_and_completion_knows_it(typed: Typed) -> N
     assert {line.partition(",")[2] for line in done.stdout.split()} == {"remember", "recall"}
 
 
-def test_help_loads_no_service_and_no_driver() -> None:
-    program = "import sys; sys.argv = ['chatmemory', '--help']\nfrom chatmemory_layers import entry\n"
-    program += "try: entry.chatmemory()\nfinally: print(*sys.modules, file=sys.stderr)"
+@for_each(
+    "words",
+    [["chatmemory", "--help"], ["chatmemory", "recall", "--help"], ["pastchats_memory", "--help"]],
+)
+def test_help_loads_no_service_and_no_driver(words: list[str]) -> None:
+    program = f"import sys; sys.argv = {words}\nfrom chatmemory_layers import entry\n"
+    program += f"try: entry.{words[0]}()\nfinally: print(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS)
     loaded = set(done.stderr.split())
-    assert "chatmemory.programs.commands.program" in loaded
+    assert f"chatmemory.programs.{'commands' if words[0] == 'chatmemory' else 'pastchats'}.program" in loaded
     assert loaded & (HEAVY | {"anyio", "asyncio", "attrs", "chatmemory.settings.memory_settings"}) == set()
+    assert not any(name.startswith("chatmemory_layers.") and name.endswith("_host") for name in loaded)
 
 
 def test_a_pipe_gets_no_colour_every_script_and_no_traceback_when_its_reader_goes(typed: Typed) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, TypeVar, assert_never
 
 if TYPE_CHECKING:
+    from chatmemory.effect import Outcome
     from chatmemory.errors import ConfigError, ServiceError
 
+A = TypeVar("A")
 
 FINDINGS: Final = 1  # doctor found an error; index or import could not read what it was given
 UNWRITABLE: Final = 1  # output failed: the disk is full, or the reader has gone
@@ -87,3 +89,16 @@ def discard_unwritten() -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
         os.close(nothing)
+
+
+def value_of(outcome: Outcome[A, ServiceError | ConfigError]) -> A:
+    """Return the value of *outcome*.
+
+    Raises:
+        CommandError: with the error of a failure.
+    """
+    from chatmemory.effect.outcome import Failure  # --help needs no effects
+
+    if isinstance(outcome, Failure):
+        raise CommandError(outcome.failure())
+    return outcome.unwrap()

@@ -17,7 +17,7 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
-from chatmemory.effect import Effect, EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Effect, EffectFailed, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import (
     ConfigError,
     DataValidationError,
@@ -31,7 +31,7 @@ from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory.programs.commands.host import Host
 from chatmemory.programs.operations.grant import main_grant
-from chatmemory.programs.shell.exit_codes import CommandError
+from chatmemory.programs.shell.exit_codes import CommandError, value_of
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.files.sqlite_tables import rows_of
@@ -133,7 +133,7 @@ class MemoryHost(Host):
 
         server: dict[str, object] = {"host": serving.address, "port": serving.port}
         settings = self._settings_of(server, {"path": serving.past_chats})
-        _value(serve(settings, names_past_chats=serving.past_chats is not None, is_quiet=serving.is_quiet))
+        value_of(serve(settings, names_past_chats=serving.past_chats is not None, is_quiet=serving.is_quiet))
 
     def rival_file(self, path: str, /) -> RivalFile:
         return RivalFile(Path(path), rows_of)
@@ -161,7 +161,7 @@ class MemoryHost(Host):
             "server": {"user": self.user, "app": self.app, **server},
             "memory": {"store": store, "pastChats": past_chats},
         }
-        return _value(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
+        return value_of(read_settings(self.config or os.environ.get(CONFIG) or None, given=given))
 
     def _need_file(self, settings: Settings) -> None:
         """Fail if the file does not exist: otherwise an empty store would be created, and the user would not know why."""
@@ -190,7 +190,7 @@ class MemoryHost(Host):
                     return await runtime.run(ask())
 
         try:
-            return _value(anyio.run(in_a_loop))
+            return value_of(anyio.run(in_a_loop))
         except EffectFailed as failed:  # the stack could not be built
             _fail(failed)
 
@@ -204,11 +204,3 @@ def _findings_of_server(settings: PostgresSettings) -> tuple[Finding, ...]:
 def _fail(failed: Any) -> NoReturn:
     """Raise the command error for a store that could not be opened."""
     raise CommandError(memory_error(cast("RepositoryError | ConfigError", failed.error))) from failed
-
-
-def _value(outcome: Outcome[A, ServiceError | ConfigError]) -> A:
-    match outcome:
-        case Success(value):
-            return value
-        case Failure(error):
-            raise CommandError(error)

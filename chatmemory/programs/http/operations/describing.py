@@ -1,14 +1,18 @@
-"""``GET /settings``: describes the parts that the server uses, and tries each of them briefly to see whether it works."""
+"""``GET /settings``: describes the parts that the server uses, and tries each of them briefly to see whether it works.
+
+``HEALTH``: ``GET /health`` and ``GET /readiness``, which need no token, for supervisors and load balancers.
+"""
 
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Final, Never, TypeAlias
+from typing import Final, Literal, Never, TypeAlias, final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.embedding.embedder import EmbedderTag
-from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
+from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError, ReadError, RepositoryError
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.description import (
@@ -23,6 +27,7 @@ from chatmemory.programs.http.operations.description import (
     SkillsDescription,
 )
 from chatmemory.programs.operations.grant import Grant
+from chatmemory.programs.operations.refusal import Refusal
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 """The longest wait for each part: a person is waiting for the answer."""
@@ -35,6 +40,9 @@ WITH_DETAILS: Final = frozenset({"EmbedderFails", "PastChatsFail"})
 NOT_FOR_CLIENTS: Final = "only the main token sees the reason"
 
 Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
+TOO_SLOW: Final = RepositoryError(
+    "list conversations", "busy", f"no answer within {LONGEST_WAIT_SECONDS:g} s"
+)
 
 
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
@@ -186,3 +194,48 @@ def _extraction_warning(facts: ServerFacts) -> ServerWarning | None:
 
 
 SETTINGS: Final[Sequence[Operation]] = (Operation("GET", "/settings", get_settings, asks_models=True),)
+
+
+@final
+@frozen
+class Health:
+    """The server runs."""
+
+    version: str
+    status: Literal["ok"] = "ok"
+
+
+@final
+@frozen
+class Readiness:
+    """The store answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+def get_health(_: Call[NoParameters, None]) -> Effect[Health, Never, ServerFactsTag]:
+    """Report that the server runs, even if its store does not answer."""
+    return ServerFactsTag.use(lambda facts: Effect.succeed(Health(facts.version)))
+
+
+def get_readiness(_: Call[NoParameters, None]) -> Effect[Readiness, Refusal, ChatMemoryService]:
+    """Report that the store answers; 503 if it does not answer within two seconds."""
+    return (
+        ChatMemoryService.use(lambda memory: memory.list_conversations(limit=1))
+        .timeout(LONGEST_WAIT_SECONDS, lambda: GenericMemoryError(TOO_SLOW))
+        .alt(_not_ready)
+        .map(lambda _: Readiness())
+    )
+
+
+def _not_ready(error: ReadError) -> Refusal:
+    """Return the refusal: without a token, a client sees the kind of the problem but not where the store is."""
+    reason = error.reason if isinstance(error, GenericMemoryError) else None
+    problem = reason.problem if isinstance(reason, RepositoryError) else "unexpected"
+    return Refusal("NotReadyError", f"the store does not answer now ({problem}): /settings shows where it is")
+
+
+HEALTH: Final[Sequence[Operation]] = (
+    Operation("GET", "/health", get_health, is_open=True),
+    Operation("GET", "/readiness", get_readiness, is_open=True),
+)

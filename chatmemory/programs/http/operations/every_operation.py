@@ -17,8 +17,8 @@ from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.http.operations.changes import AUDIT, CHANGES
 from chatmemory.programs.http.operations.context import CONTEXT
 from chatmemory.programs.http.operations.conversations import CONVERSATIONS
-from chatmemory.programs.http.operations.describing import SETTINGS
-from chatmemory.programs.http.operations.description import HEALTH, ServerFactsTag
+from chatmemory.programs.http.operations.describing import HEALTH, SETTINGS
+from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.programs.http.operations.extraction import EXTRACTION
 from chatmemory.programs.http.operations.finding import FINDING
 from chatmemory.programs.http.operations.history import HISTORY
