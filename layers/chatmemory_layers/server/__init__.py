@@ -1,1 +1,1 @@
-"""The servers: the HTTP API with its page (``main.py``), and the MCP server (``mcp_main.py``)."""
+"""The servers: the HTTP API with its page (``serve_command.py``), and the MCP server (``mcp_main.py``); ``memory_host.py`` runs the commands."""
