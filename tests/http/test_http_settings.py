@@ -16,7 +16,7 @@ from chatmemory.effect import Effect, Layer, ManagedRuntime
 from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.programs.http.app import application
-from chatmemory.programs.http.operations import describing, description
+from chatmemory.programs.http.operations import describing
 from chatmemory.programs.http.operations.description import ServerFactsTag, StoreDescription
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.memory_settings import (
@@ -266,7 +266,7 @@ BUSY = GenericMemoryError(RepositoryError("list conversations", "busy"))
 async def test_a_server_is_not_ready_while_its_store_fails_or_does_not_answer(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(description, "LONGEST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
     hanging = Effect.attempt(anyio.sleep_forever, to=lambda error: BUSY)
     for answer in (Effect.fail(BUSY), hanging):
         stuck = Layer.mock(ChatMemoryService, list_conversations=lambda answer=answer, **_: answer)

@@ -40,9 +40,7 @@ WITH_DETAILS: Final = frozenset({"EmbedderFails", "PastChatsFail"})
 NOT_FOR_CLIENTS: Final = "only the main token sees the reason"
 
 Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
-TOO_SLOW: Final = RepositoryError(
-    "list conversations", "busy", f"no answer within {LONGEST_WAIT_SECONDS:g} s"
-)
+TOO_SLOW: Final = RepositoryError("list conversations", "busy", NO_ANSWER)
 
 
 def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
