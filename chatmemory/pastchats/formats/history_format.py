@@ -4,7 +4,7 @@ Readers are plain functions of bytes.  They neither open files nor use a store, 
 with text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, final
 
 from attrs import frozen
@@ -146,3 +146,16 @@ class HistoryFormat(Protocol):
         with their kind.
         """
         ...
+
+
+@final
+@frozen
+class FileFormat:
+    """A ``HistoryFormat`` of two functions, for files that no table describes."""
+
+    name: str
+    claim: Callable[[Head], Claim | None]
+    parse: Callable[[HistoryReader], Iterator[Parsed]]
+    version: int = 1
+    has_global_ids: bool = False
+    known_roots: Sequence[KnownRoot] = ()

@@ -5,15 +5,13 @@ user often holds text that no person wrote: results of tools, commands and their
 """
 
 from collections.abc import Iterator
-from typing import Final, final
-
-from attrs import frozen
+from typing import Final
 
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.claude.claude_survey import survey
 from chatmemory.pastchats.formats.claude.claude_transcript import NO_TURNS, ClaudeTranscript
 from chatmemory.pastchats.formats.histories import Parsed
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.json_walk import (
     EMPTY,
     first_text,
@@ -23,41 +21,23 @@ from chatmemory.pastchats.formats.reading.json_walk import (
 )
 
 
-@final
-@frozen
-class ClaudeCode:
-    """The reader of transcripts; the docstring of this module describes them."""
+def _claim(head: Head) -> Claim | None:
+    """Look for records with the ids that only Claude Code writes."""
+    if head.shape == "json":
+        document = json_object(head.document)
+        if head.path.endswith(".meta.json") and "agentType" in document:
+            return Claim(90, "describes a subagent of Claude Code", is_transcript=False)
+        entry = next(json_objects(document.get("entries")), EMPTY)
+        if {"sessionId", "fullPath"} <= entry.keys():
+            return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
+        return None
+    claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
+    return max(claims, key=lambda claim: claim.confidence, default=None)
 
-    name: str = "claude_code"
-    version: int = 2
-    has_global_ids: bool = True
-    known_roots: tuple[KnownRoot, ...] = (
-        KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
-        KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
-        KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
-        # Cowork uses folders of its own inside the data of the desktop application
-        *(
-            KnownRoot(f"{data}/Claude/local-agent-mode-sessions", ("**/.claude/projects/**/*.jsonl",))
-            for data in ("~/Library/Application Support", "$APPDATA", "~/.config")
-        ),
-    )
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for records with the ids that only Claude Code writes."""
-        if head.shape == "json":
-            document = json_object(head.document)
-            if head.path.endswith(".meta.json") and "agentType" in document:
-                return Claim(90, "describes a subagent of Claude Code", is_transcript=False)
-            entry = next(json_objects(document.get("entries")), EMPTY)
-            if {"sessionId", "fullPath"} <= entry.keys():
-                return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
-            return None
-        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
-        return max(claims, key=lambda claim: claim.confidence, default=None)
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session, of its subagents, and of the sessions that it resumed."""
-        return ClaudeTranscript(reader, survey(reader)).parsed()
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the session, of its subagents, and of the sessions that it resumed."""
+    return ClaudeTranscript(reader, survey(reader)).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:
@@ -84,5 +64,21 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
     return None
 
 
-claude_code: Final = ClaudeCode()
+claude_code: Final = FileFormat(
+    "claude_code",
+    _claim,
+    _parse,
+    version=2,
+    has_global_ids=True,
+    known_roots=(
+        KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
+        KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
+        KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
+        # Cowork uses folders of its own inside the data of the desktop application
+        *(
+            KnownRoot(f"{data}/Claude/local-agent-mode-sessions", ("**/.claude/projects/**/*.jsonl",))
+            for data in ("~/Library/Application Support", "$APPDATA", "~/.config")
+        ),
+    ),
+)
 """The reader."""

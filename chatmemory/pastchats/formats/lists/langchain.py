@@ -3,13 +3,13 @@
 Also the state of a LangGraph thread (``values.messages``), and one message or one history per line.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, final
+from collections.abc import Iterator
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
@@ -29,51 +29,42 @@ _ENDINGS: Final = ("MessageChunk", "Message")
 """Suffixes of class names: ``HumanMessage``, ``AIMessageChunk``."""
 
 
-@final
-class LangChain:
-    """Reads message histories of LangChain."""
+def _claim(head: Head) -> Claim | None:
+    """Claim lists of LangChain's messages in one of their three forms."""
+    if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
+        return None
+    if '"lc"' in head.text:
+        return Claim(92, "messages with «lc» and «kwargs»")
+    if '"data"' in head.text:
+        return Claim(85, "messages with «type» human or ai, and «data»")
+    return Claim(75, "messages with «type» human or ai, and «content»")
 
-    name: Final = "langchain"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim lists of LangChain's messages in one of their three forms."""
-        if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
-            return None
-        if '"lc"' in head.text:
-            return Claim(92, "messages with «lc» and «kwargs»")
-        if '"data"' in head.text:
-            return Claim(85, "messages with «type» human or ai, and «data»")
-        return Claim(75, "messages with «type» human or ai, and «content»")
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns."""
-        for listed in listed_messages(reader, _LISTS, _is_message):
-            if isinstance(listed, HistoryIssue):
-                yield listed
-                continue
-            type_name, data = _undressed(listed.value)
-            role = _role(type_name, data)
-            if role is None:
-                yield UnknownRecord(type_name or "no message")
-                continue
-            parts = content_in(data.get("content"))
-            note_calls(parts, data)
-            if not parts.tool_calls:
-                note_calls(parts, json_object(data.get("additional_kwargs")))
-            name = json_text(data.get("name"))
-            # Here the result of a tool is a message with its own role in the history, so it is a turn of its own.
-            yield from listed_turns(
-                parts,
-                data,
-                listed.holder,
-                conversation_id=listed.holder.conversation_id(self.name, reader.path),
-                role=role,
-                native_id=json_text(data.get("id")) or None,
-                speaker=name or None if role in ("user", "assistant") else None,
-            )
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    for listed in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(listed, HistoryIssue):
+            yield listed
+            continue
+        type_name, data = _undressed(listed.value)
+        role = _role(type_name, data)
+        if role is None:
+            yield UnknownRecord(type_name or "no message")
+            continue
+        parts = content_in(data.get("content"))
+        note_calls(parts, data)
+        if not parts.tool_calls:
+            note_calls(parts, json_object(data.get("additional_kwargs")))
+        name = json_text(data.get("name"))
+        # Here the result of a tool is a message with its own role in the history, so it is a turn of its own.
+        yield from listed_turns(
+            parts,
+            data,
+            listed.holder,
+            conversation_id=listed.holder.conversation_id("langchain", reader.path),
+            role=role,
+            native_id=json_text(data.get("id")) or None,
+            speaker=name or None if role in ("user", "assistant") else None,
+        )
 
 
 def _undressed(value: Json) -> tuple[str, JsonObject]:
@@ -107,4 +98,4 @@ def _is_spoken(value: Json) -> bool:
     return _undressed(value)[0] in {"human", "ai", "chat"} and _is_message(value)
 
 
-langchain = LangChain()
+langchain: Final = FileFormat("langchain", _claim, _parse)

@@ -5,7 +5,7 @@ the top level, under ``conversation``, or in a list of samples.  Questions, summ
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final, final
 
@@ -13,7 +13,7 @@ from attrs import define, field
 
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import (
     ANY,
@@ -36,47 +36,39 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _NOON_HOURS: Final = 12
 
 
-@final
-class LoCoMo:
-    """Reads samples of LoCoMo, and of REALTALK, which has the same shape."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a document with a session, and turns of a speaker with dialogue ids."""
+    document = head.document if head.shape == "json" else None
+    for sample in (document, *json_items(document)[:1]):
+        for holder in (json_object(sample), json_object(json_object(sample).get("conversation"))):
+            sessions = [value for name, value in holder.items() if _SESSION.fullmatch(name)]
+            turns = [json_object(turn) for session in sessions for turn in json_items(session)]
+            if any("speaker" in turn and "dia_id" in turn for turn in turns):
+                return Claim(95, "sessions of turns with «speaker» and «dia_id»")
+            if any("speaker" in turn and "text" in turn for turn in turns):
+                return Claim(80, "sessions of turns with «speaker» and «text»")
+    return None
 
-    name: Final = "locomo"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a document with a session, and turns of a speaker with dialogue ids."""
-        document = head.document if head.shape == "json" else None
-        for sample in (document, *json_items(document)[:1]):
-            for holder in (json_object(sample), json_object(json_object(sample).get("conversation"))):
-                sessions = [value for name, value in holder.items() if _SESSION.fullmatch(name)]
-                turns = [json_object(turn) for session in sessions for turn in json_items(session)]
-                if any("speaker" in turn and "dia_id" in turn for turn in turns):
-                    return Claim(95, "sessions of turns with «speaker» and «dia_id»")
-                if any("speaker" in turn and "text" in turn for turn in turns):
-                    return Claim(80, "sessions of turns with «speaker» and «text»")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Read names and dates first, which may be after the turns, then yield the turns."""
-        patterns = _patterns(reader)
-        samples: dict[WalkPath, _Sample] = {}
-        for walked in walk(reader, *patterns):
-            if not isinstance(walked, HistoryIssue):
-                _note(*walked, samples)
-        for walked in walk(reader, *patterns):
-            if isinstance(walked, HistoryIssue):
-                yield walked
-                continue
-            path, value = walked
-            if value is END:
-                continue
-            if len(path) > 1 and _SESSION.fullmatch(str(path[-2])) and isinstance(path[-1], int):
-                sample = samples.get(_sample_path(path), _Sample())
-                place = "".join(f"#{step + 1}" for step in path[:1] if isinstance(step, int))
-                conversation_id = f"{self.name}:{sample.native_id or reader.path + place}"
-                yield _turn(json_object(value), str(path[-2]), sample, conversation_id)
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Read names and dates first, which may be after the turns, then yield the turns."""
+    patterns = _patterns(reader)
+    samples: dict[WalkPath, _Sample] = {}
+    for walked in walk(reader, *patterns):
+        if not isinstance(walked, HistoryIssue):
+            _note(*walked, samples)
+    for walked in walk(reader, *patterns):
+        if isinstance(walked, HistoryIssue):
+            yield walked
+            continue
+        path, value = walked
+        if value is END:
+            continue
+        if len(path) > 1 and _SESSION.fullmatch(str(path[-2])) and isinstance(path[-1], int):
+            sample = samples.get(_sample_path(path), _Sample())
+            place = "".join(f"#{step + 1}" for step in path[:1] if isinstance(step, int))
+            conversation_id = f"locomo:{sample.native_id or reader.path + place}"
+            yield _turn(json_object(value), str(path[-2]), sample, conversation_id)
 
 
 @final
@@ -154,4 +146,4 @@ def _instant(text: str) -> datetime | None:
     return instant_of(text)
 
 
-locomo = LoCoMo()
+locomo: Final = FileFormat("locomo", _claim, _parse)

@@ -4,11 +4,11 @@ The lines of preference tuning (``input`` and two outputs) and of the Batch API 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, final
+from typing import Final
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.role_names import role_of
@@ -21,49 +21,41 @@ _BESIDE: Final = frozenset({"tools", "functions", "parallel_tool_calls", "respon
 _PLAIN: Final = frozenset({"messages", "model", "weight", "metadata", "temperature", "max_tokens", "seed"})
 
 
-@final
-class OpenAIChat:
-    """Reads chats in the form of requests to OpenAI's API."""
+def _claim(head: Head) -> Claim | None:
+    """Claim lines whose messages all have a role of OpenAI's API and content in its form."""
+    if head.shape != "json_lines" or not head.records:
+        return None
+    records = [json_object(record) for record in head.records]
+    chats = [messages for messages in map(_messages, records) if messages]
+    if len(chats) * 2 < len(records) or not chats:
+        return None
+    if not all(_is_message(message) for messages in chats for message in messages):
+        return None
+    beside = {name for record in records for name in record}
+    has_batches = {"custom_id", "body"} <= beside or {"custom_id", "response"} <= beside
+    if has_batches or beside & _BESIDE or "preferred_output" in beside:
+        return Claim(92, "lines of messages with roles, and what OpenAI's interface has beside them")
+    if beside <= _PLAIN:
+        return Claim(85, "lines of messages with roles, and nothing else")
+    # A single object may also be a document of any other tool.
+    return Claim(70 if head.document is None else 52, "lines of messages with roles")
 
-    name: Final = "openai_chat"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim lines whose messages all have a role of OpenAI's API and content in its form."""
-        if head.shape != "json_lines" or not head.records:
-            return None
-        records = [json_object(record) for record in head.records]
-        chats = [messages for messages in map(_messages, records) if messages]
-        if len(chats) * 2 < len(records) or not chats:
-            return None
-        if not all(_is_message(message) for messages in chats for message in messages):
-            return None
-        beside = {name for record in records for name in record}
-        has_batches = {"custom_id", "body"} <= beside or {"custom_id", "response"} <= beside
-        if has_batches or beside & _BESIDE or "preferred_output" in beside:
-            return Claim(92, "lines of messages with roles, and what OpenAI's interface has beside them")
-        if beside <= _PLAIN:
-            return Claim(85, "lines of messages with roles, and nothing else")
-        # A single object may also be a document of any other tool.
-        return Claim(70 if head.document is None else 52, "lines of messages with roles")
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns; each line is a conversation."""
-        for line in json_lines(reader):
-            if isinstance(line, HistoryIssue):
-                yield line
-                continue
-            record = json_object(line.value)
-            messages = _messages(record)
-            if not messages:
-                yield UnknownRecord(_kind(record))
-                continue
-            holder = Holder(f"#L{line.line}", _facts(record))
-            conversation_id = holder.conversation_id(self.name, reader.path)
-            for value in messages:
-                yield from _turns(json_object(value), holder, conversation_id)
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns; each line is a conversation."""
+    for line in json_lines(reader):
+        if isinstance(line, HistoryIssue):
+            yield line
+            continue
+        record = json_object(line.value)
+        messages = _messages(record)
+        if not messages:
+            yield UnknownRecord(_kind(record))
+            continue
+        holder = Holder(f"#L{line.line}", _facts(record))
+        conversation_id = holder.conversation_id("openai_chat", reader.path)
+        for value in messages:
+            yield from _turns(json_object(value), holder, conversation_id)
 
 
 def _turns(message: JsonObject, holder: Holder, conversation_id: str) -> Iterator[Parsed]:
@@ -114,4 +106,4 @@ def _kind(record: JsonObject) -> str:
     return json_text(record.get("object")) or json_text(record.get("type")) or "line without messages"
 
 
-openai_chat = OpenAIChat()
+openai_chat: Final = FileFormat("openai_chat", _claim, _parse)

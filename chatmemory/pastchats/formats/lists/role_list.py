@@ -1,12 +1,12 @@
 """Generic lists of messages: objects with a role and a text under any names, bare, in an object, or line by line."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, final
+from collections.abc import Iterator
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import (
     ROLE_FIELDS,
@@ -28,62 +28,54 @@ _PLAIN_TEXTS: Final = ('"content"', '"text"', '"parts"')
 _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
 
-@final
-class RoleList:
-    """Reads messages with a role and a text that no known tool wrote."""
-
-    name: Final = "role_list"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim lists with known role names; the confidence is low, because more specific formats know such lists better."""
-        if head.shape == "text":
-            return None
-        pattern = pattern_of(looked_at(head), _LISTS, _is_message)
-        if pattern is None:
-            return None
-        seen = sorted(_names(looked_at(head), pattern))
-        roles = {role_of(name) for name in seen}
-        if "user" in roles and "assistant" in roles:
-            return Claim(55, f"messages of {', '.join(seen)}")
-        has_text = any(name in head.text for name in _PLAIN_TEXTS)
-        if roles & {"user", "assistant"} and '"role"' in head.text and has_text:
-            return Claim(50, f"messages of {', '.join(seen)} alone")
+def _claim(head: Head) -> Claim | None:
+    """Claim lists with known role names; the confidence is low, because more specific formats know such lists better."""
+    if head.shape == "text":
         return None
+    pattern = pattern_of(looked_at(head), _LISTS, _is_message)
+    if pattern is None:
+        return None
+    seen = sorted(_names(looked_at(head), pattern))
+    roles = {role_of(name) for name in seen}
+    if "user" in roles and "assistant" in roles:
+        return Claim(55, f"messages of {', '.join(seen)}")
+    has_text = any(name in head.text for name in _PLAIN_TEXTS)
+    if roles & {"user", "assistant"} and '"role"' in head.text and has_text:
+        return Claim(50, f"messages of {', '.join(seen)} alone")
+    return None
 
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns."""
-        for listed in listed_messages(reader, _LISTS, _is_message):
-            if isinstance(listed, HistoryIssue):
-                yield listed
-            else:
-                yield from self._turns(listed, reader.path)
 
-    def _turns(self, listed: Listed, path: str) -> Iterator[Parsed]:
-        message = _unwrapped(listed.value)
-        text = text_field(message)
-        field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
-        if not text or not field:
-            yield UnknownRecord(json_text(message.get("type")) or "no message")
-            return
-        name = named(message.get(field))
-        # A name that is not a role is the name of a person.
-        role = role_of(name) or "user"
-        parts = content_in(message.get(text))
-        note_calls(parts, message)
-        ids = (message.get(name) for name in _ID_FIELDS)
-        yield from listed_turns(
-            parts,
-            message,
-            listed.holder,
-            conversation_id=listed.holder.conversation_id(self.name, path),
-            role=role,
-            kind=_kind(message, role),
-            native_id=next((native for native in ids if isinstance(native, str) and native), None),
-            speaker=_speaker(message, name),
-        )
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    for listed in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(listed, HistoryIssue):
+            yield listed
+        else:
+            yield from _turns(listed, reader.path)
+
+
+def _turns(listed: Listed, path: str) -> Iterator[Parsed]:
+    message = _unwrapped(listed.value)
+    text = text_field(message)
+    field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
+    if not text or not field:
+        yield UnknownRecord(json_text(message.get("type")) or "no message")
+        return
+    name = named(message.get(field))
+    # A name that is not a role is the name of a person.
+    role = role_of(name) or "user"
+    parts = content_in(message.get(text))
+    note_calls(parts, message)
+    ids = (message.get(name) for name in _ID_FIELDS)
+    yield from listed_turns(
+        parts,
+        message,
+        listed.holder,
+        conversation_id=listed.holder.conversation_id("role_list", path),
+        role=role,
+        kind=_kind(message, role),
+        native_id=next((native for native in ids if isinstance(native, str) and native), None),
+        speaker=_speaker(message, name),
+    )
 
 
 def _kind(message: JsonObject, role: Role) -> TurnKind:
@@ -125,4 +117,4 @@ def _names(document: Json, pattern: tuple[str, ...]) -> set[str]:
     return set[str]().union(*(_names(member, pattern[1:]) for member in members))
 
 
-role_list = RoleList()
+role_list: Final = FileFormat("role_list", _claim, _parse)

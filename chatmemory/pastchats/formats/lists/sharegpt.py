@@ -3,13 +3,13 @@
 One conversation per line, the original dump (``items``), and pairs of ``human`` and ``assistant`` are read too.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, final
+from collections.abc import Iterator
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns
@@ -20,52 +20,44 @@ _TEXTS: Final = ("value", "text", "markdown")
 _CALLS: Final = frozenset({"function_call", "tool_call"})
 
 
-@final
-class ShareGPT:
-    """Reads lists of conversations in the shape of ShareGPT."""
+def _claim(head: Head) -> Claim | None:
+    """Claim lists of ``from`` and ``value``."""
+    if head.shape == "text":
+        return None
+    pattern = pattern_of(looked_at(head), _LISTS, _is_message)
+    if pattern is None:
+        return None
+    if pattern and pattern[-1] in _LISTS:
+        return Claim(88, f"«{pattern[-1]}» of «from» and «value»")
+    return Claim(65, "messages of «from» and «value»")
 
-    name: Final = "sharegpt"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim lists of ``from`` and ``value``."""
-        if head.shape == "text":
-            return None
-        pattern = pattern_of(looked_at(head), _LISTS, _is_message)
-        if pattern is None:
-            return None
-        if pattern and pattern[-1] in _LISTS:
-            return Claim(88, f"«{pattern[-1]}» of «from» and «value»")
-        return Claim(65, "messages of «from» and «value»")
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of each conversation."""
-        begun: Holder | None = None
-        conversation_id = ""
-        for listed in listed_messages(reader, _LISTS, _is_message):
-            if isinstance(listed, HistoryIssue):
-                yield listed
-                continue
-            message, holder = json_object(listed.value), listed.holder
-            if holder is not begun:
-                begun, conversation_id = holder, holder.conversation_id(self.name, reader.path)
-                system = json_text(holder.fields.get("system") or holder.fields.get("system_prompt"))
-                if system:
-                    parts = content_in(system)
-                    yield from listed_turns(parts, {}, holder, conversation_id=conversation_id, role="system")
-            if not _is_message(message):
-                yield UnknownRecord(f"from {json_text(message.get('from')) or 'none'}")
-            for role, value in _said(message):
-                yield from listed_turns(
-                    content_in(value),
-                    message,
-                    holder,
-                    conversation_id=conversation_id,
-                    role=role,
-                    kind="tool_result" if role == "tool" else "typed",
-                )
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of each conversation."""
+    begun: Holder | None = None
+    conversation_id = ""
+    for listed in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(listed, HistoryIssue):
+            yield listed
+            continue
+        message, holder = json_object(listed.value), listed.holder
+        if holder is not begun:
+            begun, conversation_id = holder, holder.conversation_id("sharegpt", reader.path)
+            system = json_text(holder.fields.get("system") or holder.fields.get("system_prompt"))
+            if system:
+                parts = content_in(system)
+                yield from listed_turns(parts, {}, holder, conversation_id=conversation_id, role="system")
+        if not _is_message(message):
+            yield UnknownRecord(f"from {json_text(message.get('from')) or 'none'}")
+        for role, value in _said(message):
+            yield from listed_turns(
+                content_in(value),
+                message,
+                holder,
+                conversation_id=conversation_id,
+                role=role,
+                kind="tool_result" if role == "tool" else "typed",
+            )
 
 
 def _said(message: JsonObject) -> Iterator[tuple[Role, Json]]:
@@ -91,4 +83,4 @@ def _is_pair(message: JsonObject) -> bool:
     return isinstance(message.get("human"), str) and isinstance(message.get("assistant"), str)
 
 
-sharegpt = ShareGPT()
+sharegpt: Final = FileFormat("sharegpt", _claim, _parse)

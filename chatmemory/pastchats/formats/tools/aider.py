@@ -8,7 +8,7 @@ lines, such as the message of a commit, has one mark at its start and the spaces
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import define, field
@@ -16,7 +16,7 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.text_lines import Passage, TextLine, text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -44,49 +44,41 @@ _BLANK: Final = "<blank>"
 _ROLES: Final[dict[_Voice, Role]] = {"typed": "user", "printed": "tool", "answer": "assistant"}
 
 
-@final
-class Aider:
-    """Reads the chat history of aider."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a text with the header of a session."""
+    if "# aider chat started at " not in head.text:
+        return None
+    lines = head.text.split("\n")
+    headers = sum(1 for line in lines if _HEADER.match(line))
+    if not headers:
+        return None
+    marked = any(line.startswith(("#### ", "> ")) for line in lines)
+    # A header alone may be a quotation: a page about aider.
+    is_first = any(line for line in lines[:3] if _HEADER.match(line))
+    named = head.path.endswith(FILE_NAME)
+    confidence = 95 if named or (marked and is_first) else 80 if marked else 60
+    return Claim(confidence, "a line «# aider chat started at» with a time")
 
-    name: Final = "aider"
-    version: Final = 2
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = (KnownRoot("~", (FILE_NAME,)), KnownRoot(".", (FILE_NAME,)))
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a text with the header of a session."""
-        if "# aider chat started at " not in head.text:
-            return None
-        lines = head.text.split("\n")
-        headers = sum(1 for line in lines if _HEADER.match(line))
-        if not headers:
-            return None
-        marked = any(line.startswith(("#### ", "> ")) for line in lines)
-        # A header alone may be a quotation: a page about aider.
-        is_first = any(line for line in lines[:3] if _HEADER.match(line))
-        named = head.path.endswith(FILE_NAME)
-        confidence = 95 if named or (marked and is_first) else 80 if marked else 60
-        return Claim(confidence, "a line «# aider chat started at» with a time")
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns, session by session."""
-        session, number = _Session(reader.path, ""), 0
-        for line, printed in _with_output(text_lines(reader)):
-            if line.line == number:  # a further piece of a line that is too long for one piece
-                session.passage.add(line.text, line.line)
-                continue
-            number = line.line
-            header = _HEADER.match(line.text)
-            if header is not None:
-                yield from session.turn()
-                session = _Session(reader.path, header.group(1))
-                continue
-            voice, text = session.heard(line.text, printed=printed)
-            if voice != session.voice:
-                yield from session.turn()
-                session.voice = voice
-            session.passage.add(text, line.line)
-        yield from session.turn()
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns, session by session."""
+    session, number = _Session(reader.path, ""), 0
+    for line, printed in _with_output(text_lines(reader)):
+        if line.line == number:  # a further piece of a line that is too long for one piece
+            session.passage.add(line.text, line.line)
+            continue
+        number = line.line
+        header = _HEADER.match(line.text)
+        if header is not None:
+            yield from session.turn()
+            session = _Session(reader.path, header.group(1))
+            continue
+        voice, text = session.heard(line.text, printed=printed)
+        if voice != session.voice:
+            yield from session.turn()
+            session.voice = voice
+        session.passage.add(text, line.line)
+    yield from session.turn()
 
 
 @final
@@ -212,4 +204,10 @@ def _folder(path: str) -> str:
     return folder if name == FILE_NAME else ""
 
 
-aider = Aider()
+aider: Final = FileFormat(
+    "aider",
+    _claim,
+    _parse,
+    version=2,
+    known_roots=(KnownRoot("~", (FILE_NAME,)), KnownRoot(".", (FILE_NAME,))),
+)

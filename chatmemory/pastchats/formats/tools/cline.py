@@ -5,12 +5,12 @@ A task is a folder with the messages that its window showed (``ui_messages.json`
 it holds the texts that a person wrote and read.  A session of the SDK is one file, ``<id>.messages.json``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.editor_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -60,48 +60,37 @@ _NO_TRANSCRIPTS: Final = (
 )
 
 
-@final
-class Cline:
-    """Reads tasks of Cline, Roo Code and Kilo Code."""
+def _claim(head: Head) -> Claim | None:
+    """Claim the messages of the window, the messages of the model, and a session of the SDK; mark known other files."""
+    entries = list(json_objects(head.document)) or [json_object(head.document)]
+    if any("ts" in one and _is_shown(one) for one in entries):
+        return Claim(96, "messages with ts, and type say or ask")
+    messages = list(json_objects(entries[0].get("messages")))
+    if "sessionId" in entries[0] and any({"role", "content", "ts"} <= one.keys() for one in messages):
+        return Claim(90, "sessionId, and messages with role, content and ts")
+    for keys, what in _NO_TRANSCRIPTS:
+        if keys <= entries[0].keys():
+            return Claim(80, what, is_transcript=False)
+    if isinstance(head.document, list) and any({"role", "content"} <= one.keys() for one in entries):
+        sign = next((sign for sign in _SIGNS if sign in head.text), None)
+        if sign or head.path.endswith(_SENT):
+            return Claim(90, f"messages with {sign}" if sign else f"messages in {_SENT}")
+    return None
 
-    name = "cline"
-    version = 2
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = (
-        *(KnownRoot(f"{user}/globalStorage/{one}", _FILES) for user in USER_FOLDERS for one in _EXTENSIONS),
-        KnownRoot("~/.cline/data", (*_FILES, "sessions/*/*.messages.json")),
-    )
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim the messages of the window, the messages of the model, and a session of the SDK; mark known other files."""
-        entries = list(json_objects(head.document)) or [json_object(head.document)]
-        if any("ts" in one and _is_shown(one) for one in entries):
-            return Claim(96, "messages with ts, and type say or ask")
-        messages = list(json_objects(entries[0].get("messages")))
-        if "sessionId" in entries[0] and any({"role", "content", "ts"} <= one.keys() for one in messages):
-            return Claim(90, "sessionId, and messages with role, content and ts")
-        for keys, what in _NO_TRANSCRIPTS:
-            if keys <= entries[0].keys():
-                return Claim(80, what, is_transcript=False)
-        if isinstance(head.document, list) and any({"role", "content"} <= one.keys() for one in entries):
-            sign = next((sign for sign in _SIGNS if sign in head.text), None)
-            if sign or head.path.endswith(_SENT):
-                return Claim(90, f"messages with {sign}" if sign else f"messages in {_SENT}")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the task or session."""
-        first = _first_message(reader)
-        if first is None:
-            yield from _session_turns(reader)
-        elif _is_shown(first):
-            yield from display_turns(reader, f"cline:{_task(reader)}")
-        elif _has_display(reader):
-            yield HistoryIssue(
-                "not_a_transcript", reader.path, f"the same task is read from {_DISPLAY} beside it"
-            )
-        else:
-            yield from _sent_turns(reader, f"cline:{_task(reader)}")
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the task or session."""
+    first = _first_message(reader)
+    if first is None:
+        yield from _session_turns(reader)
+    elif _is_shown(first):
+        yield from display_turns(reader, f"cline:{_task(reader)}")
+    elif _has_display(reader):
+        yield HistoryIssue(
+            "not_a_transcript", reader.path, f"the same task is read from {_DISPLAY} beside it"
+        )
+    else:
+        yield from _sent_turns(reader, f"cline:{_task(reader)}")
 
 
 def _is_shown(message: JsonObject) -> bool:
@@ -187,4 +176,13 @@ def _message_turns(
     )
 
 
-cline = Cline()
+cline: Final = FileFormat(
+    "cline",
+    _claim,
+    _parse,
+    version=2,
+    known_roots=(
+        *(KnownRoot(f"{user}/globalStorage/{one}", _FILES) for user in USER_FOLDERS for one in _EXTENSIONS),
+        KnownRoot("~/.cline/data", (*_FILES, "sessions/*/*.messages.json")),
+    ),
+)

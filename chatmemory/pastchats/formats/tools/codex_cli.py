@@ -17,7 +17,7 @@ from attrs import define, evolve, field, frozen
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -70,36 +70,23 @@ _ID: Final = re.compile(r"[\w.:-]{20,}")
 Stream: TypeAlias = Literal["model", "screen", "items"]
 
 
-@final
-@frozen
-class CodexCli:
-    """The reader of rollout files; the docstring of this module describes them."""
+def _claim(head: Head) -> Claim | None:
+    """Look for the envelope of current records, then for the shape of records without an envelope."""
+    if head.shape == "json":
+        document = json_object(head.document)
+        is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
+        return Claim(92, "session with instructions, and items") if is_rollout else None
+    claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
+    return max(claims, key=lambda claim: claim.confidence, default=None)
 
-    name: str = "codex_cli"
-    version: int = 2
-    has_global_ids: bool = True
-    known_roots: tuple[KnownRoot, ...] = tuple(
-        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
-        for home in ("$CODEX_HOME", "~/.codex")
-        for folder in ("sessions", "archived_sessions")
+
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the session."""
+    said = streams(reader)
+    asked = Questions.of(
+        reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
     )
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for the envelope of current records, then for the shape of records without an envelope."""
-        if head.shape == "json":
-            document = json_object(head.document)
-            is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
-            return Claim(92, "session with instructions, and items") if is_rollout else None
-        claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
-        return max(claims, key=lambda claim: claim.confidence, default=None)
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session."""
-        said = streams(reader)
-        asked = Questions.of(
-            reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
-        )
-        return CodexRollout(reader, said, questions=asked).parsed()
+    return CodexRollout(reader, said, questions=asked).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:
@@ -124,7 +111,18 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
     return None
 
 
-codex_cli: Final = CodexCli()
+codex_cli: Final = FileFormat(
+    "codex_cli",
+    _claim,
+    _parse,
+    version=2,
+    has_global_ids=True,
+    known_roots=tuple(
+        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
+        for home in ("$CODEX_HOME", "~/.codex")
+        for folder in ("sessions", "archived_sessions")
+    ),
+)
 """The reader."""
 
 

@@ -3,13 +3,13 @@
 Continue writes the start of a session into an index next to it, but no times of turns: turns have no time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of
 from chatmemory.pastchats.formats.reading.json_walk import (
@@ -33,58 +33,50 @@ _ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {
 }
 
 
-@final
-class Continue:
-    """Reads Continue's sessions."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a session with a ``history`` of ``message`` objects; the index of the sessions is not a transcript."""
+    session = json_object(head.document)
+    history = list(json_objects(session.get("history")))
+    if any("role" in json_object(item.get("message")) for item in history):
+        is_told = {"workspaceDirectory", "sessionId"} & session.keys() or any(
+            {"contextItems", "promptLogs", "editorState"} & item.keys() for item in history
+        )
+        return Claim(96 if is_told else 60, "a history of messages with context items")
+    if {"sessionId", "workspaceDirectory", "history"} <= session.keys():
+        return Claim(92, "sessionId, workspaceDirectory and history")
+    first = next(json_objects(head.document), EMPTY)
+    if {"sessionId", "dateCreated", "workspaceDirectory"} <= first.keys():
+        return Claim(92, "the index of Continue's sessions", is_transcript=False)
+    return None
 
-    name = "continue"
-    version = 1
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = (KnownRoot("~/.continue/sessions", ("*.json",)),)
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a session with a ``history`` of ``message`` objects; the index of the sessions is not a transcript."""
-        session = json_object(head.document)
-        history = list(json_objects(session.get("history")))
-        if any("role" in json_object(item.get("message")) for item in history):
-            is_told = {"workspaceDirectory", "sessionId"} & session.keys() or any(
-                {"contextItems", "promptLogs", "editorState"} & item.keys() for item in history
-            )
-            return Claim(96 if is_told else 60, "a history of messages with context items")
-        if {"sessionId", "workspaceDirectory", "history"} <= session.keys():
-            return Claim(92, "sessionId, workspaceDirectory and history")
-        first = next(json_objects(head.document), EMPTY)
-        if {"sessionId", "dateCreated", "workspaceDirectory"} <= first.keys():
-            return Claim(92, "the index of Continue's sessions", is_transcript=False)
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session."""
-        session = texts_beside(reader, "history")
-        native_id = session.get("sessionId") or reader.path
-        about = {"title": session.get("title")}
-        for found in json_members(reader, ("history",)):
-            if isinstance(found, HistoryIssue):
-                yield found
-                continue
-            item = json_object(found[1])
-            message = json_object(item.get("message"))
-            role = json_text(message.get("role"))
-            if role not in _ROLES:
-                yield UnknownRecord(f"role {role}")
-                continue
-            speaker, kind = _ROLES[role]
-            yield from content_turns(
-                _content(item, message),
-                conversation_id=f"continue:{native_id}",
-                role=speaker,
-                kind=kind,
-                native_id=json_text(message.get("id")) or None,
-                project=folder_of(session.get("workspaceDirectory", "")),
-                metadata=without_blanks(
-                    about | {"model": session.get("chatModelTitle")} if role == "assistant" else about
-                ),
-            )
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the session."""
+    session = texts_beside(reader, "history")
+    native_id = session.get("sessionId") or reader.path
+    about = {"title": session.get("title")}
+    for found in json_members(reader, ("history",)):
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        item = json_object(found[1])
+        message = json_object(item.get("message"))
+        role = json_text(message.get("role"))
+        if role not in _ROLES:
+            yield UnknownRecord(f"role {role}")
+            continue
+        speaker, kind = _ROLES[role]
+        yield from content_turns(
+            _content(item, message),
+            conversation_id=f"continue:{native_id}",
+            role=speaker,
+            kind=kind,
+            native_id=json_text(message.get("id")) or None,
+            project=folder_of(session.get("workspaceDirectory", "")),
+            metadata=without_blanks(
+                about | {"model": session.get("chatModelTitle")} if role == "assistant" else about
+            ),
+        )
 
 
 def _content(item: JsonObject, message: JsonObject) -> Content:
@@ -99,4 +91,6 @@ def _content(item: JsonObject, message: JsonObject) -> Content:
     return content
 
 
-continue_dev = Continue()
+continue_dev: Final = FileFormat(
+    "continue", _claim, _parse, known_roots=(KnownRoot("~/.continue/sessions", ("*.json",)),)
+)

@@ -5,14 +5,14 @@ request.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, final
 
 from attrs import define, field
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -48,52 +48,39 @@ _SILENT: Final = frozenset({
 """Parts of an answer that are not words of it."""
 
 
-@final
-class CopilotChat:
-    """Reads chats of Visual Studio Code."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a session with ``requests`` and a ``responderUsername``, or the log of such a session."""
+    first = json_object(head.records[0] if head.records else head.document)
+    if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
+        return Claim(96, "a log of mutations that begins with a chat session")
+    session = json_object(head.document)
+    if _is_session(session):
+        return Claim(97, "requests and responderUsername")
+    if any("requestId" in request and "response" in request for request in _requests(session)):
+        return Claim(85, "requests with requestId and response")
+    return None
 
-    name = "copilot_chat"
-    version = 1
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = roots_of_editors(
-        "workspaceStorage/*/chatSessions/*.json",
-        "workspaceStorage/*/chatSessions/*.jsonl",
-        "globalStorage/emptyWindowChatSessions/*.json",
-        "globalStorage/emptyWindowChatSessions/*.jsonl",
-    )
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a session with ``requests`` and a ``responderUsername``, or the log of such a session."""
-        first = json_object(head.records[0] if head.records else head.document)
-        if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
-            return Claim(96, "a log of mutations that begins with a chat session")
-        session = json_object(head.document)
-        if _is_session(session):
-            return Claim(97, "requests and responderUsername")
-        if any("requestId" in request and "response" in request for request in _requests(session)):
-            return Claim(85, "requests with requestId and response")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of each request: the question and the answer."""
-        is_log = _LOG.match(b"".join(_first_block(reader))) is not None
-        session = session_fields(reader) if is_log else texts_beside(reader, "requests")
-        project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
-        conversation_id = ""
-        exported = object_members(reader, "requests", called="a request")
-        for found in logged_requests(reader) if is_log else exported:
-            if isinstance(found, HistoryIssue):
-                yield found
-                continue
-            if not conversation_id:
-                # An export has no id; its first request is in every longer export of the same chat.
-                native_id = first_said(session.get("sessionId"), found.get("requestId"), reader.path)
-                conversation_id = f"copilot_chat:{native_id}"
-            answer = _Answer()
-            answer.read(found.get("response"))
-            project = project or answer.folder.rstrip("/")
-            yield from _turns(found, answer, conversation_id, project, session)
-            yield from (UnknownRecord(f"response {kind}") for kind in answer.unknown)
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of each request: the question and the answer."""
+    is_log = _LOG.match(b"".join(_first_block(reader))) is not None
+    session = session_fields(reader) if is_log else texts_beside(reader, "requests")
+    project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
+    conversation_id = ""
+    exported = object_members(reader, "requests", called="a request")
+    for found in logged_requests(reader) if is_log else exported:
+        if isinstance(found, HistoryIssue):
+            yield found
+            continue
+        if not conversation_id:
+            # An export has no id; its first request is in every longer export of the same chat.
+            native_id = first_said(session.get("sessionId"), found.get("requestId"), reader.path)
+            conversation_id = f"copilot_chat:{native_id}"
+        answer = _Answer()
+        answer.read(found.get("response"))
+        project = project or answer.folder.rstrip("/")
+        yield from _turns(found, answer, conversation_id, project, session)
+        yield from (UnknownRecord(f"response {kind}") for kind in answer.unknown)
 
 
 def _is_session(session: JsonObject) -> bool:
@@ -241,4 +228,14 @@ def _reference(part: JsonObject) -> str:
     return first_said(part.get("name"), target.get("name"), path.rstrip("/").split("/")[-1])
 
 
-copilot_chat = CopilotChat()
+copilot_chat: Final = FileFormat(
+    "copilot_chat",
+    _claim,
+    _parse,
+    known_roots=roots_of_editors(
+        "workspaceStorage/*/chatSessions/*.json",
+        "workspaceStorage/*/chatSessions/*.jsonl",
+        "globalStorage/emptyWindowChatSessions/*.json",
+        "globalStorage/emptyWindowChatSessions/*.jsonl",
+    ),
+)

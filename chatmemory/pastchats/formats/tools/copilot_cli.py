@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, final
 
-from attrs import define, frozen
+from attrs import define
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -52,48 +52,31 @@ _TIMELINE: Final[Mapping[str, tuple[Role, TurnKind]]] = {
 _OTHER_ENTRIES: Final = ("tool_call_", "group_tool_call_", "compaction", "handoff")
 
 
-@final
-@frozen
-class CopilotCli:
-    """The reader of sessions; the docstring of this module describes them."""
+def _claim(head: Head) -> Claim | None:
+    """Look for events with data, or for the timeline of the first versions."""
+    if head.shape == "json":
+        document = json_object(head.document)
+        is_session = "sessionId" in document and ("chatMessages" in document or "timeline" in document)
+        return Claim(93, "sessionId with chatMessages or timeline") if is_session else None
+    for value in head.records:
+        record = json_object(value)
+        kind = json_text(record.get("type"))
+        if not isinstance(record.get("data"), Mapping) or "sessionId" in record:
+            continue
+        if kind == "session.start":
+            return Claim(97, "an event session.start with data")
+        if kind in {"user.message", "assistant.message"} and "content" in json_object(record.get("data")):
+            return Claim(92, f"an event {kind} with data and content")
+    return None
 
-    name: str = "copilot_cli"
-    version: int = 1
-    has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = tuple(
-        root
-        for home in ("$COPILOT_HOME", "~/.copilot", "$XDG_STATE_HOME/.copilot")
-        for root in (
-            KnownRoot(f"{home}/session-state", ("*/events.jsonl", "*.jsonl")),
-            KnownRoot(f"{home}/history-session-state", ("session_*.json",)),
-            KnownRoot(f"{home}/jb", ("*/partition-*.jsonl",)),
-        )
-    )
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for events with data, or for the timeline of the first versions."""
-        if head.shape == "json":
-            document = json_object(head.document)
-            is_session = "sessionId" in document and ("chatMessages" in document or "timeline" in document)
-            return Claim(93, "sessionId with chatMessages or timeline") if is_session else None
-        for value in head.records:
-            record = json_object(value)
-            kind = json_text(record.get("type"))
-            if not isinstance(record.get("data"), Mapping) or "sessionId" in record:
-                continue
-            if kind == "session.start":
-                return Claim(97, "an event session.start with data")
-            if kind in {"user.message", "assistant.message"} and "content" in json_object(record.get("data")):
-                return Claim(92, f"an event {kind} with data and content")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session, and those of its subagents."""
-        head = read_head(reader)
-        document = json_object(head.document or (head.records[0] if head.records else None))
-        if "timeline" in document or "chatMessages" in document:
-            return _timeline(reader)
-        return _Events(reader, _taken_back(reader)).parsed()
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the session, and those of its subagents."""
+    head = read_head(reader)
+    document = json_object(head.document or (head.records[0] if head.records else None))
+    if "timeline" in document or "chatMessages" in document:
+        return _timeline(reader)
+    return _Events(reader, _taken_back(reader)).parsed()
 
 
 def _taken_back(reader: HistoryReader) -> frozenset[str]:
@@ -255,5 +238,18 @@ def _timeline(reader: HistoryReader) -> Iterator[Parsed]:
             yield UnknownRecord(kind or "(none)")
 
 
-copilot_cli: Final = CopilotCli()
+copilot_cli: Final = FileFormat(
+    "copilot_cli",
+    _claim,
+    _parse,
+    known_roots=tuple(
+        root
+        for home in ("$COPILOT_HOME", "~/.copilot", "$XDG_STATE_HOME/.copilot")
+        for root in (
+            KnownRoot(f"{home}/session-state", ("*/events.jsonl", "*.jsonl")),
+            KnownRoot(f"{home}/history-session-state", ("session_*.json",)),
+            KnownRoot(f"{home}/jb", ("*/partition-*.jsonl",)),
+        )
+    ),
+)
 """The reader."""

@@ -14,7 +14,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, ClaudeParts, parts_of
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -51,54 +51,46 @@ _NO_PROJECT: Final = "empty-window"
 _HEAD_LINES: Final = 20
 
 
-@final
-@frozen
-class Cursor:
-    """The reader of transcripts and exports; the docstring of this module describes them."""
+def _claim(head: Head) -> Claim | None:
+    """Look for messages with a role and no type, for a query within tags, or for the line of an export."""
+    if head.shape == "text":
+        if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
+            return Claim(97, "a line _Exported on ... from Cursor_")
+        return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
+    for value in head.records:
+        record = json_object(value)
+        message = json_object(record.get("message"))
+        if "type" in record or json_text(record.get("role")) not in PLAIN_ROLES or "content" not in message:
+            continue
+        if "<user_query>" in head.text:
+            return Claim(92, "a record with role and message, and <user_query>")
+        return Claim(82, "a record with role and message, and no type")
+    return None
 
-    name: str = "cursor"
-    version: int = 1
-    has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = tuple(
+
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the transcript, or of the exported chats."""
+    found = _UUID.fullmatch(reader.name)
+    conversation = found[1] if found is not None else reader.path
+    folder = _PROJECT.search(reader.path)
+    project = folder[1] if folder is not None and folder[1] != _NO_PROJECT else ""
+    head = read_head(reader)
+    if head.shape != "text":
+        return _lines(reader, conversation, project)
+    if is_transcript(head.text):
+        return turns_of_transcript(reader, conversation, project)
+    return turns_of_export(reader, conversation)
+
+
+cursor: Final = FileFormat(
+    "cursor",
+    _claim,
+    _parse,
+    known_roots=tuple(
         KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
         for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
-    )
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for messages with a role and no type, for a query within tags, or for the line of an export."""
-        if head.shape == "text":
-            if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
-                return Claim(97, "a line _Exported on ... from Cursor_")
-            return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
-        for value in head.records:
-            record = json_object(value)
-            message = json_object(record.get("message"))
-            if (
-                "type" in record
-                or json_text(record.get("role")) not in PLAIN_ROLES
-                or "content" not in message
-            ):
-                continue
-            if "<user_query>" in head.text:
-                return Claim(92, "a record with role and message, and <user_query>")
-            return Claim(82, "a record with role and message, and no type")
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the transcript, or of the exported chats."""
-        found = _UUID.fullmatch(reader.name)
-        conversation = found[1] if found is not None else reader.path
-        folder = _PROJECT.search(reader.path)
-        project = folder[1] if folder is not None and folder[1] != _NO_PROJECT else ""
-        head = read_head(reader)
-        if head.shape != "text":
-            return _lines(reader, conversation, project)
-        if is_transcript(head.text):
-            return turns_of_transcript(reader, conversation, project)
-        return turns_of_export(reader, conversation)
-
-
-cursor: Final = Cursor()
+    ),
+)
 """The reader."""
 
 

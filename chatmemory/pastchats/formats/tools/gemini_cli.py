@@ -13,7 +13,7 @@ from attrs import define, evolve, field, frozen
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -62,53 +62,50 @@ _HELD_CHARACTERS: Final = 8 * 1024 * 1024
 """The limit of text that waits for a message that was changed after it."""
 
 
-@final
-@frozen
-class GeminiCli:
-    """The reader of sessions and checkpoints; the docstring of this module describes them."""
+def _claim(head: Head) -> Claim | None:
+    """Look for the hash of the project, or for messages with parts by ``model``."""
+    if head.shape == "json_lines":
+        for value in head.records:
+            record = json_object(value)
+            if "sessionId" in record and "projectHash" in record and "type" not in record:
+                return Claim(96, "a record with sessionId and projectHash")
+            if "$rewindTo" in record or "$set" in record:
+                return Claim(85, "a record that changes the ones before it ($set, $rewindTo)")
+        return None
+    document = json_object(head.document)
+    if "projectHash" in document and "sessionId" in document:
+        return Claim(96, "sessionId and projectHash")
+    elements = json_items(head.document) or json_items(document.get("history"))
+    first = [json_object(element) for element in elements[:4]]
+    if first and all(json_text(one.get("role")) in {"user", "model"} and "parts" in one for one in first):
+        return Claim(88, "messages of user and model with parts")
+    if first and all("messageId" in one and "sessionId" in one and "message" in one for one in first):
+        return Claim(88, "the log of prompts that Gemini CLI keeps beside its chats", is_transcript=False)
+    return None
 
-    name: str = "gemini_cli"
-    version: int = 2
-    has_global_ids: bool = False
-    known_roots: tuple[KnownRoot, ...] = tuple(
+
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns that the session holds at its end."""
+    head = read_head(reader)
+    first = json_object(head.records[0] if head.records else None)
+    if head.shape == "json_lines" and "messages" not in first and "history" not in first:
+        return _lines(reader, _survey(reader))
+    return _document(reader, head)
+
+
+gemini_cli: Final = FileFormat(
+    "gemini_cli",
+    _claim,
+    _parse,
+    version=2,
+    known_roots=tuple(
         KnownRoot(
             f"{home}/tmp/*",  # noqa: S108  its own folder of that name
             ("chats/*.json", "chats/*.jsonl", "chats/*/*.jsonl", "checkpoint*.json", "checkpoints/*.json"),
         )
         for home in ("$GEMINI_CLI_HOME/.gemini", "~/.gemini")
-    )
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Look for the hash of the project, or for messages with parts by ``model``."""
-        if head.shape == "json_lines":
-            for value in head.records:
-                record = json_object(value)
-                if "sessionId" in record and "projectHash" in record and "type" not in record:
-                    return Claim(96, "a record with sessionId and projectHash")
-                if "$rewindTo" in record or "$set" in record:
-                    return Claim(85, "a record that changes the ones before it ($set, $rewindTo)")
-            return None
-        document = json_object(head.document)
-        if "projectHash" in document and "sessionId" in document:
-            return Claim(96, "sessionId and projectHash")
-        elements = json_items(head.document) or json_items(document.get("history"))
-        first = [json_object(element) for element in elements[:4]]
-        if first and all(json_text(one.get("role")) in {"user", "model"} and "parts" in one for one in first):
-            return Claim(88, "messages of user and model with parts")
-        if first and all("messageId" in one and "sessionId" in one and "message" in one for one in first):
-            return Claim(88, "the log of prompts that Gemini CLI keeps beside its chats", is_transcript=False)
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns that the session holds at its end."""
-        head = read_head(reader)
-        first = json_object(head.records[0] if head.records else None)
-        if head.shape == "json_lines" and "messages" not in first and "history" not in first:
-            return _lines(reader, _survey(reader))
-        return _document(reader, head)
-
-
-gemini_cli: Final = GeminiCli()
+    ),
+)
 """The reader."""
 
 

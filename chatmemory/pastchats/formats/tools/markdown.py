@@ -6,7 +6,7 @@ another style belongs to the words of a turn, and so does a mark in code or in `
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias, final
 
 from attrs import define, field
@@ -14,7 +14,7 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.markdown_fences import MarkdownFences
 from chatmemory.pastchats.formats.reading.text_lines import Passage, text_lines
 
@@ -88,42 +88,34 @@ class _Marked:
     rest: str
 
 
-@final
-class Markdown:
-    """Reads transcripts in Markdown that no known tool wrote."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a text with turns of a person and of a model, marked in one style."""
+    if head.shape != "text":
+        return None
+    counts = _Counts()
+    for line in head.text.split("\n"):
+        counts.read(line)
+    style = counts.style()
+    if style is None:
+        return None
+    found = ", ".join(f"«{label}» {number} times" for label, number in counts.labels[style].items())
+    return Claim(55 if style == "line" else 60, f"turns under {style}: {found}")
 
-    name: Final = "markdown"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a text with turns of a person and of a model, marked in one style."""
-        if head.shape != "text":
-            return None
-        counts = _Counts()
-        for line in head.text.split("\n"):
-            counts.read(line)
-        style = counts.style()
-        if style is None:
-            return None
-        found = ", ".join(f"«{label}» {number} times" for label, number in counts.labels[style].items())
-        return Claim(55 if style == "line" else 60, f"turns under {style}: {found}")
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Find the style of the marks in a first pass, then yield the turns."""
-        counts = _Counts()
-        for line in text_lines(reader):
-            counts.read(line.text)
-        style = counts.style()
-        if style is None:
-            detail = "no turns of a person and of a model, marked in one way"
-            yield HistoryIssue("not_a_transcript", reader.path, detail)
-            return
-        transcript = _Transcript(reader.path, style)
-        for line in text_lines(reader):
-            yield from transcript.read(line.text, line.line)
-        yield from transcript.end_of_turn()
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Find the style of the marks in a first pass, then yield the turns."""
+    counts = _Counts()
+    for line in text_lines(reader):
+        counts.read(line.text)
+    style = counts.style()
+    if style is None:
+        detail = "no turns of a person and of a model, marked in one way"
+        yield HistoryIssue("not_a_transcript", reader.path, detail)
+        return
+    transcript = _Transcript(reader.path, style)
+    for line in text_lines(reader):
+        yield from transcript.read(line.text, line.line)
+    yield from transcript.end_of_turn()
 
 
 @final
@@ -239,4 +231,4 @@ def _without_tail(text: str) -> str:
         text = shorter
 
 
-markdown = Markdown()
+markdown: Final = FileFormat("markdown", _claim, _parse)

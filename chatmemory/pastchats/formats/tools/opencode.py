@@ -14,7 +14,7 @@ from attrs import frozen
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -62,65 +62,54 @@ _NO_TRANSCRIPTS: Final = (
 )
 
 
-@final
-class OpenCode:
-    """Reads sessions of opencode."""
+def _claim(head: Head) -> Claim | None:
+    """Claim a session, stored or exported; messages and parts of the store are read with their session."""
+    row = json_object(head.records[0]) if head.shape == "json_lines" and head.records else EMPTY
+    if row.get("record") == "session" and {"directory", "title"} <= row.keys():
+        return Claim(97, "a session of opencode's store")
+    if row.get("record") == "entry" and {"type", "data"} <= row.keys():
+        return Claim(97, "a message in the store of opencode 2")
+    if row.get("record") == "part" and {"message_id", "message"} <= row.keys():
+        return Claim(97, "a part of a message in opencode's store")
+    document = json_object(head.document)
+    if "messages" in document and _is_session(json_object(document.get("info"))):
+        return Claim(95, "an exported session: info and messages")
+    if _is_session(document):
+        return Claim(93, "a session with id, title, version and time.created")
+    native_id = json_text(document.get("id"))
+    if {"sessionID", "messageID", "type"} <= document.keys() and native_id:
+        return Claim(90, "a part of a message, which is read with its session", is_transcript=False)
+    if {"sessionID", "role", "time"} <= document.keys() and native_id:
+        return Claim(90, "a message, which is read with its session", is_transcript=False)
+    for keys, what in _NO_TRANSCRIPTS:
+        if keys <= next(json_objects(head.document), document).keys():
+            return Claim(75, what, is_transcript=False)
+    if native_id and {"type", "role"} & document.keys() and _STORE_PART.search(head.path):
+        return Claim(60, "a message or part, which is read with its session", is_transcript=False)
+    return None
 
-    name = "opencode"
-    version = 3
-    has_global_ids = False
-    known_roots: Sequence[KnownRoot] = OPENCODE_ROOTS + tuple(
-        KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
-        for data in ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
-    )
 
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a session, stored or exported; messages and parts of the store are read with their session."""
-        row = json_object(head.records[0]) if head.shape == "json_lines" and head.records else EMPTY
-        if row.get("record") == "session" and {"directory", "title"} <= row.keys():
-            return Claim(97, "a session of opencode's store")
-        if row.get("record") == "entry" and {"type", "data"} <= row.keys():
-            return Claim(97, "a message in the store of opencode 2")
-        if row.get("record") == "part" and {"message_id", "message"} <= row.keys():
-            return Claim(97, "a part of a message in opencode's store")
-        document = json_object(head.document)
-        if "messages" in document and _is_session(json_object(document.get("info"))):
-            return Claim(95, "an exported session: info and messages")
-        if _is_session(document):
-            return Claim(93, "a session with id, title, version and time.created")
-        native_id = json_text(document.get("id"))
-        if {"sessionID", "messageID", "type"} <= document.keys() and native_id:
-            return Claim(90, "a part of a message, which is read with its session", is_transcript=False)
-        if {"sessionID", "role", "time"} <= document.keys() and native_id:
-            return Claim(90, "a message, which is read with its session", is_transcript=False)
-        for keys, what in _NO_TRANSCRIPTS:
-            if keys <= next(json_objects(head.document), document).keys():
-                return Claim(75, what, is_transcript=False)
-        if native_id and {"type", "role"} & document.keys() and _STORE_PART.search(head.path):
-            return Claim(60, "a message or part, which is read with its session", is_transcript=False)
-        return None
-
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the turns of the session."""
-        head = read_head(reader)
-        if head.records and "record" in json_object(head.records[0]):
-            row: dict[str, Json] = {}
-            yield from _turns(_rows(reader, row), row, reader.path)
-            return
-        session: dict[str, Json] = {}
-        is_export = False
-        for found in walk(reader, ("messages",)):
-            if isinstance(found, HistoryIssue):
-                yield found
-            elif found[0][:1] == ("messages",):
-                is_export = True
-            elif len(found[0]) == 1 and found[1] is not END:
-                session[str(found[0][0])] = found[1]
-            elif isinstance(found[1], Mapping):
-                session = dict(found[1])
-        about = json_object(session.get("info")) if is_export else session
-        native_id = json_text(about.get("id")) or reader.path
-        yield from _turns(_exported(reader) if is_export else _stored(reader, native_id), about, native_id)
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the turns of the session."""
+    head = read_head(reader)
+    if head.records and "record" in json_object(head.records[0]):
+        row: dict[str, Json] = {}
+        yield from _turns(_rows(reader, row), row, reader.path)
+        return
+    session: dict[str, Json] = {}
+    is_export = False
+    for found in walk(reader, ("messages",)):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif found[0][:1] == ("messages",):
+            is_export = True
+        elif len(found[0]) == 1 and found[1] is not END:
+            session[str(found[0][0])] = found[1]
+        elif isinstance(found[1], Mapping):
+            session = dict(found[1])
+    about = json_object(session.get("info")) if is_export else session
+    native_id = json_text(about.get("id")) or reader.path
+    yield from _turns(_exported(reader) if is_export else _stored(reader, native_id), about, native_id)
 
 
 def _is_session(document: JsonObject) -> bool:
@@ -335,4 +324,14 @@ def _add_tool(content: Content, part: JsonObject) -> None:
     content.results.append(said or plain_text(state.get("content")))
 
 
-opencode = OpenCode()
+opencode: Final = FileFormat(
+    "opencode",
+    _claim,
+    _parse,
+    version=3,
+    known_roots=OPENCODE_ROOTS
+    + tuple(
+        KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
+        for data in ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
+    ),
+)

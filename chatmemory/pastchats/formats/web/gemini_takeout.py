@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html.parser import HTMLParser
-from typing import Final, final
+from typing import Final
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import (
     json_items,
@@ -34,33 +34,25 @@ _BLOCKS: Final = frozenset(
 )
 
 
-@final
-class GeminiTakeout:
-    """The reader of the export; the docstring of this module describes it."""
-
-    name: Final = "gemini_takeout"
-    version: Final = 1
-    has_global_ids: Final = False
-    known_roots: Sequence[KnownRoot] = ()
-
-    def claim(self, head: Head, /) -> Claim | None:
-        """Claim a list of activities whose header is Gemini's."""
-        if head.shape != "json":
-            return None
-        for entry in json_objects(head.document):
-            if {"header", "title", "time"} <= entry.keys() and json_text(entry.get("header")) in _HEADERS:
-                return Claim(96, "activities of Gemini Apps, with title and time")
+def _claim(head: Head) -> Claim | None:
+    """Claim a list of activities whose header is Gemini's."""
+    if head.shape != "json":
         return None
+    for entry in json_objects(head.document):
+        if {"header", "title", "time"} <= entry.keys() and json_text(entry.get("header")) in _HEADERS:
+            return Claim(96, "activities of Gemini Apps, with title and time")
+    return None
 
-    def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
-        """Yield the questions and the answers, each with its position in the day."""
-        for found in json_members(reader, ()):
-            if isinstance(found, HistoryIssue):
-                yield found
-            elif isinstance(found[1], Mapping):
-                yield from _turns(found[1])
-            else:
-                yield UnknownRecord("no activity")
+
+def _parse(reader: HistoryReader) -> Iterator[Parsed]:
+    """Yield the questions and the answers, each with its position in the day."""
+    for found in json_members(reader, ()):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif isinstance(found[1], Mapping):
+            yield from _turns(found[1])
+        else:
+            yield UnknownRecord("no activity")
 
 
 def _turns(activity: JsonObject) -> Iterator[Parsed]:
@@ -126,5 +118,5 @@ class _Shown(HTMLParser):
         self.parts.append(data)
 
 
-gemini_takeout: Final = GeminiTakeout()
+gemini_takeout: Final = FileFormat("gemini_takeout", _claim, _parse)
 """The reader."""
