@@ -1,19 +1,20 @@
 """``store``: stores a batch of memories, all or none, in a transaction of their user.
 
-It reads the stored memories once, lets ``chatmemory.longterm.changes`` decide on each draft, and writes the new memories by
-one statement.
+It reads the facts by one statement, lets ``chatmemory.longterm.changes`` decide on each draft, and writes the new memories
+by another one.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, final
 from uuid import UUID
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
-from attrs import evolve
+from attrs import evolve, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.longterm.changes import (
     CurrentRow,
@@ -36,49 +37,50 @@ from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
-# Creates the rows of new users, whose salt the hashes of the words in their memories need.
-SELECT_TAKEN: Final = """
+# Each condition has an index.  Of one query with all of them the planner reads every memory of the user until the server has
+# statistics of a new store.
+_CURRENT: Final = " UNION ".join(
+    f"""
+SELECT 'current', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, path, pinned
+FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL AND {condition}
+"""
+    for condition in (
+        "memory_id = ANY ($5::text[])",
+        f"key = ANY ($6::text[]) AND {IS_VALUE}",
+        "dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($7::text[]) AS wanted))",
+        "attribute = ANY ($8::text[])",
+    )
+)
+# Everything that decides on drafts, of several users at once; at least one row for each user.
+SELECT_FACTS: Final = f"""
+SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
+    NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
+    known.user_key IS NOT NULL AS flag
+FROM unnest($1::uuid[]) AS wanted (user_key) LEFT JOIN LATERAL (
+    SELECT user_key, changed_us FROM memory_user WHERE memory_user.user_key = wanted.user_key LIMIT 1
+) AS known ON TRUE
+UNION ALL
+SELECT 'taken', user_key, memory_id, app_type, content, key, value, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND memory_id = ANY ($2::text[])
+UNION ALL
+SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM memory_event WHERE user_key = ANY ($1::uuid[]) AND action = 'forgotten' AND reason IS NULL
+    AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
+UNION ALL
+({_CURRENT})
+UNION ALL
+SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL, space_key::text, NULL
+FROM memory_space WHERE model = ANY ($9::text[])
+"""
+# Creates the rows of new users as well, whose salt the hashes of the words in their memories need.
+SELECT_FACTS_OF_OWNERS: Final = f"""
 WITH made AS (
     INSERT INTO memory_user (user_key, user_name, term_salt)
-    SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[])
+    SELECT * FROM unnest($1::uuid[], $10::text[], $11::bigint[])
     ON CONFLICT DO NOTHING
 )
-SELECT memory_id, user_key, app_type, content, key, value, FALSE AS is_gone FROM atomic_memory
-WHERE user_key = ANY ($2::uuid[]) AND memory_id = ANY ($1::text[])
-UNION ALL
-SELECT memory_id, user_key, session_id, evidence, NULL, NULL, TRUE FROM memory_event
-WHERE user_key = ANY ($2::uuid[]) AND action = 'forgotten' AND reason IS NULL
-    AND (memory_id = ANY ($1::text[]) OR session_id = ANY ($5::text[]) OR (session_id IS NULL AND $6))
+{SELECT_FACTS}
 """
-
-
-def select_current(columns: str, *, first: int) -> str:
-    """Return a query for the memories, true now, that a draft may repeat or replace.
-
-    Each condition has an index.  Of one query with all of them the planner reads every memory of the user until the server
-    has statistics of a new store.
-
-    Args:
-        columns: what it reads.
-        first: the number of the first of its parameters behind ``$1``, the users: the arrays of ids, keys, dedup keys in
-            hexadecimal, and attributes.
-    """
-    conditions = (
-        f"memory_id = ANY (${first}::text[])",
-        f"key = ANY (${first + 1}::text[]) AND {IS_VALUE}",
-        f"dedup_key = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest(${first + 2}::text[]) AS wanted))",
-        f"attribute = ANY (${first + 3}::text[])",
-    )
-    of_users = (
-        f"SELECT {columns} FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NULL"
-    )
-    return f"({' UNION '.join(f'{of_users} AND {condition}' for condition in conditions)})"
-
-
-SELECT_CURRENT: Final = select_current(
-    "memory_id, user_key, app_type, key, dedup_key, created_at_us, attribute, role, source, path, pinned",
-    first=2,
-)
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
 FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[]) AS ended (user_key, memory_id, at_us, successor)
@@ -88,50 +90,45 @@ WHERE atomic_memory.user_key = ended.user_key AND atomic_memory.memory_id = ende
 ID_TAKEN: Final = "atomic_memory_user_key_memory_id_key"
 
 
+Drafts: TypeAlias = tuple[MemoryDraft, ...]
+
+
+@final
+@frozen
+class Facts:
+    """What decides on drafts.
+
+    Attributes:
+        changed_us: the last change of the memories of the user, when there is only one; None: a new user.
+        taken: the memories that have an id of the drafts.
+        current: the memories, true now, that the drafts may repeat or replace.
+        forgotten: what nobody may store again.
+        spaces: the numbers of the known spaces.
+    """
+
+    changed_us: int | None
+    taken: Mapping[MemoryName, tuple[Namespace, str, str | None, str | None]]
+    current: Sequence[CurrentRow]
+    forgotten: Forgotten
+    spaces: Mapping[EmbeddingSpace, int]
+
+
 async def store(
-    connection: Connection, drafts: tuple[MemoryDraft, ...]
+    connection: Connection, drafts: Drafts
 ) -> Outcome[tuple[SaveOutcome, ...], MemoryConflictError | MemoryNotFoundError]:
     """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
-    spaces = await space_keys(connection, [draft.space for draft in drafts if draft.space is not None])
-    users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
-    made = [(key, user, term_salt(key)) for key, user in users.items()]
-    ids = [draft.id for draft in drafts]
-    sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
+    users = users_of(drafts)
+    salts = [term_salt(key) for key in users]
     rows = await connection.fetch(
-        SELECT_TAKEN,
-        ids,
-        *map(list, zip(*made, strict=True)),
-        [each for each in sessions if each is not None],
-        None in sessions,
+        SELECT_FACTS_OF_OWNERS, *facts_wanted(users, drafts), [*users.values()], salts
     )
-    taken = {
-        (users[row["user_key"]], row["memory_id"]): (
-            _namespace(row, users),
-            row["content"],
-            row["key"],
-            row["value"],
-        )
-        for row in rows
-        if not row["is_gone"]
-    }
-    forgotten = _forgotten([row for row in rows if row["is_gone"]], users)
-    decision = decide_store(drafts, taken, await _current(connection, drafts, users), forgotten)
+    facts = facts_of(users, rows)
+    decision = decide_store(drafts, facts.taken, facts.current, facts.forgotten)
     if not isinstance(decision, StoreDecision):
         return Failure(decision)
-    new: dict[MemoryName, MemoryRow] = {}
-    ends: list[End] = []
-    for step in decision.steps:
-        for end in step.ends:
-            name = end.namespace.user, end.memory_id
-            if name in new:
-                new[name] = ended(new[name], end)
-            else:
-                ends.append(end)
-        draft = step.draft
-        row = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
-        if step.over is not None:
-            row = ended(row, step.over)
-        new[name_of(draft)] = row
+    wanted = {draft.space for draft in drafts if draft.space is not None}
+    spaces = facts.spaces if wanted <= facts.spaces.keys() else await space_keys(connection, wanted)
+    new, ends = rows_of(decision, spaces)
     if ends:  # before the new ones are written: ending a memory frees its dedup key
         rows_of_ends = [(user_key(end.namespace.user), end.memory_id, to_us(end.at), end.by) for end in ends]
         await connection.execute(END_REPLACED, *map(list, zip(*rows_of_ends, strict=True)))
@@ -147,47 +144,81 @@ async def store(
     return Success(decision.answer)
 
 
-def ended(row: MemoryRow, end: End) -> MemoryRow:
-    """Return *row* with its *end*."""
-    return evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
+def users_of(drafts: Iterable[MemoryDraft]) -> dict[UUID, str]:
+    """Return the users to whom *drafts* belong, by their keys."""
+    return {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
 
 
-def _forgotten(tombstones: Sequence[Row], users: Mapping[UUID, str]) -> Forgotten:
-    """Return what was forgotten; a row has the conversation in the column ``app_type``, and the evidence in ``content``."""
+def facts_wanted(users: Iterable[UUID], drafts: Sequence[MemoryDraft]) -> tuple[object, ...]:
+    """Return the parameters of ``SELECT_FACTS`` for *drafts*, which belong to *users*."""
+    sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
+    return (
+        [*users],
+        [draft.id for draft in drafts],
+        [each for each in sessions if each is not None],
+        None in sessions,
+        [draft.replaces for draft in drafts if draft.replaces is not None],
+        [draft.value_key for draft in drafts if draft.value_key is not None],
+        [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
+        [draft.attribute for draft in drafts if draft.attribute is not None],
+        [*{draft.space.model for draft in drafts if draft.space is not None}],
+    )
+
+
+def facts_of(users: Mapping[UUID, str], rows: Iterable[Row]) -> Facts:
+    """Return the facts in rows of ``SELECT_FACTS`` about *users*; a fact takes the columns that it needs."""
+    changed_us: int | None = None
+    taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]] = {}
+    current: list[CurrentRow] = []
     names: set[MemoryName] = set()
     gone: set[Source] = set()
-    for row in tombstones:
-        user, evidence = users[row["user_key"]], row["content"]
-        names.add((user, row["memory_id"]))
-        gone |= sources(user, row["app_type"], json.loads(evidence) if evidence else ())
-    return Forgotten(names, gone)
+    spaces: dict[EmbeddingSpace, int] = {}
+    for row in rows:
+        memory_id, content, user = row["memory_id"], row["content"], users.get(row["user_key"], "")
+        match row["kind"]:
+            case "user":
+                changed_us = row["at_us"] if row["flag"] else None
+            case "taken":
+                taken[user, memory_id] = Namespace(user, row["app_type"]), content, row["key"], row["value"]
+            case "gone":
+                names.add((user, memory_id))
+                gone |= sources(user, row["app_type"], json.loads(content) if content else ())
+            case "space":
+                spaces[EmbeddingSpace(content, row["at_us"])] = int(row["path"])
+            case _:
+                current.append(
+                    CurrentRow(
+                        memory_id,
+                        Namespace(user, row["app_type"]),
+                        value_key(row["role"], row["source"], row["key"]),
+                        row["dedup_key"],
+                        from_us(row["at_us"]),
+                        row["attribute"],
+                        is_stated=is_stated(row["role"], row["source"], row["path"]),
+                        pinned=row["flag"],
+                    )
+                )
+    return Facts(changed_us, taken, current, Forgotten(names, gone), spaces)
 
 
-async def _current(
-    connection: Connection, drafts: Sequence[MemoryDraft], users: Mapping[UUID, str]
-) -> Sequence[CurrentRow]:
-    """Return the memories, true now, that *drafts* may repeat or replace."""
-    ids = [draft.replaces for draft in drafts if draft.replaces is not None]
-    keys = [draft.value_key for draft in drafts if draft.value_key is not None]
-    dedup_keys = [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None]
-    attributes = [draft.attribute for draft in drafts if draft.attribute is not None]
-    if not (ids or keys or dedup_keys or attributes):
-        return ()
-    rows = await connection.fetch(SELECT_CURRENT, [*users], ids, keys, dedup_keys, attributes)
-    return [
-        CurrentRow(
-            row["memory_id"],
-            _namespace(row, users),
-            value_key(row["role"], row["source"], row["key"]),
-            row["dedup_key"],
-            from_us(row["created_at_us"]),
-            row["attribute"],
-            is_stated=is_stated(row["role"], row["source"], row["path"]),
-            pinned=row["pinned"],
-        )
-        for row in rows
-    ]
+def rows_of(
+    decision: StoreDecision, spaces: Mapping[EmbeddingSpace, int]
+) -> tuple[dict[MemoryName, MemoryRow], list[End]]:
+    """Return the new rows, and the ends of memories that are stored already."""
+    new: dict[MemoryName, MemoryRow] = {}
+    ends: list[End] = []
+    for step in decision.steps:
+        for end in step.ends:
+            name = end.namespace.user, end.memory_id
+            if name in new:
+                new[name] = _ended(new[name], end)
+            else:
+                ends.append(end)
+        draft = step.draft
+        row = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
+        new[name_of(draft)] = row if step.over is None else _ended(row, step.over)
+    return new, ends
 
 
-def _namespace(row: Row, users: Mapping[UUID, str]) -> Namespace:
-    return Namespace(users[row["user_key"]], row["app_type"])
+def _ended(row: MemoryRow, end: End) -> MemoryRow:
+    return evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)

@@ -6,26 +6,15 @@ value is the same as when the facts were read.  ``memory_store.store`` does the 
 replaces, stores new spaces and the past of imported memories, and writes batches of several users.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias, final
+from collections.abc import Sequence
+from typing import Any, Final, final
+from uuid import UUID
 
-from attrs import define, field, frozen
+from attrs import define, field
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
-from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.longterm.changes import (
-    CurrentRow,
-    Forgotten,
-    MemoryName,
-    Source,
-    StoreDecision,
-    decide_store,
-    name_of,
-    sources,
-)
-from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
+from chatmemory.longterm.changes import StoreDecision, decide_store
+from chatmemory.longterm.memories import SaveOutcome
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
 from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
@@ -33,42 +22,24 @@ from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
-from chatmemory_layers.postgres.memories import memory_store
 from chatmemory_layers.postgres.memories.memory_row import (
     DRAFT_PARAMETERS,
     MemoryRow,
     drafts_of,
     insert_drafts,
 )
-from chatmemory_layers.sql.columns import from_us
+from chatmemory_layers.postgres.memories.memory_store import (
+    SELECT_FACTS,
+    Drafts,
+    Facts,
+    facts_of,
+    facts_wanted,
+    rows_of,
+    store,
+    users_of,
+)
 
 # ruff: noqa: S608  what is put into statements is made of constants
-
-# The facts that ``memory_store.store`` reads by two statements, for several users at once; at least one row for each user.
-SELECT_FACTS: Final = f"""
-SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
-    NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
-    memory_user.user_key IS NOT NULL AS flag
-FROM unnest($1::uuid[]) AS wanted (user_key) LEFT JOIN memory_user ON memory_user.user_key = wanted.user_key
-UNION ALL
-SELECT 'taken', user_key, memory_id, app_type, content, key, value, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND memory_id = ANY ($2::text[])
-UNION ALL
-SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM memory_event WHERE user_key = ANY ($1::uuid[]) AND action = 'forgotten' AND reason IS NULL
-    AND (memory_id = ANY ($2::text[]) OR session_id = ANY ($3::text[]) OR (session_id IS NULL AND $4))
-UNION ALL
-{
-    memory_store.select_current(
-        "'current', user_key, memory_id, app_type, NULL, key, NULL, dedup_key, created_at_us, attribute, role, source, "
-        "path, pinned",
-        first=5,
-    )
-}
-UNION ALL
-SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL, space_key::text, NULL
-FROM memory_space WHERE model = ANY ($9::text[])
-"""
 
 _USERS: Final = 6  # parameters of users; then the parameters of drafts and of events follow
 _EVENTS: Final = _USERS + DRAFT_PARAMETERS + 1
@@ -109,18 +80,6 @@ SELECT locked.user_key, EXISTS (SELECT FROM owner WHERE owner.user_key = locked.
 
 
 @final
-@frozen
-class _Facts:
-    """The facts about a user: the last change, and the memories that the drafts may touch; *changed_us* None: a new user."""
-
-    changed_us: int | None
-    taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]]
-    current: Sequence[CurrentRow]
-    forgotten: Forgotten
-    spaces: Mapping[EmbeddingSpace, int]
-
-
-@final
 @define
 class _Decided:
     """The decision on the batches of one user."""
@@ -132,38 +91,16 @@ class _Decided:
     events: list[tuple[object, ...]] = field(factory=list)
 
 
-Drafts: TypeAlias = tuple[MemoryDraft, ...]
-
-
 async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
     """Read the facts of all users; they are used for this group only."""
     drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
-    users = {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
-    sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
-    rows = await connection.fetch(
-        SELECT_FACTS,
-        [*users],
-        [draft.id for draft in drafts],
-        [each for each in sessions if each is not None],
-        None in sessions,
-        [draft.replaces for draft in drafts if draft.replaces is not None],
-        [draft.value_key for draft in drafts if draft.value_key is not None],
-        [draft.dedup_key.hex() for draft in drafts if draft.dedup_key is not None],
-        [draft.attribute for draft in drafts if draft.attribute is not None],
-        [*{draft.space.model for draft in drafts if draft.space is not None}],
-    )
-    spaces = {
-        EmbeddingSpace(row["content"], row["at_us"]): int(row["path"])
-        for row in rows
-        if row["kind"] == "space"
-    }
-    of_user: dict[str, list[Row]] = {user: [] for user in users.values()}
-    for row in rows:
-        if row["user_key"] is not None:
-            of_user[users[row["user_key"]]].append(row)
+    users = users_of(drafts)
+    of_user: dict[UUID | None, list[Row]] = {key: [] for key in (None, *users)}
+    for row in await connection.fetch(SELECT_FACTS, *facts_wanted(users, drafts)):
+        of_user[row["user_key"]].append(row)
     for owner, waiting in jobs.items():
-        user = waiting[0].asked[0].namespace.user
-        kept.keep(owner, _facts(user, of_user[user], spaces))
+        key = user_key(waiting[0].asked[0].namespace.user)
+        kept.keep(owner, facts_of(users, of_user[key] + of_user[None]))
 
 
 async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
@@ -171,7 +108,7 @@ async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
     answers: dict[Place, Sequence[Outcome[Any, Any] | None]] = {}
     decided: dict[Place, _Decided] = {}
     for owner, waiting in jobs.items():
-        facts: _Facts = kept.get(owner)
+        facts: Facts = kept.get(owner)
         kept.drop(owner)
         made = _decide(facts, waiting)
         if made.rows:
@@ -209,42 +146,10 @@ async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
     return answers
 
 
-STORES: Final = GroupedWork("store memories", memory_store.store, InGroup(_read, _store))
+STORES: Final = GroupedWork("store memories", store, InGroup(_read, _store))
 
 
-def _facts(user: str, rows: Sequence[Row], spaces: Mapping[EmbeddingSpace, int]) -> _Facts:
-    changed_us: int | None = None
-    taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]] = {}
-    current: list[CurrentRow] = []
-    names: set[MemoryName] = set()
-    gone: set[Source] = set()
-    for row in rows:
-        memory_id, content = row["memory_id"], row["content"]
-        match row["kind"]:
-            case "user":
-                changed_us = row["at_us"] if row["flag"] else None
-            case "taken":
-                taken[user, memory_id] = Namespace(user, row["app_type"]), content, row["key"], row["value"]
-            case "gone":
-                names.add((user, memory_id))
-                gone |= sources(user, row["app_type"], json.loads(content) if content else ())
-            case _:
-                current.append(
-                    CurrentRow(
-                        memory_id,
-                        Namespace(user, row["app_type"]),
-                        value_key(row["role"], row["source"], row["key"]),
-                        row["dedup_key"],
-                        from_us(row["at_us"]),
-                        row["attribute"],
-                        is_stated=is_stated(row["role"], row["source"], row["path"]),
-                        pinned=row["flag"],
-                    )
-                )
-    return _Facts(changed_us, taken, current, Forgotten(names, gone), spaces)
-
-
-def _decide(facts: _Facts, jobs: Sequence[Job]) -> _Decided:
+def _decide(facts: Facts, jobs: Sequence[Job]) -> _Decided:
     """Decide one batch after the other; one that would touch a stored memory, or one of an earlier batch, is written alone."""
     drafts: Drafts = jobs[0].asked
     made = _Decided(drafts[0].namespace.user, facts.changed_us)
@@ -278,7 +183,7 @@ def _touches(draft: MemoryDraft) -> list[tuple[str, object]]:
     ]
 
 
-def _decide_one(facts: _Facts, drafts: Drafts) -> tuple[StoreDecision, list[MemoryRow]] | None:
+def _decide_one(facts: Facts, drafts: Drafts) -> tuple[StoreDecision, list[MemoryRow]] | None:
     """Decide a batch; None: it is written alone."""
     if len({draft.namespace.user for draft in drafts}) > 1:
         return None
@@ -289,14 +194,5 @@ def _decide_one(facts: _Facts, drafts: Drafts) -> tuple[StoreDecision, list[Memo
     decision = decide_store(drafts, facts.taken, facts.current, facts.forgotten)
     if not isinstance(decision, StoreDecision):
         return None
-    new: dict[MemoryName, MemoryRow] = {}
-    for step in decision.steps:
-        for end in step.ends:
-            name = end.namespace.user, end.memory_id
-            if name not in new:
-                return None
-            new[name] = memory_store.ended(new[name], end)
-        draft = step.draft
-        row = MemoryRow.of(draft, None if draft.space is None else facts.spaces[draft.space])
-        new[name_of(draft)] = row if step.over is None else memory_store.ended(row, step.over)
-    return decision, [*new.values()]
+    new, ends = rows_of(decision, facts.spaces)
+    return None if ends else (decision, [*new.values()])
