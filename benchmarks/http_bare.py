@@ -50,8 +50,9 @@ async def add(request: Request) -> Response:
         row = await one(database, SELECT_CONVERSATION, {"conversation_id": conversation_id})
         if row is None:
             (key,) = await one(database, INSERT_CONVERSATION, (conversation_id, "", "")) or (0,)
-            row = (key, 0, 0, 0, 0, 0, 0, now_us, now_us, 1)
-        key, _, version, count, view, tokens, still_open, _, _, seq, *_ = row
+            row = (conversation_id, 0, 0, 0, 0, 0, *(None,) * 7, 1, key, 0)
+        _, version, count, view, tokens, still_open, *_, key, _ = row
+        seq = row[13]
         for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
             count, view, tokens, still_open = count + 1, view + 1, tokens + 20, still_open + 1
             said = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])

@@ -1,12 +1,10 @@
 """``PostgresEventLog``: reads and prunes the events of a PostgreSQL store."""
 
-import json
 from datetime import datetime
 from typing import Final, Never, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.errors import DataValidationError, RepositoryError
@@ -23,21 +21,22 @@ from chatmemory.events.event_log import (
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database
 from chatmemory_layers.postgres.engine.row_locks import Place, log_row
-from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sql.rows import event_of
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
-MEMORY_EVENT_COLUMNS: Final = """'memory' AS kind, number, memory_id AS target, transaction_id, stored_at_us,
-    said_at_us, who, who_user, action, owner_user, owner_app, version, NULL::bigint AS reach, successor,
-    reason, session_id, evidence"""
+MEMORY_EVENT_COLUMNS: Final = """number, stored_at_us, said_at_us, who, who_user, 'memory' AS kind, action,
+    memory_id AS target, owner_user, owner_app, version, NULL::bigint AS reach, successor, reason, session_id, evidence,
+    transaction_id"""
 _COLUMNS: Final = {
-    "conversation_event": """'conversation' AS kind, number, conversation_id AS target, transaction_id, stored_at_us,
-    said_at_us, who, who_user, action, owner_user, owner_app, nullif(greatest(number, 0), 0) AS version, reach, successor,
-    reason, NULL AS session_id, NULL AS evidence""",
+    "conversation_event": """number, stored_at_us, said_at_us, who, who_user, 'conversation' AS kind, action,
+    conversation_id AS target, owner_user, owner_app, nullif(greatest(number, 0), 0) AS version, reach, successor, reason,
+    NULL AS session_id, NULL AS evidence, transaction_id""",
     "memory_event": MEMORY_EVENT_COLUMNS,
-    "item_event": """'item' AS kind, number, name AS target, transaction_id, stored_at_us,
-    NULL::bigint AS said_at_us, who, who_user, action, '' AS owner_user, '' AS owner_app, NULL::bigint AS version,
-    NULL::bigint AS reach, NULL AS successor, reason, NULL AS session_id, NULL AS evidence""",
+    "item_event": """number, stored_at_us, NULL::bigint AS said_at_us, who, who_user, 'item' AS kind, action,
+    name AS target, '' AS owner_user, '' AS owner_app, NULL::bigint AS version, NULL::bigint AS reach, NULL AS successor,
+    reason, NULL AS session_id, NULL AS evidence, transaction_id""",
 }
 _TARGETS: Final = {"conversation_event": "conversation_id", "memory_event": "memory_id", "item_event": "name"}
 _OF_EACH: Final = " UNION ALL ".join(
@@ -112,7 +111,7 @@ async def _acted(connection: Connection, query: AuditQuery, /) -> tuple[Event, .
             query.target,
             query.limit,
         )
-        events = [event_of(row) for row in rows]
+        events = [event_in(row) for row in rows]
         found += [event for event in events if event.is_seen_by(who)]
         if len(events) < query.limit:
             break
@@ -138,7 +137,7 @@ def _read(cursor: str | None) -> _Cursor | None:
 
 async def _changes(connection: Connection, after: _Cursor, limit: int, /) -> ChangesPage:
     rows = await connection.fetch(SELECT_CHANGES, *after, limit)
-    events, who = [event_of(row) for row in rows], principal()
+    events, who = [event_in(row) for row in rows], principal()
     seen = tuple([event for event in events if event.is_seen_by(who)])
     return ChangesPage(seen, events[-1].cursor if events else _written(after), len(events) < limit)
 
@@ -157,27 +156,10 @@ def place_of(event: Event) -> EventPlace:
     return event.stored_at, event.number, event.target[:TARGET_IN_PLACE]
 
 
-def event_of(row: Row) -> Event:
+def event_in(row: Row) -> Event:
     """Return the event of a row."""
-    said_at_us, evidence = row["said_at_us"], row["evidence"]
-    return Event(
-        row["number"],
-        from_us(row["stored_at_us"]),
-        None if said_at_us is None else from_us(said_at_us),
-        row["who"],
-        row["who_user"],
-        row["kind"],
-        row["action"],
-        row["target"],
-        Namespace(row["owner_user"], row["owner_app"]),
-        row["version"],
-        row["reach"],
-        row["successor"],
-        row["reason"],
-        row["session_id"],
-        () if evidence is None else tuple(json.loads(evidence)),
-        _written((row["transaction_id"], row["kind"], row["number"], row["target"][:TARGET_IN_PLACE])),
-    )
+    place = row["transaction_id"], row["kind"], row["number"], row["target"][:TARGET_IN_PLACE]
+    return event_of(tuple(row.values()), _written(place))
 
 
 async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple[int, bool], Never]:

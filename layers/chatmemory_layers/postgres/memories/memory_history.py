@@ -13,7 +13,7 @@ from chatmemory.longterm.memories import EarlierContent, MemoryHistory, Provenan
 from chatmemory.longterm.repository_values import MemoryDraft, WholeMemory
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
-from chatmemory_layers.postgres.events.event_log import MEMORY_EVENT_COLUMNS, event_of
+from chatmemory_layers.postgres.events.event_log import MEMORY_EVENT_COLUMNS, event_in
 from chatmemory_layers.postgres.memories.memory_row import OWNED, RECORD, SEEN, MemoryRow, memory_of, seen_by
 from chatmemory_layers.sql.columns import from_us, to_us
 
@@ -63,7 +63,7 @@ WHERE user_key = $1 AND memory_id = $2
 async def history(connection: Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
     """Return the events of a memory that the namespace sees, and its earlier contents."""
     asked = (*seen_by(namespace), memory_id)
-    events = tuple([event_of(row) for row in await connection.fetch(SELECT_EVENTS, *asked)])
+    events = tuple([event_in(row) for row in await connection.fetch(SELECT_EVENTS, *asked)])
     contents = [content_of(row) for row in await connection.fetch(SELECT_CONTENTS, *asked)]
     return MemoryHistory(events, tuple(contents))
 

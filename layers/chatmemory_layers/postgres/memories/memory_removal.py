@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Final, Never
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
@@ -21,10 +20,11 @@ from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
 from chatmemory_layers.postgres.memories.memory_row import OWNED, SEEN, seen_by
-from chatmemory_layers.postgres.messages.conversation_row import owner_of
 from chatmemory_layers.postgres.messages.message_forks import family_of
+from chatmemory_layers.postgres.messages.message_reads import SELECT_OWNERS
 from chatmemory_layers.postgres.messages.message_writes import SELECT_BY_IDS
 from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.granted import may_read
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -73,9 +73,6 @@ DELETE FROM memory_user
 WHERE {OWNED} AND NOT EXISTS (SELECT FROM atomic_memory WHERE atomic_memory.user_key = memory_user.user_key)
 """
 
-SELECT_OWNERS: Final = """
-SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
-"""
 # From the summary that covers a message to the summary that covers it in turn, and so on.
 MARK_STALE: Final = """
 WITH RECURSIVE source (conversation_id, message_id) AS (
@@ -171,11 +168,10 @@ async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str,
     named = {row["session_id"] for row in gone if row["session_id"] is not None and row["message_ids"]}
     if not named:
         return ()
-    who = principal()
     seen = {
         row["conversation_id"]
         for row in await connection.fetch(SELECT_OWNERS, [*named])
-        if who.may("read", owner_of(row), row["conversation_id"])
+        if may_read(*row.values())
     }
     sources = {name: set[str]() for name in seen}
     for row in gone:
@@ -193,7 +189,7 @@ async def _mark_stale(connection: Connection, gone: Sequence[Row]) -> tuple[str,
 
 async def _mark_in_family(connection: Connection, conversation_id: str, message_ids: set[str]) -> set[str]:
     """Mark the summaries of the messages in a conversation, and in the parents and branches that have the same messages."""
-    family, numbers, who = await family_of(connection, conversation_id), dict[str, int](), principal()
+    family, numbers = await family_of(connection, conversation_id), dict[str, int]()
     if len(family) > 1:
         found = await connection.fetch(SELECT_BY_IDS, conversation_id, [*message_ids])
         numbers = {row["id"]: row["seq"] for row in found}
@@ -202,8 +198,4 @@ async def _mark_in_family(connection: Connection, conversation_id: str, message_
         (kin, id_) for kin, reach in family.items() for id_ in message_ids if numbers.get(id_, 0) <= reach
     ]
     marked = await connection.fetch(MARK_STALE, *map(list, zip(*places, strict=True)))
-    return {
-        row["summary_message_id"]
-        for row in marked
-        if who.may("read", owner_of(owners[row["conversation_id"]]), row["conversation_id"])
-    }
+    return {row["summary_message_id"] for row in marked if may_read(*owners[row["conversation_id"]].values())}

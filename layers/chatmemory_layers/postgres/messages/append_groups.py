@@ -27,15 +27,13 @@ from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGro
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.messages import message_writes
-from chatmemory_layers.postgres.messages.conversation_row import state_of
+from chatmemory_layers.postgres.messages.conversation_row import state_in
 from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.rows import STATE
 
-SELECT_STATES: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count,
-    deleted_count, created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
-    forked_from, forked_at_version, forked_at_seq, FALSE AS has_work
-FROM conversation WHERE conversation_id = ANY ($1::text[])
-"""
+SELECT_STATES: Final = f"""
+SELECT {STATE}, FALSE AS has_work FROM conversation WHERE conversation_id = ANY ($1::text[])
+"""  # noqa: S608  made of a constant
 
 # The parameters are conversations ($1 to $15) and messages ($16 to $28), as arrays.  The last message of an append says who
 # has written it, and becomes the event of the append.
@@ -167,7 +165,7 @@ async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
         return
     found = {row["conversation_id"]: row for row in await connection.fetch(SELECT_STATES, missing)}
     for key in missing:
-        kept.keep(key, state_of(key, [found[key]] if key in found else []))
+        kept.keep(key, state_in(key, [found[key]] if key in found else []))
 
 
 async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:

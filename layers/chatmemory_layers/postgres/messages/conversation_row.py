@@ -8,24 +8,20 @@ from typing import Final, Self, final
 
 from attrs import astuple, fields, frozen
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
-from chatmemory.conversation.messages import Conversation, ForkOrigin
 from chatmemory.events.event import Change
 from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.events.noted_events import acting
-from chatmemory_layers.sql.columns import EPOCH, from_us, to_us
+from chatmemory_layers.sql.columns import EPOCH, to_us
+from chatmemory_layers.sql.rows import STATE, state_of
 
-SELECT_CONVERSATION: Final = """
-SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
-    forked_from, forked_at_version, forked_at_seq,
-    EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
+SELECT_CONVERSATION: Final = f"""
+SELECT {STATE}, EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work
 FROM conversation
 WHERE conversation_id = $1
-"""
+"""  # noqa: S608  made of a constant
 
 # Every change takes one round trip: the messages ($16 to $23, arrays of one length), the new state, and the event.
 # The state is written first, because row-level security reads the owner of the messages there.
@@ -105,43 +101,9 @@ class MessageRow:
         )
 
 
-def conversation_of(conversation_id: str, row: Row) -> Conversation:
-    """Return the conversation of a row, as readers see it."""
-    return Conversation(
-        conversation_id,
-        version=row["version"],
-        message_count=row["message_count"],
-        view_count=row["view_count"],
-        view_tokens=row["view_tokens"],
-        open_count=row["open_count"],
-        created_at=from_us(row["created_at_us"]),
-        updated_at=from_us(row["updated_at_us"]),
-        forked_from=None
-        if row["forked_from"] is None
-        else ForkOrigin(row["forked_from"], row["forked_at_version"], row["forked_at_seq"]),
-    )
-
-
-def owner_of(row: Row) -> Namespace:
-    """Return the owner of the conversation of a row."""
-    return Namespace(row["owner_user"], row["owner_app"])
-
-
-def state_of(conversation_id: str, found: Sequence[Row]) -> ConversationState:
+def state_in(conversation_id: str, found: Sequence[Row]) -> ConversationState:
     """Return the state from the first row; without a row, the state of a new conversation."""
-    if not found:
-        return new_conversation(conversation_id, EPOCH)
-    row = found[0]
-    return ConversationState(
-        conversation_of(conversation_id, row),
-        next_seq=row["next_seq"],
-        rewritten_at_version=row["rewritten_at_version"],
-        deleted_count=row["deleted_count"],
-        has_work=row["has_work"],
-        owner=owner_of(row),
-        kept_since_version=row["kept_since_version"],
-        kept_since=None if row["kept_since_us"] is None else from_us(row["kept_since_us"]),
-    )
+    return state_of(tuple(found[0].values())) if found else new_conversation(conversation_id, EPOCH)
 
 
 def in_view(rows: Sequence[Row]) -> list[InView]:
@@ -151,7 +113,7 @@ def in_view(rows: Sequence[Row]) -> list[InView]:
 
 async def load_conversation(connection: Connection, conversation_id: str) -> ConversationState:
     """Read and return the state of a conversation."""
-    return state_of(conversation_id, await connection.fetch(SELECT_CONVERSATION, conversation_id))
+    return state_in(conversation_id, await connection.fetch(SELECT_CONVERSATION, conversation_id))
 
 
 async def store_messages(

@@ -19,7 +19,7 @@ WITH past AS (
     FROM conversation
     WHERE conversation_id = $1 AND message_count > 0
 )
-SELECT past.version, owner_user, owner_app, past.version >= kept_since_version AS is_whole, stretch.*
+SELECT stretch.*, past.version, owner_user, owner_app, past.version >= kept_since_version AS is_whole
 FROM past LEFT JOIN LATERAL (
     {stretch}
 ) AS stretch ON TRUE
@@ -29,19 +29,19 @@ _WAS_STORED: Final = "(version IS NULL OR version <= past.version)"
 _WAS_IN_VIEW: Final = f"{_WAS_STORED} AND (covered_by IS NULL OR covered_at_version > past.version)"
 
 _FULL: Final = """\
-SELECT seq AS position, seq, id, role, content, sent_at_us, metadata,
-        CASE WHEN covered_at_version > past.version THEN NULL ELSE covered_by END AS covered_by
+SELECT id, role, content, sent_at_us, metadata,
+        CASE WHEN covered_at_version > past.version THEN NULL ELSE covered_by END AS covered_by, seq, seq AS position
     FROM chat_message
     WHERE conversation_id = $1 AND seq {side} AND sent_at_us < $3 AND {was_stored}
     ORDER BY seq {order} LIMIT {limit}"""
 # The position of a message is its seq, whose index returns them in order; the few summaries have other positions.
 _MODEL: Final = """\
 SELECT * FROM (
-        (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, NULL AS covered_by FROM chat_message
+        (SELECT id, role, content, sent_at_us, metadata, NULL AS covered_by, seq, seq AS position FROM chat_message
         WHERE conversation_id = $1 AND seq {side} AND place = seq AND sent_at_us < $3 AND {was_in_view}
         ORDER BY seq {order} LIMIT {limit})
         UNION ALL
-        SELECT place, seq, chat_message.id, role, content, sent_at_us, metadata, NULL
+        SELECT chat_message.id, role, content, sent_at_us, metadata, NULL, seq, place
         FROM summarization_metadata JOIN chat_message ON chat_message.conversation_id = $1
             AND hashtextextended(chat_message.id, 0) = hashtextextended(summary_message_id, 0)
             AND chat_message.id = summary_message_id
@@ -51,15 +51,16 @@ SELECT * FROM (
     ORDER BY position {order} LIMIT {limit}"""
 
 
-def _older(stretch: str) -> str:
-    return _PAST.format(stretch=_stretch(stretch, "< $2", "DESC", "$4::bigint"))
+def older(page: str, stretch: str) -> str:
+    """Return the *page* that reads a *stretch* before the cursor, newest first, so that LIMIT keeps the newest messages."""
+    return page.format(stretch=_stretch(stretch, "< $2", "DESC", "$4::bigint"))
 
 
-def _newer(stretch: str) -> str:
-    """Return the statement that reads the message at or before the cursor, if any, then those after it."""
+def newer(page: str, stretch: str) -> str:
+    """Return the *page* that reads the message at or before the cursor, if any, then those after it."""
     before = _stretch(stretch, "<= $2", "DESC", "1")
     behind = _stretch(stretch, "> $2", "ASC", "$4::bigint")
-    return _PAST.format(stretch=f"({before})\n    UNION ALL\n    ({behind})")
+    return page.format(stretch=f"({before})\n    UNION ALL\n    ({behind})")
 
 
 def _stretch(stretch: str, side: str, order: str, limit: str) -> str:
@@ -72,8 +73,8 @@ def _stretch(stretch: str, side: str, order: str, limit: str) -> str:
     )
 
 
-SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": _older(_FULL), "model": _older(_MODEL)}
-SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": _newer(_FULL), "model": _newer(_MODEL)}
+SELECT_PAST_OLDER: Final[dict[View, str]] = {"full": older(_PAST, _FULL), "model": older(_PAST, _MODEL)}
+SELECT_PAST_NEWER: Final[dict[View, str]] = {"full": newer(_PAST, _FULL), "model": newer(_PAST, _MODEL)}
 
 # $1 is the conversation, $2 the last number, $3 the version.  A message of an earlier edition does not record the version that
 # covered it; the number of its summary tells it.

@@ -17,74 +17,48 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.input.json_value import from_json
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.messages.conversation_row import conversation_of, owner_of
-from chatmemory_layers.postgres.messages.message_past import SELECT_PAST_NEWER, SELECT_PAST_OLDER
+from chatmemory_layers.postgres.messages.message_past import (
+    SELECT_PAST_NEWER,
+    SELECT_PAST_OLDER,
+    newer,
+    older,
+)
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json, may_read, parents_of, with_seen_parents
+from chatmemory_layers.sql.rows import CONVERSATION, conversation_of, owner_of
 
-# Newest first, so that LIMIT keeps the newest messages; NULL means no limit.
-SELECT_FULL_OLDER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
-    SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND seq < $2 AND sent_at_us < $3
-    ORDER BY seq DESC LIMIT $4
+# ruff: noqa: S608  the columns of rows are put into statements, never values
+
+_NOW: Final = """
+SELECT stretch.*, conversation.version, owner_user, owner_app FROM conversation LEFT JOIN LATERAL (
+    {stretch}
 ) AS stretch ON TRUE
 WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
 ORDER BY stretch.position
 """
-SELECT_MODEL_OLDER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
-    SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND covered_by IS NULL AND place < $2 AND sent_at_us < $3
-    ORDER BY place DESC LIMIT $4
-) AS stretch ON TRUE
-WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
-ORDER BY stretch.position
-"""
-# The message at or before the cursor, if any, then those after it.
-SELECT_FULL_NEWER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
-    (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND seq <= $2 AND sent_at_us < $3
-    ORDER BY seq DESC LIMIT 1)
-    UNION ALL
-    (SELECT seq AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND seq > $2 AND sent_at_us < $3
-    ORDER BY seq LIMIT $4)
-) AS stretch ON TRUE
-WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
-ORDER BY stretch.position
-"""
-SELECT_MODEL_NEWER: Final = """
-SELECT conversation.version, owner_user, owner_app, stretch.* FROM conversation LEFT JOIN LATERAL (
-    (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND covered_by IS NULL AND place <= $2 AND sent_at_us < $3
-    ORDER BY place DESC LIMIT 1)
-    UNION ALL
-    (SELECT place AS position, seq, id, role, content, sent_at_us, metadata, covered_by FROM chat_message
-    WHERE conversation_id = $1 AND covered_by IS NULL AND place > $2 AND sent_at_us < $3
-    ORDER BY place LIMIT $4)
-) AS stretch ON TRUE
-WHERE conversation.conversation_id = $1 AND conversation.message_count > 0
-ORDER BY stretch.position
-"""
+_FULL: Final = """\
+SELECT id, seq, role, content, sent_at_us, metadata, covered_by, seq AS position FROM chat_message
+    WHERE conversation_id = $1 AND seq {side} AND sent_at_us < $3
+    ORDER BY seq {order} LIMIT {limit}"""
+_MODEL: Final = """\
+SELECT id, seq, role, content, sent_at_us, metadata, covered_by, place AS position FROM chat_message
+    WHERE conversation_id = $1 AND covered_by IS NULL AND place {side} AND sent_at_us < $3
+    ORDER BY place {order} LIMIT {limit}"""
+SELECT_FULL_OLDER: Final = older(_NOW, _FULL)
+SELECT_FULL_NEWER: Final = newer(_NOW, _FULL)
+SELECT_MODEL_OLDER: Final = older(_NOW, _MODEL)
+SELECT_MODEL_NEWER: Final = newer(_NOW, _MODEL)
 SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
-SELECT_KNOWN_CONVERSATION: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-FROM conversation
+SELECT_KNOWN_CONVERSATION: Final = f"""
+SELECT {CONVERSATION} FROM conversation
 WHERE conversation_id = $1 AND message_count > 0
 """
 # Ids with a common prefix are neighbours in the index: from the prefix on, those that have it come first.
-SELECT_CONVERSATIONS_BY_ID: Final = """
+SELECT_CONVERSATIONS_BY_ID: Final = f"""
 SELECT * FROM (
-    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-    FROM conversation
+    SELECT {CONVERSATION} FROM conversation
     WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
     ORDER BY conversation_id LIMIT $3
 ) AS from_prefix
@@ -92,56 +66,39 @@ WHERE starts_with(conversation_id, $1)
 ORDER BY conversation_id
 """
 # It uses the index of recency, see migration_steps.py.
-SELECT_RECENT_CONVERSATIONS: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-FROM conversation
+SELECT_RECENT_CONVERSATIONS: Final = f"""
+SELECT {CONVERSATION} FROM conversation
 WHERE starts_with(conversation_id, $1) AND recency BETWEEN 0 AND $4::bigint >> 20
     AND (updated_at_us, conversation_id) < ($4, $2)
 ORDER BY recency DESC, updated_at_us DESC, conversation_id DESC LIMIT $3
 """
 # Usually few ids have the prefix, and all of them are read by the index of ids.  No id sorts after 512 of the last character.
-SELECT_RECENT_OF_PREFIX: Final = """
-SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-    open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-FROM conversation
+SELECT_RECENT_OF_PREFIX: Final = f"""
+SELECT {CONVERSATION} FROM conversation
 WHERE conversation_id >= $1 AND conversation_id <= $1 || repeat(chr(1114111), 512) AND starts_with(conversation_id, $1)
     AND (updated_at_us, conversation_id) < ($4, $2) AND message_count > 0
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT $3
 """
 # A page for each grant, without repeating a conversation that is granted twice; together they may be more than a page.
-SELECT_GRANTED_BY_ID: Final = """
+_GRANTED: Final = f"""
 SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
 CROSS JOIN LATERAL (
-    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-    FROM conversation
+    SELECT {CONVERSATION} FROM conversation
     WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
         AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
-        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1) AND message_count > 0
-        AND conversation_id > $2
-    ORDER BY conversation_id LIMIT $3
+        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1) AND {{condition}}
+    ORDER BY {{order}} LIMIT $3
 ) AS owned
-ORDER BY conversation_id
+ORDER BY {{final}}
 """
-SELECT_GRANTED_RECENT: Final = """
-SELECT DISTINCT owned.* FROM json_to_recordset($4::text::json) AS granted ("user" text, app text, prefix text)
-CROSS JOIN LATERAL (
-    SELECT conversation_id, version, next_seq, rewritten_at_version, message_count, view_count, view_tokens,
-        open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app,
-    forked_from, forked_at_version, forked_at_seq
-    FROM conversation
-    WHERE hashtextextended(owner_user, 0) = hashtextextended(granted."user" COLLATE "C", 0)
-        AND owner_user = granted."user" AND (granted.app = '' OR owner_app IN ('', granted.app))
-        AND starts_with(conversation_id, granted.prefix) AND starts_with(conversation_id, $1)
-        AND recency BETWEEN 0 AND $5::bigint >> 20 AND (updated_at_us, conversation_id) < ($5, $2)
-    ORDER BY recency DESC, updated_at_us DESC, conversation_id DESC LIMIT $3
-) AS owned
-ORDER BY updated_at_us DESC, conversation_id DESC
-"""
+SELECT_GRANTED_BY_ID: Final = _GRANTED.format(
+    condition="message_count > 0 AND conversation_id > $2", order="conversation_id", final="conversation_id"
+)
+SELECT_GRANTED_RECENT: Final = _GRANTED.format(
+    condition="recency BETWEEN 0 AND $5::bigint >> 20 AND (updated_at_us, conversation_id) < ($5, $2)",
+    order="recency DESC, updated_at_us DESC, conversation_id DESC",
+    final="updated_at_us DESC, conversation_id DESC",
+)
 SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
     "id": SELECT_GRANTED_BY_ID,
     "recent": SELECT_GRANTED_RECENT,
@@ -197,19 +154,19 @@ _END: Final = 2**63 - 1  # after every place and every instant
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
     """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
     before_us = _END if query.before is None else to_us(query.before)
-    older, newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
+    select_older, select_newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
     past: tuple[int | None, ...] = ()
     if query.as_of is not None:
-        older, newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
+        select_older, select_newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
         past = (query.as_of, None) if isinstance(query.as_of, int) else (None, to_us(query.as_of))
     if query.newer_than is None:
         end = _END if query.older_than is None else query.older_than
         # One more row shows whether there are older ones.
         limit = None if query.limit is None else query.limit + 1
-        rows = await connection.fetch(older, query.conversation_id, end, before_us, limit, *past)
+        rows = await connection.fetch(select_older, query.conversation_id, end, before_us, limit, *past)
     else:
         rows = await connection.fetch(
-            newer, query.conversation_id, query.newer_than, before_us, query.limit, *past
+            select_newer, query.conversation_id, query.newer_than, before_us, query.limit, *past
         )
     if not _is_shown(query.conversation_id, rows):
         return None
@@ -251,13 +208,13 @@ async def conversation(connection: Connection, conversation_id: str) -> Conversa
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
     if not _is_shown(conversation_id, rows):
         return None
-    return (await _with_seen_parents(connection, [conversation_of(conversation_id, rows[0])]))[0]
+    return (await _with_seen_parents(connection, [conversation_of(tuple(rows[0].values()))]))[0]
 
 
 async def owner(connection: Connection, conversation_id: str) -> Namespace | None:
     """Return the owner of a conversation; None when it is empty."""
     rows = await connection.fetch(SELECT_KNOWN_CONVERSATION, conversation_id)
-    return owner_of(rows[0]) if _is_shown(conversation_id, rows) else None
+    return owner_of(tuple(rows[0].values())) if _is_shown(conversation_id, rows) else None
 
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
@@ -269,7 +226,7 @@ async def conversations(connection: Connection, listing: ConversationListing, /)
         rows = await connection.fetch(_list_statement(listing), *asked, *in_order)
     else:
         rows = await connection.fetch(SELECT_GRANTED[listing.order], *asked, granted, *in_order)
-    found = [conversation_of(row["conversation_id"], row) for row in rows[: listing.limit]]
+    found = [conversation_of(tuple(row.values())) for row in rows[: listing.limit]]
     return await _with_seen_parents(connection, found)
 
 
@@ -285,7 +242,7 @@ async def _with_seen_parents(
     """Remove from each branch the name of a parent that the principal may not see."""
     parents = parents_of(conversations)
     owners = await connection.fetch(SELECT_OWNERS, parents) if parents else ()
-    return with_seen_parents(conversations, [(*row.values(),) for row in owners])
+    return with_seen_parents(conversations, [tuple(row.values()) for row in owners])
 
 
 async def summarization(

@@ -32,19 +32,18 @@ from chatmemory_layers.postgres.messages.conversation_row import (
     MessageRow,
     in_view,
     load_conversation,
-    state_of,
+    state_in,
     store_messages,
 )
 from chatmemory_layers.postgres.messages.message_forks import branches_holding, state_of_branch
 from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.rows import STATE
 
 # Reads the conversation, whether work is queued for it, and what is stored under the ids $2, in one round trip.  The ids of
 # messages that a summary has deleted are in summary_coverage, which is not read if there are none.  LIMIT makes the planner
 # look up the ids one by one: where most conversations are short, it would read all of a long one.
-SELECT_KNOWN: Final = """
-SELECT version, next_seq, rewritten_at_version, message_count, view_count, view_tokens, open_count, deleted_count,
-    created_at_us, updated_at_us, owner_user, owner_app, kept_since_version, kept_since_us,
-    forked_from, forked_at_version, forked_at_seq,
+SELECT_KNOWN: Final = f"""
+SELECT {STATE},
     EXISTS (SELECT FROM history_work WHERE history_work.conversation_id = $1) AS has_work,
     known.id, known.role, known.content, known.metadata
 FROM conversation LEFT JOIN LATERAL (
@@ -65,7 +64,7 @@ FROM conversation LEFT JOIN LATERAL (
     WHERE conversation.deleted_count > 0
 ) AS known ON TRUE
 WHERE conversation.conversation_id = $1
-"""
+"""  # noqa: S608  made of a constant
 
 SELECT_BY_IDS: Final = """
 SELECT found.* FROM unnest($2::text[]) AS wanted CROSS JOIN LATERAL (
@@ -126,7 +125,7 @@ async def state_and_known(
     """Return the conversation of *batch*, and what is stored there under its ids."""
     key = batch.conversation_id
     found = await connection.fetch(SELECT_KNOWN, key, [draft.id for draft in batch.drafts])
-    return state_of(key, found), _known(found)
+    return state_in(key, found), _known(found)
 
 
 def _known(found: Sequence[Row]) -> Mapping[str, Words | None]:

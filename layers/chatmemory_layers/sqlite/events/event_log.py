@@ -5,17 +5,17 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Final, Never, final
+from typing import Final, Never, final
 
 from attrs import define, field, frozen
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.events.event import Change, Event, current_reason
 from chatmemory.events.event_log import AuditQuery, ChangesPage, EventLog, no_cursor, number_in
-from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.rows import Row, event_of
 from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
@@ -141,7 +141,7 @@ def _acted(connection: sqlite3.Connection, query: AuditQuery, /) -> tuple[Event,
     who = principal()
     found: list[Event] = []
     while len(found) < query.limit:
-        events = [event_of(row) for row in connection.execute(SELECT_ACTED, asked).fetchall()]
+        events = [event_in(row) for row in connection.execute(SELECT_ACTED, asked).fetchall()]
         found += [event for event in events if event.is_seen_by(who)]
         if len(events) < query.limit:
             break
@@ -151,7 +151,7 @@ def _acted(connection: sqlite3.Connection, query: AuditQuery, /) -> tuple[Event,
 
 def _changes(connection: sqlite3.Connection, number: int, *, limit: int) -> ChangesPage:
     rows = connection.execute(SELECT_CHANGES, {"after": number, "limit": limit}).fetchall()
-    events, who = [event_of(row) for row in rows], principal()
+    events, who = [event_in(row) for row in rows], principal()
     seen = tuple([event for event in events if event.is_seen_by(who)])
     return ChangesPage(seen, events[-1].cursor if events else str(number), len(events) < limit)
 
@@ -161,44 +161,9 @@ def _end(connection: sqlite3.Connection) -> str:
     return str(number)
 
 
-def event_of(row: tuple[Any, ...]) -> Event:
-    """Return the event of a row."""
-    (
-        number,
-        stored_at_us,
-        said_at_us,
-        who,
-        who_user,
-        kind,
-        action,
-        target,
-        owner_user,
-        owner_app,
-        version,
-        reach,
-        successor,
-        reason,
-        session_id,
-        evidence,
-    ) = row
-    return Event(
-        number,
-        from_us(stored_at_us),
-        None if said_at_us is None else from_us(said_at_us),
-        who,
-        who_user,
-        kind,
-        action,
-        target,
-        Namespace(owner_user, owner_app),
-        version,
-        reach,
-        successor,
-        reason,
-        session_id,
-        () if evidence is None else tuple(json.loads(evidence)),
-        str(number),
-    )
+def event_in(row: Row) -> Event:
+    """Return the event of a row of ``EVENT_COLUMNS``."""
+    return event_of(row, str(row[0]))
 
 
 def _prune_some(

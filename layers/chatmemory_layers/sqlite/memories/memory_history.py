@@ -17,7 +17,7 @@ from chatmemory.longterm.memories import EarlierContent, MemoryHistory
 from chatmemory.longterm.repository_values import Past, WholeMemory
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
-from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, event_of
+from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, event_in
 from chatmemory_layers.sqlite.memories.memory_row import (
     SEEN,
     memory_of,
@@ -73,7 +73,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str) -> MemoryHistory:
     """Return the events of a memory that the namespace sees, and its earlier contents."""
     asked = {**seen_by(namespace), "memory_id": memory_id}
-    events = tuple([event_of(row) for row in connection.execute(SELECT_EVENTS, asked).fetchall()])
+    events = tuple([event_in(row) for row in connection.execute(SELECT_EVENTS, asked).fetchall()])
     contents = _contents(connection.execute(SELECT_CONTENTS, asked).fetchall())
     return MemoryHistory(events, contents)
 

@@ -7,33 +7,30 @@ grows with the page, not with the store.
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import principal
 from chatmemory.conversation.message_repository import ConversationListing
-from chatmemory.conversation.messages import Conversation, ConversationOrder, ForkOrigin
-from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory.conversation.messages import Conversation, ConversationOrder
+from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sql.granted import may_read, parents_of, readable_grants, with_seen_parents
+from chatmemory_layers.sql.rows import CONVERSATION, conversation_of, owner_of
 
 # ruff: noqa: S608  columns and conditions of this module are put into statements, never values
 
-_COLUMNS: Final = """
-    conversation_id, version, message_count, view_count, view_tokens, open_count, created_at_us, updated_at_us,
-    forked_from, forked_at_version, forked_at_seq, owner_user, owner_app
-"""
 _RECENT: Final = """
     recency BETWEEN 0 AND :after_us >> 20 AND (updated_at_us, conversation_id) < (:after_us, :after_id)
 """
 _MOST_RECENT_FIRST: Final = "recency DESC, updated_at_us DESC, conversation_id DESC"
 
 SELECT_CONVERSATION = f"""
-SELECT {_COLUMNS} FROM chat_conversation WHERE conversation_id = :conversation_id AND message_count > 0
+SELECT {CONVERSATION} FROM chat_conversation WHERE conversation_id = :conversation_id AND message_count > 0
 """
 # Ids with the same prefix are adjacent: starting at the prefix, those that have it come first.
 SELECT_CONVERSATIONS_BY_ID = f"""
 SELECT * FROM (
-    SELECT {_COLUMNS} FROM chat_conversation
+    SELECT {CONVERSATION} FROM chat_conversation
     WHERE conversation_id >= max(:prefix, :after_id) AND conversation_id <> :after_id AND message_count > 0
     ORDER BY conversation_id LIMIT :limit
 ) AS from_prefix
@@ -41,11 +38,11 @@ WHERE substr(conversation_id, 1, length(:prefix)) = :prefix
 ORDER BY conversation_id
 """
 SELECT_RECENT_CONVERSATIONS = f"""
-SELECT {_COLUMNS} FROM chat_conversation WHERE {_RECENT} ORDER BY {_MOST_RECENT_FIRST} LIMIT :limit
+SELECT {CONVERSATION} FROM chat_conversation WHERE {_RECENT} ORDER BY {_MOST_RECENT_FIRST} LIMIT :limit
 """
 # Usually few ids have the prefix: all of them are read, by the index of ids (+).  FF: after every byte that can follow in UTF-8.
 SELECT_RECENT_OF_PREFIX = f"""
-SELECT {_COLUMNS} FROM chat_conversation
+SELECT {CONVERSATION} FROM chat_conversation
 WHERE conversation_id >= :prefix AND conversation_id < :prefix || CAST(x'FF' AS TEXT)
     AND +updated_at_us <= :after_us AND (updated_at_us, conversation_id) < (:after_us, :after_id) AND message_count > 0
 ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
@@ -57,12 +54,12 @@ _GRANTED: Final = """
     AND substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
 """
 SELECT_GRANTED_BY_ID = f"""
-SELECT {_COLUMNS} FROM chat_conversation
+SELECT {CONVERSATION} FROM chat_conversation
 WHERE {_GRANTED} AND conversation_id >= max(:prefix, :granted, :after_id) AND conversation_id <> :after_id
 ORDER BY conversation_id LIMIT :limit
 """
 SELECT_GRANTED_RECENT = f"""
-SELECT {_COLUMNS} FROM chat_conversation
+SELECT {CONVERSATION} FROM chat_conversation
 WHERE {_GRANTED} AND {_RECENT} ORDER BY {_MOST_RECENT_FIRST} LIMIT :limit
 """
 SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
@@ -82,13 +79,13 @@ def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conver
         return None
     if not may_read(conversation_id, *row[-2:]):
         return None
-    return _with_seen_parents(connection, [_conversation(row)])[0]
+    return _with_seen_parents(connection, [conversation_of(row)])[0]
 
 
 def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | None:
     """Return the owner of a conversation; None when it is empty."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
-    return None if row is None or not may_read(conversation_id, *row[-2:]) else Namespace(*row[-2:])
+    return None if row is None or not may_read(conversation_id, *row[-2:]) else owner_of(row)
 
 
 def conversations(
@@ -107,11 +104,11 @@ def conversations(
     grants = readable_grants(principal())
     if grants is None:
         rows = connection.execute(_statement(listing), asked).fetchall()
-        return _with_seen_parents(connection, list(map(_conversation, rows)))
+        return _with_seen_parents(connection, list(map(conversation_of, rows)))
     # A page for each grant; a conversation that is granted twice appears once.
     statement = SELECT_GRANTED[listing.order]
     found = {
-        row[0]: _conversation(row)
+        row[0]: conversation_of(row)
         for one in grants
         for row in connection.execute(
             statement,
@@ -140,33 +137,3 @@ def _with_seen_parents(
     parents = parents_of(conversations)
     owners = connection.execute(SELECT_OWNERS, (json.dumps(parents),)).fetchall() if parents else ()
     return with_seen_parents(conversations, owners)
-
-
-def _conversation(row: tuple[Any, ...]) -> Conversation:
-    (
-        conversation_id,
-        version,
-        message_count,
-        view_count,
-        view_tokens,
-        open_count,
-        created_at_us,
-        updated_at_us,
-        forked_from,
-        forked_at_version,
-        forked_at_seq,
-        *_,
-    ) = row
-    return Conversation(
-        conversation_id,
-        version=version,
-        message_count=message_count,
-        view_count=view_count,
-        view_tokens=view_tokens,
-        open_count=open_count,
-        created_at=from_us(created_at_us),
-        updated_at=from_us(updated_at_us),
-        forked_from=None
-        if forked_from is None
-        else ForkOrigin(forked_from, forked_at_version, forked_at_seq),
-    )

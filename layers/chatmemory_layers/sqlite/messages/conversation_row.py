@@ -6,18 +6,17 @@ from attrs import define
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, new_conversation
-from chatmemory.conversation.messages import Conversation, ForkOrigin
-from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.rows import STATE, state_of
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
-SELECT_CONVERSATION = """
-SELECT conversation_key, summarized_place, version, message_count, view_count, view_tokens, open_count, created_at_us,
-    updated_at_us, next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us, forked_from,
-    forked_at_version, forked_at_seq, owner_user, owner_app,
-    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key)
+SELECT_CONVERSATION = f"""
+SELECT {STATE},
+    EXISTS (SELECT 1 FROM history_work WHERE history_work.conversation_key = chat_conversation.conversation_key),
+    conversation_key, summarized_place
 FROM chat_conversation
 WHERE conversation_id = :conversation_id
-"""
+"""  # noqa: S608  made of a constant
 INSERT_CONVERSATION = """
 INSERT INTO chat_conversation (conversation_id, version, next_seq, rewritten_at_version, summarized_place,
     message_count, view_count, view_tokens, open_count, deleted_count, created_at_us, updated_at_us, owner_user, owner_app)
@@ -131,48 +130,5 @@ def _read_conversation(transaction: Transaction, conversation_id: str) -> Conver
     row = transaction.cursor.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
         return ConversationRow(new_conversation(conversation_id, EPOCH))
-    (
-        key,
-        summarized_place,
-        version,
-        message_count,
-        view_count,
-        view_tokens,
-        open_count,
-        created_at_us,
-        updated_at_us,
-        next_seq,
-        rewritten_at_version,
-        deleted_count,
-        kept_since_version,
-        kept_since_us,
-        forked_from,
-        forked_at_version,
-        forked_at_seq,
-        owner_user,
-        owner_app,
-        has_work,
-    ) = row
-    conversation = Conversation(
-        conversation_id,
-        version,
-        message_count,
-        view_count,
-        view_tokens,
-        open_count,
-        EPOCH + created_at_us * MICROSECOND,
-        EPOCH + updated_at_us * MICROSECOND,
-        None if forked_from is None else ForkOrigin(forked_from, forked_at_version, forked_at_seq),
-    )
-    owner = Namespace(owner_user, owner_app)
-    state = ConversationState(
-        conversation,
-        next_seq,
-        rewritten_at_version,
-        deleted_count,
-        bool(has_work),
-        owner,
-        kept_since_version,
-        None if kept_since_us is None else from_us(kept_since_us),
-    )
-    return ConversationRow(state, key, summarized_place)
+    *_, key, summarized_place = row
+    return ConversationRow(state_of(row), key, summarized_place)
