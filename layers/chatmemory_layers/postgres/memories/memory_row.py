@@ -9,11 +9,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from operator import attrgetter
-from typing import Any, Final, Self, final
+from typing import Any, Final, TypeAlias
 from uuid import UUID
-
-from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
@@ -148,72 +145,40 @@ def true_at(namespace: Namespace, as_of: datetime | None) -> tuple[UUID, str, in
     return *seen_by(namespace), None if as_of is None else to_us(as_of)
 
 
-@final
-@frozen(slots=False, eq=False)  # made for every memory, see messages.py
-class MemoryRow:
-    """A memory as it is sent to the server.
+MemoryRow: TypeAlias = dict[str, Any]
+"""A memory as it is sent to the server: the columns ``DRAFTS``, and ``vector``."""
 
-    Attributes:
-        tags, message_ids: JSON arrays.
-        dedup_key: hexadecimal.
-        space_key: the number of the space of *vector*; None without a vector.
-    """
 
-    memory_id: str
-    user_key: UUID
-    app_type: str
-    content: str
-    key: str | None
-    value: str | None
-    category: str | None
-    tags: str
-    confidence: float
-    source: str
-    role: str
-    session_id: str | None
-    memory_type: str
-    pinned: bool
-    message_ids: str
-    extractor: str | None
-    path: str | None
-    created_at_us: int
-    search_terms: str
-    dedup_key: str | None
-    space_key: int | None
-    vector: "Vector | None"
-    attribute: str | None = None
-    superseded_at_us: int | None = None
-    superseded_by: str | None = None
-    memory_key: str = field(factory=new_key)
-
-    @classmethod
-    def of(cls, draft: MemoryDraft, space_key: int | None) -> Self:
-        """Return the row of *draft*, whose vector belongs to the space of this number."""
-        return cls(
-            memory_id=draft.id,
-            user_key=user_key(draft.namespace.user),
-            app_type=draft.namespace.app,
-            content=draft.content,
-            key=draft.key,
-            value=to_json(draft.value),
-            category=draft.category,
-            tags=json.dumps(draft.tags),
-            confidence=draft.confidence,
-            source=draft.source,
-            role=draft.role,
-            session_id=draft.session_id,
-            memory_type=draft.memory_type,
-            pinned=draft.pinned,
-            message_ids=json.dumps(draft.provenance.message_ids),
-            extractor=draft.provenance.extractor,
-            path=draft.provenance.path,
-            created_at_us=to_us(draft.created_at),
-            search_terms=draft.terms,
-            dedup_key=None if draft.dedup_key is None else draft.dedup_key.hex(),
-            space_key=space_key,
-            vector=draft.vector,
-            attribute=draft.attribute,
-        )
+def row_of(draft: MemoryDraft, space_key: int | None) -> MemoryRow:
+    """Return the row of *draft*, whose vector belongs to the space of this number."""
+    return {
+        "memory_id": draft.id,
+        "user_key": user_key(draft.namespace.user),
+        "app_type": draft.namespace.app,
+        "content": draft.content,
+        "key": draft.key,
+        "value": to_json(draft.value),
+        "category": draft.category,
+        "tags": json.dumps(draft.tags),
+        "confidence": draft.confidence,
+        "source": draft.source,
+        "role": draft.role,
+        "session_id": draft.session_id,
+        "memory_type": draft.memory_type,
+        "pinned": draft.pinned,
+        "message_ids": json.dumps(draft.provenance.message_ids),
+        "extractor": draft.provenance.extractor,
+        "path": draft.provenance.path,
+        "created_at_us": to_us(draft.created_at),
+        "search_terms": draft.terms,
+        "dedup_key": None if draft.dedup_key is None else draft.dedup_key.hex(),
+        "space_key": space_key,
+        "attribute": draft.attribute,
+        "superseded_at_us": None,
+        "superseded_by": None,
+        "memory_key": new_key(),
+        "vector": draft.vector,
+    }
 
 
 async def insert_memories(
@@ -226,8 +191,8 @@ async def insert_memories(
 def drafts_of(rows: Iterable[MemoryRow]) -> list[list[Any]]:
     """Return the parameters of ``insert_drafts`` for *rows*, at least one."""
     rows = list(rows)
-    columns = [list(column) for column in zip(*map(attrgetter(*DRAFTS), rows), strict=True)]
-    return [*columns, *vectors_of([row.vector for row in rows])]
+    columns = [[row[name] for row in rows] for name in DRAFTS]
+    return [*columns, *vectors_of([row["vector"] for row in rows])]
 
 
 def vectors_of(vectors: Sequence["Vector | None"]) -> tuple[list[int | None], list[int | None], list[float]]:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, final
 from uuid import UUID
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
-from attrs import evolve, frozen
+from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
@@ -32,7 +32,13 @@ from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.memories.memory_history import keep_pasts
-from chatmemory_layers.postgres.memories.memory_row import IS_VALUE, MemoryRow, insert_memories, space_keys
+from chatmemory_layers.postgres.memories.memory_row import (
+    IS_VALUE,
+    MemoryRow,
+    insert_memories,
+    row_of,
+    space_keys,
+)
 from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
@@ -215,10 +221,10 @@ def rows_of(
             else:
                 ends.append(end)
         draft = step.draft
-        row = MemoryRow.of(draft, None if draft.space is None else spaces[draft.space])
+        row = row_of(draft, None if draft.space is None else spaces[draft.space])
         new[name_of(draft)] = row if step.over is None else _ended(row, step.over)
     return new, ends
 
 
 def _ended(row: MemoryRow, end: End) -> MemoryRow:
-    return evolve(row, superseded_at_us=to_us(end.at), superseded_by=end.by)
+    return row | {"superseded_at_us": to_us(end.at), "superseded_by": end.by}

@@ -21,13 +21,12 @@ from chatmemory.conversation.changes import (
 from chatmemory.conversation.message_repository import Append, Appended, MessageDraft
 from chatmemory.effect import Outcome, Success
 from chatmemory.events.event import current_reason
-from chatmemory.input.json_value import to_json
 from chatmemory_layers.postgres.engine.connection import Connection, planned_once
 from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
 from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
 from chatmemory_layers.postgres.messages import message_writes
-from chatmemory_layers.postgres.messages.conversation_row import state_in
+from chatmemory_layers.postgres.messages.conversation_row import said_columns, state_in
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sql.rows import STATE
 
@@ -246,12 +245,7 @@ def _decide_one(
         (
             *same,
             before.next_seq + place,
-            draft.id,
-            draft.role,
-            draft.content,
-            to_us(draft.timestamp),
-            to_json(draft.metadata),
-            draft.tokens,
+            *said_columns(draft),
             *(by if place == last else _NOBODY),
         )
         for place, draft in enumerate(decision.new)

@@ -4,9 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Final, Self, final
-
-from attrs import astuple, fields, frozen
+from typing import Final
 
 from chatmemory.conversation.changes import ConversationState, InView, new_conversation
 from chatmemory.conversation.message_repository import MessageDraft
@@ -56,6 +54,7 @@ SELECT state.conversation_id, $2, $11, message.*
 FROM state CROSS JOIN unnest($16::bigint[], $17::bigint[], $18::text[], $19::text[], $20::text[],
     $21::bigint[], $22::text[], $23::bigint[]) AS message
 """
+_MESSAGE_COLUMNS: Final = 8
 # Work that waits after a failure keeps its time: an add must not call a failing model again too early.
 INSERT_WORK: Final = """
 INSERT INTO history_work (conversation_id, due_at_us, attempts) VALUES ($1, $2, 0)
@@ -66,39 +65,21 @@ DELETE FROM history_work WHERE conversation_id = $1
 """
 
 
-@final
-@frozen
-class MessageRow:
-    """A message to be written to ``chat_message``, in the order of the parameters of ``STORE_MESSAGES``."""
+def message_row(draft: MessageDraft, *, seq: int, place: int | None = None) -> tuple[object, ...]:
+    """Return *draft* as parameters of ``STORE_MESSAGES``.
 
-    seq: int
-    place: int
-    id: str
-    role: str
-    content: str
-    sent_at_us: int
-    metadata: str | None
-    tokens: int
+    Args:
+        draft: the message.
+        seq: its number.
+        place: the position of a summary in the model's view, which is that of the messages that it covers; None: *seq*.
+    """
+    return seq, seq if place is None else place, *said_columns(draft)
 
-    @classmethod
-    def of(cls, draft: MessageDraft, *, seq: int, place: int | None = None) -> Self:
-        """Return the row of *draft*; a summary takes the place of the messages that it covers.
 
-        Args:
-            draft: the message.
-            seq: its number.
-            place: the position of a summary in the model's view; None: *seq*.
-        """
-        return cls(
-            seq=seq,
-            place=seq if place is None else place,
-            id=draft.id,
-            role=draft.role,
-            content=draft.content,
-            sent_at_us=to_us(draft.timestamp),
-            metadata=to_json(draft.metadata),
-            tokens=draft.tokens,
-        )
+def said_columns(draft: MessageDraft) -> tuple[str, str, str, int, str | None, int]:
+    """Return the columns id, role, content, sent_at_us, metadata and tokens of *draft*."""
+    metadata = to_json(draft.metadata)
+    return draft.id, draft.role, draft.content, to_us(draft.timestamp), metadata, draft.tokens
 
 
 def state_in(conversation_id: str, found: Sequence[Row]) -> ConversationState:
@@ -121,7 +102,7 @@ async def store_messages(
     before: ConversationState,
     after: ConversationState,
     change: Change,
-    messages: Sequence[MessageRow] = (),
+    messages: Sequence[tuple[object, ...]] = (),
 ) -> None:
     """Write *messages*, the state *after* them, and the *change* that has made it.
 
@@ -129,7 +110,7 @@ async def store_messages(
     """
     conversation = after.conversation
     who, who_user = acting(change)
-    columns = [list(column) for column in zip(*map(astuple, messages), strict=True)]
+    columns = [list(column) for column in zip(*messages, strict=True)]
     await connection.execute(
         STORE_MESSAGES,
         conversation.conversation_id,
@@ -147,7 +128,7 @@ async def store_messages(
         after.owner.app,
         after.kept_since_version,
         None if after.kept_since is None else to_us(after.kept_since),
-        *(columns or [[] for _ in fields(MessageRow)]),
+        *(columns or [[]] * _MESSAGE_COLUMNS),
         who,
         who_user,
         change.action,

@@ -29,9 +29,9 @@ from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_locks import hold
 from chatmemory_layers.postgres.engine.row_security import for_the_service
 from chatmemory_layers.postgres.messages.conversation_row import (
-    MessageRow,
     in_view,
     load_conversation,
+    message_row,
     state_in,
     store_messages,
 )
@@ -113,7 +113,7 @@ async def append(
     if not isinstance(decision, AppendDecision):
         return Failure(decision)
     if decision.new:
-        rows = [MessageRow.of(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
+        rows = [message_row(draft, seq=seq) for seq, draft in enumerate(decision.new, state.next_seq)]
         change = decision.state.made_by_append(decision.new)
         await store_messages(connection, state, decision.state, change, rows)
     return Success(decision.answer)
@@ -156,7 +156,7 @@ async def summarize(
         return Failure(decision)
     numbers, version = [message["seq"] for message in covered], decision.state.conversation.version
     await _cover(connection, summary, numbers, version)
-    row = MessageRow.of(summary.draft, seq=decision.seq, place=decision.place)
+    row = message_row(summary.draft, seq=decision.seq, place=decision.place)
     change = decision.state.made_by_summary(summary)
     await store_messages(connection, state, decision.state, change, [row])
     return Success(decision.state.conversation)
