@@ -15,6 +15,7 @@ from chatmemory.extra import needs_extra
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.forked import PROCESS
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
+from chatmemory_layers.postgres.engine.real_arrays import take_real_arrays
 
 with needs_extra("postgres"):
     import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
@@ -107,6 +108,7 @@ async def open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack)
         max_size=settings.pool_size,
         timeout=settings.timeout_seconds,
         statement_cache_size=settings.statement_cache_size,
+        init=take_real_arrays,
         reset=_leave_as_it_is,
     )
     pools.push_async_callback(_close_pool, pool, settings, PROCESS.generation)

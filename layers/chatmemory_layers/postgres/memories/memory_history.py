@@ -115,7 +115,7 @@ async def _whole(connection: Connection, rows: Sequence[Row], user: str) -> Sequ
             memory_of(row, user),
             tuple(earlier.get(row["memory_key"], ())),
             row["dedup_key"] if row["superseded_at_us"] is None else None,
-            None if row["vector"] is None else np.array(row["vector"], "<f4"),
+            None if row["vector"] is None else np.asarray(row["vector"], "<f4"),
         )
         for row in rows
     ]

@@ -188,24 +188,28 @@ async def insert_memories(
     await connection.execute(INSERT_MEMORIES, *drafts_of(rows), *columns_of(changes))
 
 
-def drafts_of(rows: Iterable[MemoryRow]) -> list[list[Any]]:
+def drafts_of(rows: Iterable[MemoryRow]) -> list[object]:
     """Return the parameters of ``insert_drafts`` for *rows*, at least one."""
     rows = list(rows)
     columns = [[row[name] for row in rows] for name in DRAFTS]
     return [*columns, *vectors_of([row["vector"] for row in rows])]
 
 
-def vectors_of(vectors: Sequence["Vector | None"]) -> tuple[list[int | None], list[int | None], list[float]]:
+def vectors_of(
+    vectors: Sequence["Vector | None"],
+) -> tuple[list[int | None], list[int | None], "Vector | list[float]"]:
     """Return the index, counted from 1, at which each of *vectors* begins and ends in one array of numbers, and this array."""
-    firsts: list[int | None] = []
-    lasts: list[int | None] = []
-    numbers: list[float] = []
-    for vector in vectors:
-        firsts.append(None if vector is None else len(numbers) + 1)
-        if vector is not None:
-            numbers += vector.tolist()
-        lasts.append(None if vector is None else len(numbers))
-    return firsts, lasts, numbers
+    given = [vector for vector in vectors if vector is not None]
+    if not given:
+        return [None] * len(vectors), [None] * len(vectors), []
+    import numpy as np
+
+    ends = np.cumsum([0 if vector is None else vector.size for vector in vectors]).tolist()
+    firsts = [
+        None if vector is None else end - vector.size + 1 for vector, end in zip(vectors, ends, strict=True)
+    ]
+    lasts = [None if vector is None else end for vector, end in zip(vectors, ends, strict=True)]
+    return firsts, lasts, np.concatenate(given)
 
 
 def memory_of(row: Row, user: str) -> Memory:

@@ -244,7 +244,7 @@ async def search_few(connection: Connection, query: MemorySearch, *, has_vectors
     space = query.space if has_vectors else None
     given = (*_filters(query), None if space is None else space.model, None if space is None else space.dim)
     if space is not None and query.vector is not None:
-        rows = await connection.fetch(FIND_FEW, *given, query.vector.tolist())
+        rows = await connection.fetch(FIND_FEW, *given, query.vector)
     else:
         rows = await connection.fetch(FIND_FEW_WITHOUT_VECTORS, *given)
     if not rows[0]["is_few"]:
@@ -288,10 +288,9 @@ async def _find(
         elif _is_for_the_index(query, counted):
             await connection.execute(SCAN_ON)
             statement = FIND_INDEXED.format(space_key=space_key, dim=query.space.dim)
-    vector = query.vector.tolist()
-    found = await connection.fetch(statement, *given, vector)
+    found = await connection.fetch(statement, *given, query.vector)
     is_short = statement is not exact and (not found or found[0]["is_short"])
-    return await connection.fetch(exact, *given, vector) if is_short else found
+    return await connection.fetch(exact, *given, query.vector) if is_short else found
 
 
 def _filters(query: MemorySearch) -> tuple[object, ...]:
