@@ -4,6 +4,8 @@ A handler is a function from a ``Call`` to an effect.  The types in its signatur
 possible failures: requests are parsed by these types, and the OpenAPI document is generated from them.
 
     def get_memory(call: Call[InApp, None]) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]: ...
+
+``of_memory`` and ``of_conversation`` give the service, and what the call names, to handlers that take them as parameters.
 """
 
 import re
@@ -176,7 +178,7 @@ class Operation:
     @cached_property
     def signature(self) -> Signature:
         """The types of the handler."""
-        call, effect = get_type_hints(self.handler).values()
+        call, *_, effect = get_type_hints(self.handler).values()
         query, body = get_args(call)
         answer, errors, *_ = get_args(effect)
         return Signature(query, body, answer, cast("tuple[type[Any], ...]", get_args(errors) or (errors,)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import wraps
 from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
@@ -154,6 +155,18 @@ class ForkConversation:
     )
 
 
+def of_conversation(
+    handler: Callable[[Call[Any, Any], ChatMemory, str], Effect[A, E]],
+) -> Callable[[Call[Any, Any]], Effect[A, E, ChatMemoryService]]:
+    """Give *handler* the service, and the id of the conversation in the path."""
+
+    @wraps(handler)
+    def handle(call: Call[Any, Any]) -> Effect[A, E, ChatMemoryService]:
+        return ChatMemoryService.use(lambda memory: handler(call, memory, call.path["conversationId"]))
+
+    return handle
+
+
 def list_conversations(
     call: Call[ConversationList, None],
 ) -> Effect[OpenedConversations, ReadError | Refusal, ChatMemoryService]:
@@ -167,16 +180,18 @@ def list_conversations(
     return ChatMemoryService.use(opened)
 
 
+@of_conversation
 def get_conversation(
-    call: Call[NoParameters, None],
-) -> Effect[Conversation, ReadError | Refusal, ChatMemoryService]:
+    _: Call[NoParameters, None], memory: ChatMemory, conversation_id: str
+) -> Effect[Conversation, ReadError | Refusal]:
     """Return the counts, the version and the times of a conversation, without its messages."""
-    return _memory(call, lambda memory, conversation_id: memory.get_conversation(conversation_id))
+    return memory.get_conversation(conversation_id)
 
 
+@of_conversation
 def get_messages(
-    call: Call[MessageList, None],
-) -> Effect[MessagePage, ReadError | Refusal, ChatMemoryService]:
+    call: Call[MessageList, None], memory: ChatMemory, conversation_id: str
+) -> Effect[MessagePage, ReadError | Refusal]:
     """Return a page of the messages of a conversation, oldest first.
 
     A page with large messages ends earlier; `older` and `newer` are its cursors.  With `asOf`, it is the page of that version or
@@ -184,7 +199,7 @@ def get_messages(
     """
     asked = call.query
 
-    def page(memory: ChatMemory, conversation_id: str, limit: int) -> Effect[MessagePage, ReadError]:
+    def page(limit: int) -> Effect[MessagePage, ReadError]:
         return memory.get_page(
             conversation_id,
             limit=limit,
@@ -194,56 +209,43 @@ def get_messages(
             as_of=asked.as_of,
         )
 
-    return _memory(
-        call,
-        lambda memory, conversation_id: page(memory, conversation_id, asked.limit).bind(
-            lambda whole: bounded(
-                whole,
-                again=lambda limit: page(memory, conversation_id, limit),
-                newest_first=asked.newer_than is None,
-            )
-        ),
+    return page(asked.limit).bind(
+        lambda whole: bounded(whole, again=page, newest_first=asked.newer_than is None)
     )
 
 
+@of_conversation
 def add_messages(
-    call: Call[NoParameters, AddMessages],
-) -> Effect[AddReport, AddError | Refusal, ChatMemoryService]:
+    call: Call[NoParameters, AddMessages], memory: ChatMemory, conversation_id: str
+) -> Effect[AddReport, AddError | Refusal]:
     """Add messages to the end of a conversation; the first message creates it."""
-    return _memory(
-        call,
-        lambda memory, conversation_id: memory.add_messages(
-            conversation_id, call.body.messages, expected_version=call.expected_version
-        ),
-    )
+    return memory.add_messages(conversation_id, call.body.messages, expected_version=call.expected_version)
 
 
+@of_conversation
 def fork_conversation(
-    call: Call[NoParameters, ForkConversation],
-) -> Effect[Forked, ForkError | Refusal, ChatMemoryService]:
+    call: Call[NoParameters, ForkConversation], memory: ChatMemory, conversation_id: str
+) -> Effect[Forked, ForkError | Refusal]:
     """Create a branch: a conversation that begins with a copy of the messages of this one up to a point."""
     asked = call.body
     if asked.at is not None and asked.version is not None:
         return Effect.fail(DataValidationError((Problem("$.version", "give at or version, not both"),)))
     at = asked.version if asked.at is None else asked.at
-    return _memory(call, lambda memory, conversation_id: memory.fork(conversation_id, asked.new_id, at=at))
+    return memory.fork(conversation_id, asked.new_id, at=at)
 
 
+@of_conversation
 def clear_messages(
-    call: Call[Clearing, None],
-) -> Effect[ClearReport, RemoveError | Refusal, ChatMemoryService]:
+    call: Call[Clearing, None], memory: ChatMemory, conversation_id: str
+) -> Effect[ClearReport, RemoveError | Refusal]:
     """Delete all messages and summaries of a conversation, and return which branches still hold some of them."""
-    return _memory(
-        call,
-        lambda memory, conversation_id: memory.clear_messages(
-            conversation_id, with_branches=call.query.with_branches
-        ),
-    )
+    return memory.clear_messages(conversation_id, with_branches=call.query.with_branches)
 
 
+@of_conversation
 def get_summary(
-    call: Call[NoParameters, None],
-) -> Effect[SummarizationMetadata, ReadError | Refusal, ChatMemoryService]:
+    call: Call[NoParameters, None], memory: ChatMemory, conversation_id: str
+) -> Effect[SummarizationMetadata, ReadError | Refusal]:
     """Return which messages a summary covers."""
 
     def found(metadata: SummarizationMetadata | None) -> Effect[SummarizationMetadata, Refusal]:
@@ -252,39 +254,26 @@ def get_summary(
             return Effect.fail(Refusal("SummaryNotFoundError", what))
         return Effect.succeed(metadata)
 
-    def look(memory: ChatMemory, conversation_id: str) -> Effect[SummarizationMetadata, ReadError | Refusal]:
-        return memory.get_summarization(conversation_id, call.path["messageId"]).bind(found)
-
-    return _memory(call, look)
+    return memory.get_summarization(conversation_id, call.path["messageId"]).bind(found)
 
 
+@of_conversation
 def follow_conversation(
-    call: Call[Following, None],
-) -> Effect[EventStream, ReadError | Refusal, ChatMemoryService]:
+    call: Call[Following, None], memory: ChatMemory, conversation_id: str
+) -> Effect[EventStream, ReadError | Refusal]:
     """Send each new message of a conversation when it is added, as server-sent events.
 
     `id` is the number of the message, and `event` is `message`, or `cleared` when the conversation was cleared.  A client
     that reconnects with `Last-Event-ID` misses no message.  The stream ends when the token expires.
     """
-
-    def follow(memory: ChatMemory, conversation_id: str) -> Effect[EventStream, ReadError]:
-        known = call.query.newer_than if call.last_event is None else int(call.last_event)
-        return followed(
-            memory,
-            conversation_id,
-            newer_than=known,
-            closing=call.closing,
-            ends_at=call.grant.ends_at,
-        ).map(EventStream)
-
-    return _memory(call, follow)
-
-
-def _memory(
-    call: Call[Any, Any], ask: Callable[[ChatMemory, str], Effect[A, E]]
-) -> Effect[A, E | Refusal, ChatMemoryService]:
-    """Run *ask* with the service and the id of the conversation in the path."""
-    return ChatMemoryService.use(lambda memory: ask(memory, call.path["conversationId"]))
+    known = call.query.newer_than if call.last_event is None else int(call.last_event)
+    return followed(
+        memory,
+        conversation_id,
+        newer_than=known,
+        closing=call.closing,
+        ends_at=call.grant.ends_at,
+    ).map(EventStream)
 
 
 def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:

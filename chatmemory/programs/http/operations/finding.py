@@ -7,7 +7,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import Granted, acting_as
-from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.conversation.forks import ForkTree, fork_tree
 from chatmemory.conversation.message_search import FoundMessages, MessageSearch, search_messages
 from chatmemory.effect import Do, Effect
@@ -15,6 +15,7 @@ from chatmemory.errors import ReadError
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memory_rules import namespace_problems
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
+from chatmemory.programs.http.operations.conversations import of_conversation
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -43,11 +44,12 @@ def search_conversations(
     return _found(call)
 
 
+@of_conversation
 def get_branches(
-    call: Call[NoParameters, None],
-) -> Effect[ForkTree, ReadError | Refusal, ChatMemoryService]:
+    _: Call[NoParameters, None], memory: ChatMemory, conversation_id: str
+) -> Effect[ForkTree, ReadError | Refusal]:
     """Return the conversations that a conversation was forked from and those that were forked from it, as a tree."""
-    return ChatMemoryService.use(lambda memory: fork_tree(memory, call.path["conversationId"]))
+    return fork_tree(memory, conversation_id)
 
 
 def _in_app(grant: Grant, app: str) -> tuple[Granted, ...]:

@@ -5,14 +5,16 @@ from typing import Final, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.conversation.contract import ChatMemoryService
+from chatmemory.access.namespace import Namespace
+from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.messages import Undone
 from chatmemory.effect import Effect
 from chatmemory.errors import ConversationUndoError, MemoryReadError, MemoryUndoError
 from chatmemory.input.rules import MAX_LIMIT
-from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.contract import LongTermMemory
 from chatmemory.longterm.memories import Memory, MemoryHistory
 from chatmemory.programs.http.operation import Call, InApp, NoParameters, Operation
+from chatmemory.programs.http.operations.conversations import of_conversation
 from chatmemory.programs.http.operations.memories import EXAMPLE, of_memory
 from chatmemory.programs.operations.refusal import Refusal
 
@@ -44,30 +46,28 @@ class UndoConversation:
     )
 
 
+@of_memory
 def get_memory_history(
-    call: Call[InApp, None],
-) -> Effect[MemoryHistory, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[MemoryHistory, MemoryReadError | Refusal]:
     """Return the events of a memory (when, by whom, why), and its content before each correction."""
-    return of_memory(call, lambda memory, namespace: memory.history(namespace, call.path["memoryId"]))
+    return memory.history(namespace, call.path["memoryId"])
 
 
+@of_memory
 def undo_memory(
-    call: Call[InApp, Undo],
-) -> Effect[Memory, MemoryUndoError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Undo], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryUndoError | Refusal]:
     """Undo one change of a memory: a correction, a replacement, a pin, a promotion, or a value that was set."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.undo(namespace, call.path["memoryId"], number=call.body.number),
-    )
+    return memory.undo(namespace, call.path["memoryId"], number=call.body.number)
 
 
+@of_conversation
 def undo_conversation(
-    call: Call[NoParameters, UndoConversation],
-) -> Effect[Undone, ConversationUndoError | Refusal, ChatMemoryService]:
+    call: Call[NoParameters, UndoConversation], memory: ChatMemory, conversation_id: str
+) -> Effect[Undone, ConversationUndoError | Refusal]:
     """Undo the newest change of a conversation: an add, a summary, a fork, or a clear if a branch still holds its messages."""
-    return ChatMemoryService.use(
-        lambda memory: memory.undo(call.path["conversationId"], expected_version=call.body.expected_version)
-    )
+    return memory.undo(conversation_id, expected_version=call.body.expected_version)
 
 
 HISTORY: Final[Sequence[Operation]] = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import wraps
 from typing import Any, Final, TypeVar, final
 
 from attrs import field, frozen, validators
@@ -233,13 +234,28 @@ class Pin:
     pinned: bool
 
 
+def of_memory(
+    handler: Callable[[Call[Any, Any], LongTermMemory, Namespace], Effect[A, E]],
+) -> Callable[[Call[Any, Any]], Effect[A, E | Refusal, LongTermMemoryService]]:
+    """Give *handler* the service, and the namespace of the call, which may name an app."""
+
+    @wraps(handler)
+    def handle(call: Call[Any, Any]) -> Effect[A, E | Refusal, LongTermMemoryService]:
+        return call.grant.namespace(call.query.app).bind(
+            lambda namespace: LongTermMemoryService.use(lambda memory: handler(call, memory, namespace))
+        )
+
+    return handle
+
+
+@of_memory
 def list_memories(
-    call: Call[MemoryList, None],
-) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[MemoryList, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[MemoryPage, RecallError | Refusal]:
     """List memories, newest first; a page with large memories ends earlier, and `next` is the cursor of the rest."""
     asked = call.query
 
-    def page(memory: LongTermMemory, namespace: Namespace, limit: int) -> Effect[MemoryPage, RecallError]:
+    def page(limit: int) -> Effect[MemoryPage, RecallError]:
         return memory.list(
             namespace,
             limit=limit,
@@ -254,214 +270,173 @@ def list_memories(
             superseded=asked.superseded,
         )
 
-    return of_memory(
-        call,
-        lambda memory, namespace: page(memory, namespace, asked.limit).bind(
-            lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
-        ),
-    )
+    return page(asked.limit).bind(lambda whole: bounded(whole, again=page))
 
 
+@of_memory
 def get_memory_facets(
-    call: Call[FacetsWanted, None],
-) -> Effect[MemoryFacets, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[FacetsWanted, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[MemoryFacets, RecallError | Refusal]:
     """Count memories, in all and by category, memory type and source; each of the three under the other filters."""
     asked = call.query
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.facets(
-            namespace,
-            memory_type=asked.memory_type,
-            category=asked.category,
-            session_id=asked.session_id,
-            tag=asked.tag,
-            as_of=asked.as_of,
-            source=asked.source,
-            superseded=asked.superseded,
-        ),
+    return memory.facets(
+        namespace,
+        memory_type=asked.memory_type,
+        category=asked.category,
+        session_id=asked.session_id,
+        tag=asked.tag,
+        as_of=asked.as_of,
+        source=asked.source,
+        superseded=asked.superseded,
     )
 
 
+@of_memory
 def remember(
-    call: Call[InApp, Remember],
-) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Remember], memory: LongTermMemory, namespace: Namespace
+) -> Effect[RememberReport, RememberError | Refusal]:
     """Save memories, all or none, and report the outcome of each."""
-
-    def save(memory: LongTermMemory, namespace: Namespace) -> Effect[RememberReport, RememberError]:
-        return memory.remember(
-            namespace, call.body.memories, dedup=call.body.dedup, attributes=call.body.attributes
-        )
-
-    return of_memory(call, save)
+    said = call.body
+    return memory.remember(namespace, said.memories, dedup=said.dedup, attributes=said.attributes)
 
 
-def recall(call: Call[InApp, Question]) -> Effect[Recall, RecallError | Refusal, LongTermMemoryService]:
+@of_memory
+def recall(
+    call: Call[InApp, Question], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Recall, RecallError | Refusal]:
     """Return the long-term memories that match a query, best first, with the signals of each score."""
     asked = call.body
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.recall(
-            namespace,
-            asked.query,
-            limit=asked.limit,
-            category=asked.category,
-            tags=asked.tags,
-            as_of=asked.as_of,
-        ).map(bounded_recall),
-    )
+    return memory.recall(
+        namespace,
+        asked.query,
+        limit=asked.limit,
+        category=asked.category,
+        tags=asked.tags,
+        as_of=asked.as_of,
+    ).map(bounded_recall)
 
 
+@of_memory
 def record_use(
-    call: Call[InApp, Shown],
-) -> Effect[UseReport, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Shown], memory: LongTermMemory, namespace: Namespace
+) -> Effect[UseReport, RecallError | Refusal]:
     """Report that a model was shown memories of a recall; a memory that is used in enough sessions becomes long-term."""
     shown = call.body
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.record_use(
-            namespace, shown.memory_ids, session_id=shown.session_id, query=shown.query
-        ),
-    )
+    return memory.record_use(namespace, shown.memory_ids, session_id=shown.session_id, query=shown.query)
 
 
+@of_memory
 def save_turn(
-    call: Call[InApp, Turn],
-) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Turn], memory: LongTermMemory, namespace: Namespace
+) -> Effect[RememberReport, RememberError | Refusal]:
     """Save a turn as two short-term memories, the user's and the assistant's."""
     said = call.body
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.save_conversation_turn(
-            namespace,
-            said.user_content,
-            said.assistant_content,
-            session_id=said.session_id,
-            user_message_id=said.user_message_id,
-            assistant_message_id=said.assistant_message_id,
-            dedup=said.dedup,
-        ),
+    return memory.save_conversation_turn(
+        namespace,
+        said.user_content,
+        said.assistant_content,
+        session_id=said.session_id,
+        user_message_id=said.user_message_id,
+        assistant_message_id=said.assistant_message_id,
+        dedup=said.dedup,
     )
 
 
+@of_memory
 def auto_save(
-    call: Call[InApp, Said],
-) -> Effect[RememberReport, RememberError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Said], memory: LongTermMemory, namespace: Namespace
+) -> Effect[RememberReport, RememberError | Refusal]:
     """Extract the facts in a text, and save each as a separate memory."""
     said = call.body
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.auto_save(
-            namespace,
-            said.content,
-            role=said.role,
-            session_id=said.session_id,
-            message_id=said.message_id,
-            update=said.update,
-        ),
+    return memory.auto_save(
+        namespace,
+        said.content,
+        role=said.role,
+        session_id=said.session_id,
+        message_id=said.message_id,
+        update=said.update,
     )
 
 
+@of_memory
 def get_memory(
-    call: Call[InApp, None],
-) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryReadError | Refusal]:
     """Return one memory, current or superseded."""
-    return of_memory(call, lambda memory, namespace: memory.get(namespace, call.path["memoryId"]))
+    return memory.get(namespace, call.path["memoryId"])
 
 
+@of_memory
 def update_memory(
-    call: Call[InApp, MemoryChanges],
-) -> Effect[Memory, MemoryChangeError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, MemoryChanges], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryChangeError | Refusal]:
     """Correct a memory: a field that you send replaces the stored one, and null clears it."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.update(
-            namespace, call.path["memoryId"], call.body, expected_version=call.expected_version
-        ),
-    )
+    version = call.expected_version
+    return memory.update(namespace, call.path["memoryId"], call.body, expected_version=version)
 
 
+@of_memory
 def supersede_memory(
-    call: Call[InApp, Replacement],
-) -> Effect[Stored, MemoryChangeError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Replacement], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Stored, MemoryChangeError | Refusal]:
     """Replace a current memory by a newer fact; the older one stays readable with `asOf`."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.supersede(namespace, call.path["memoryId"], call.body.memory),
-    )
+    return memory.supersede(namespace, call.path["memoryId"], call.body.memory)
 
 
+@of_memory
 def restore_memory(
-    call: Call[InApp, Restoring],
-) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Restoring], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryReadError | Refusal]:
     """Make a superseded or retired memory current again, and end another one if you name it."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.restore(
-            namespace, call.path["memoryId"], instead_of=call.body.instead_of
-        ),
-    )
+    return memory.restore(namespace, call.path["memoryId"], instead_of=call.body.instead_of)
 
 
+@of_memory
 def promote_memory(
-    call: Call[InApp, Empty],
-) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Empty], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryReadError | Refusal]:
     """Make a memory long-term, for example when a user marks it as important."""
-    return of_memory(call, lambda memory, namespace: memory.promote(namespace, call.path["memoryId"]))
+    return memory.promote(namespace, call.path["memoryId"])
 
 
+@of_memory
 def pin_memory(
-    call: Call[InApp, Pin],
-) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Pin], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, MemoryReadError | Refusal]:
     """Exempt a memory from decay and expiry, or end the exemption."""
-    pinned = call.body.pinned
-    return of_memory(
-        call, lambda memory, namespace: memory.pin(namespace, call.path["memoryId"], pinned=pinned)
-    )
+    return memory.pin(namespace, call.path["memoryId"], pinned=call.body.pinned)
 
 
+@of_memory
 def forget_memory(
-    call: Call[InApp, None],
-) -> Effect[ForgetReceipt, MemoryReadError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[ForgetReceipt, MemoryReadError | Refusal]:
     """Delete a memory permanently, together with the memories that it superseded."""
-    return of_memory(call, lambda memory, namespace: memory.forget(namespace, call.path["memoryId"]))
+    return memory.forget(namespace, call.path["memoryId"])
 
 
+@of_memory
 def forget_where(
-    call: Call[InApp, ForgetWhere],
-) -> Effect[ForgetReceipt, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, ForgetWhere], memory: LongTermMemory, namespace: Namespace
+) -> Effect[ForgetReceipt, RecallError | Refusal]:
     """Delete the memories of a session, a message or a file permanently."""
-    return of_memory(call, lambda memory, namespace: memory.forget_where(namespace, **given(call.body)))
+    return memory.forget_where(namespace, **given(call.body))
 
 
+@of_memory
 def forget_all(
-    call: Call[InApp, Empty],
-) -> Effect[ForgetReceipt, RecallError | Refusal, LongTermMemoryService]:
+    _: Call[InApp, Empty], memory: LongTermMemory, namespace: Namespace
+) -> Effect[ForgetReceipt, RecallError | Refusal]:
     """Delete all memories permanently."""
-    return of_memory(call, lambda memory, namespace: memory.forget_all(namespace))
+    return memory.forget_all(namespace)
 
 
+@of_memory
 def end_session(
-    call: Call[InApp, Empty],
-) -> Effect[EndedSession, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, Empty], memory: LongTermMemory, namespace: Namespace
+) -> Effect[EndedSession, RecallError | Refusal]:
     """Remove the short-term memories of a session that has ended, if the configuration says so."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.end_session(namespace, call.path["sessionId"]).map(EndedSession),
-    )
-
-
-def of_memory(
-    call: Call[Any, Any], ask: Callable[[LongTermMemory, Namespace], Effect[A, E]]
-) -> Effect[A, E | Refusal, LongTermMemoryService]:
-    """Run *ask* with the service and the namespace of the call.
-
-    Args:
-        call: the request, which may name an app.
-        ask: returns the effect to run.
-    """
-    return call.grant.namespace(call.query.app).bind(
-        lambda namespace: LongTermMemoryService.use(lambda memory: ask(memory, namespace))
-    )
+    return memory.end_session(namespace, call.path["sessionId"]).map(EndedSession)
 
 
 EXAMPLE: Final[JsonObject] = {"memoryId": "0195ce1f-83a0-7d3c-9a54-4d6f2c1b7a91"}

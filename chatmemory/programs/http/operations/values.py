@@ -10,7 +10,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.errors import RecallError, RememberError
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.contract import LongTermMemory
 from chatmemory.longterm.memories import Duplicate, Memory, MemoryPage, Stored
 from chatmemory.programs.http.large_answers import bounded
 from chatmemory.programs.http.operation import Call, InApp, Operation
@@ -77,55 +77,45 @@ class DeletedValue:
     deleted: bool
 
 
+@of_memory
 def list_values(
-    call: Call[ValueList, None],
-) -> Effect[MemoryPage, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[ValueList, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[MemoryPage, RecallError | Refusal]:
     """List the memories that hold the values of keys, newest first; a page with large values ends earlier."""
     asked = call.query
 
-    def page(memory: LongTermMemory, namespace: Namespace, limit: int) -> Effect[MemoryPage, RecallError]:
+    def page(limit: int) -> Effect[MemoryPage, RecallError]:
         return memory.list_values(
             namespace, prefix=asked.prefix, limit=limit, after=asked.after, as_of=asked.as_of
         )
 
-    return of_memory(
-        call,
-        lambda memory, namespace: page(memory, namespace, asked.limit).bind(
-            lambda whole: bounded(whole, again=lambda limit: page(memory, namespace, limit))
-        ),
-    )
+    return page(asked.limit).bind(lambda whole: bounded(whole, again=page))
 
 
+@of_memory
 def get_value(
-    call: Call[ValueAt, None],
-) -> Effect[Memory, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[ValueAt, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Memory, RecallError | Refusal]:
     """Return the memory that holds the value of a key."""
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.get_value(namespace, call.path["key"], as_of=call.query.as_of),
-    ).bind(lambda found: Effect.fail(NO_VALUE) if found is None else Effect.succeed(found))
+    return memory.get_value(namespace, call.path["key"], as_of=call.query.as_of).bind(
+        lambda found: Effect.fail(NO_VALUE) if found is None else Effect.succeed(found)
+    )
 
 
+@of_memory
 def put_value(
-    call: Call[InApp, NewValue],
-) -> Effect[Stored | Duplicate, RememberError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, NewValue], memory: LongTermMemory, namespace: Namespace
+) -> Effect[Stored | Duplicate, RememberError | Refusal]:
     """Set the value of a key; the previous one stays readable with `asOf`."""
-    new = call.body
-    return of_memory(
-        call,
-        lambda memory, namespace: memory.put_value(
-            namespace, call.path["key"], new.value, content=new.content
-        ),
-    )
+    return memory.put_value(namespace, call.path["key"], call.body.value, content=call.body.content)
 
 
+@of_memory
 def delete_value(
-    call: Call[InApp, None],
-) -> Effect[DeletedValue, RecallError | Refusal, LongTermMemoryService]:
+    call: Call[InApp, None], memory: LongTermMemory, namespace: Namespace
+) -> Effect[DeletedValue, RecallError | Refusal]:
     """Delete the current value of a key; it stays readable with `asOf` until it is forgotten."""
-    return of_memory(
-        call, lambda memory, namespace: memory.delete_value(namespace, call.path["key"]).map(DeletedValue)
-    )
+    return memory.delete_value(namespace, call.path["key"]).map(DeletedValue)
 
 
 _EXAMPLE: Final[JsonObject] = {"key": "tea"}
