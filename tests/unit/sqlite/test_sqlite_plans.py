@@ -18,7 +18,6 @@ from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.legacy import legacy_rows
 from chatmemory_layers.sqlite.memories import memory_reads, memory_removal, memory_search
-from chatmemory_layers.sqlite.messages import conversation_lists
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
 from tests.unit.sql_statements import sqlite_plan, statements_of
@@ -59,25 +58,13 @@ def test_no_statement_reads_a_whole_table(store: sqlite3.Connection) -> None:
 INDEXES: Final = {
     memory_reads.SELECT_VALUE: "atomic_memory_key (user_key=? AND key=? AND superseded_at_us=?)",
     memory_reads.SELECT_VALUE_THEN: "atomic_memory_key (user_key=? AND key=?)",
-    memory_reads.SELECT_LISTED: "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
-    memory_reads.SELECT_LISTED_SINCE: "atomic_memory_timeline (user_key=? AND created_at_us>? AND created_at_us<?)",
-    memory_reads.SELECT_REACH: "atomic_memory_timeline (user_key=? AND (created_at_us,memory_id)<(?,?))",
-    memory_search.SELECT_OLDEST_READ: "atomic_memory_recallable (user_key=?)",
-    memory_search.SELECT_BY_TEXT: "atomic_memory_timeline (user_key=? AND created_at_us>?)",
     memory_reads.SELECT_LISTED_OF_SESSION: "atomic_memory_session (user_key=? AND session_id=?)",
     memory_reads.SELECT_LISTED_OF_KEYS: "atomic_memory_key (user_key=? AND key>? AND key<?)",
     memory_reads.SELECT_LISTED_OF_ATTRIBUTES: "atomic_memory_attribute (user_key=?)",
     memory_removal.SELECT_FORGOTTEN_CHAIN: "atomic_memory_id_of_user (memory_id=? AND user_key=?)",
+    memory_removal.UPDATE_ORPHANS: "atomic_memory_successor (superseded_by=?)",
     memory_removal.SELECT_EXPIRED: "atomic_memory_short_term (user_key=? AND created_at_us<?)",
     memory_search.COUNT_RECALLABLE_THEN: "atomic_memory_timeline (user_key=?)",
-    conversation_lists.SELECT_RECENT_CONVERSATIONS: "chat_conversation_recency (recency>? AND recency<?)",
-    conversation_lists.SELECT_RECENT_OF_PREFIX: (
-        "sqlite_autoindex_chat_conversation_1 (conversation_id>? AND conversation_id<?)"
-    ),
-    conversation_lists.SELECT_GRANTED_BY_ID: "chat_conversation_owner (owner_user=? AND conversation_id>?)",
-    conversation_lists.SELECT_GRANTED_RECENT: (
-        "chat_conversation_owner_recency (owner_user=? AND recency>? AND recency<?)"
-    ),
 }
 
 

@@ -54,9 +54,10 @@ WHERE {SEEN} AND memory_type = 'short_term' AND NOT pinned AND created_at_us < :
 COUNT_EMBEDDINGS = """
 SELECT count(*) FROM memory_embedding WHERE memory_key IN (SELECT value FROM json_each(:keys))
 """
+# By the index of successors (+), which are few: by the index of the user's memories, SQLite would read all of them.
 UPDATE_ORPHANS = """
 UPDATE atomic_memory SET superseded_by = NULL
-WHERE user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND superseded_by IN (
+WHERE +user_key = (SELECT user_key FROM memory_user WHERE user_name = :user) AND superseded_by IN (
     SELECT memory_id FROM atomic_memory WHERE id IN (SELECT value FROM json_each(:keys))
 )
 """
