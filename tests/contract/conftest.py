@@ -1,5 +1,6 @@
 """Suites about repositories run on every store: dictionaries, a SQLite file, a PostgreSQL database."""
 
+import json
 from collections.abc import AsyncGenerator, Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,26 +17,18 @@ from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
+from chatmemory.pastchats.indexing.record_import import record_object
+from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.memory_settings import (
-    PostgresSettings,
-    PostgresSettingsTag,
-    SqliteSettings,
-    SqliteSettingsTag,
     StrategySettings,
     StrategySettingsTag,
 )
 from chatmemory_layers import stacks
-from chatmemory_layers.in_memory.memory_repository import memory_repository as in_memory_memories
-from chatmemory_layers.in_memory.message_repository import message_repository as in_memory_messages
-from chatmemory_layers.postgres.engine.database import database as postgres_database
-from chatmemory_layers.postgres.memories.memory_repository import memory_repository as postgres_memories
-from chatmemory_layers.postgres.messages.message_repository import message_repository as postgres_messages
 from chatmemory_layers.skills.extractive import extractive
-from chatmemory_layers.sqlite.engine.database import database as sqlite_database
-from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
-from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from tests.empty_store import empty_store
 from tests.indexed import Indexed, open_index
+from tests.laws.stores import in_memory, in_postgres, in_sqlite
+from tests.past_turns import disagreement
 
 Repositories: TypeAlias = MessageRepositoryTag | MemoryRepositoryTag
 Store = Layer[Repositories, RepositoryError]
@@ -46,16 +39,12 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
     """An empty store of each kind."""
     match request.param:
         case "in_memory":
-            yield in_memory_messages | in_memory_memories
+            yield in_memory
         case "sqlite":
-            sqlite_settings = SqliteSettings(path=str(tmp_path / "记忆.db"))
-            file = Layer.succeed(SqliteSettingsTag, sqlite_settings) >> sqlite_database
-            yield file >> (sqlite_messages | sqlite_memories)
+            yield in_sqlite(tmp_path / "记忆.db")
         case _:
             async with empty_store() as dsn:
-                postgres_settings = PostgresSettings(dsn=dsn)
-                database = Layer.succeed(PostgresSettingsTag, postgres_settings) >> postgres_database
-                yield database >> (postgres_messages | postgres_memories)
+                yield in_postgres(dsn)
 
 
 NewStack: TypeAlias = Callable[[], stacks.Stack]
@@ -97,7 +86,7 @@ async def memories(opened: ManagedRuntime[Repositories]) -> MemoryRepository:
 async def memory(clock: TestClock) -> AsyncGenerator[ChatMemory]:
     """The service over dictionaries, at a time that stands still: what each store does, laws and other tests say."""
     given = (
-        in_memory_messages
+        in_memory
         | Layer.succeed(StrategySettingsTag, StrategySettings())
         | Layer.succeed(ClockTag, clock)
         | extractive
@@ -105,11 +94,6 @@ async def memory(clock: TestClock) -> AsyncGenerator[ChatMemory]:
     )
     async with ManagedRuntime(given.feed_keep(history_strategy) >> chat_memory) as runtime:
         yield await runtime.service(ChatMemoryService)
-
-
-@pytest.fixture
-def clock() -> TestClock:
-    return TestClock()
 
 
 ASKED: Final = ("user", "How do we retry webhooks?")
@@ -122,3 +106,14 @@ def past(tmp_path: Path) -> Iterator[Indexed]:
     """An index of past chats, over files that a test writes."""
     with open_index(tmp_path) as indexed:
         yield indexed
+        assert disagreement(indexed.database) == ""
+
+
+def exported(past: Indexed, *without: str) -> list[bytes]:
+    """Return the records of an index as lines of JSON, without the fields *without*."""
+    return [
+        json.dumps(
+            {name: value for name, value in record_object(record).items() if name not in without}
+        ).encode()
+        for record in past.live.repository.records(EVERYTHING)
+    ]

@@ -2,30 +2,17 @@
 
 import pytest
 
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import Granted, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
-from chatmemory.laws.memories.memory_witness import PUT, remembered
+from chatmemory.laws.memories.memory_witness import remembered
+from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting
 from tests.contract.noted import EXCEL, HONG, MING, WORD, listed, note, stored
 
 FIVE = [said(f"{number}", f"第{number}句") for number in range(1, 6)]
-
-
-async def test_all_that_it_had_superseded_goes_with_it_and_what_superseded_it_stays(
-    memories: MemoryRepository,
-) -> None:
-    at_once = [note(name, key="城市", **PUT) for name in "123"]
-    await memories.store((*at_once, note("4", replaces="3"), note("5"))).or_raise()
-    assert (await memories.forget(Forgetting(MING, memory_id="3")).or_raise()).memories == 3
-    assert await listed(memories) == ["5", "4"]
-    assert [await memories.get(MING, name).or_raise() for name in "123"] == [None] * 3
-    await memories.store((note("6", replaces="5", memory_type="short_term"),)).or_raise()
-    assert await memories.expire(MING).or_raise() == 1
-    old = await stored(memories, "5")
-    assert (old.superseded_at, old.superseded_by) == (START, None)
 
 
 async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRepository) -> None:
@@ -83,10 +70,8 @@ async def stale(repository: MessageRepository, conversation_id: str) -> list[str
 async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_summary_of_theirs(
     memories: MemoryRepository, repository: MessageRepository
 ) -> None:
-    ming = Principal(name="ming", namespace=MING, granted=(Granted(MING),))
-    hong = Principal(name="hong", namespace=HONG, granted=(Granted(HONG),))
-    shared = Granted(MING, "会", frozenset({"read"}))
-    reader = Principal(name="hong", namespace=HONG, granted=(Granted(HONG), shared))
+    ming, hong = somebody(MING.user), somebody(HONG.user)
+    reader = somebody(HONG.user, Granted(MING, "会", frozenset({"read"})))
     with acting_as(ming):
         await repository.append(batch("会议", *FIVE)).or_raise()
     await summarize(repository, "会议", "4", message_id="aside")

@@ -125,10 +125,3 @@ async def test_what_stands_beside_the_best_candidates_alone_is_found_when_no_mor
     assert ids(await search(memories, **nearest, beside=0)) == ["6", "7", "8"]
     assert ids(await search(memories, **nearest, beside=1)) == ["6", "7", "8"]
     assert ids(await search(memories, **nearest)) == ["5", "6", "7", "8"]
-
-
-async def test_memories_of_one_instant_stand_in_the_order_of_their_ids(memories: MemoryRepository) -> None:
-    await memories.store(tuple([in_session(name, terms=name) for name in ("甲", "a", "B", "乙")])).or_raise()
-    order = sorted(["甲", "a", "B", "乙"])
-    for place, name in enumerate(order):
-        assert ids(await search(memories, name)) == sorted(order[max(0, place - 1) : place + 2])

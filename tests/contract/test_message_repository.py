@@ -41,16 +41,6 @@ async def talk(repository: MessageRepository) -> str:
     return "会议"
 
 
-async def test_a_page_tells_whether_there_are_older_messages(
-    repository: MessageRepository, talk: str
-) -> None:
-    for view, whole in ALL.items():
-        for limit in (0, 1, 3, 50, None):
-            page = await read(repository, PageQuery(talk, view, limit=limit))
-            assert (page.older is None) == (limit is None or limit >= len(whole))
-        assert (await read(repository, PageQuery(talk, view, limit=2, newer_than=0))).older is None
-
-
 MINUTE = timedelta(minutes=1)
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import acting_as
 from chatmemory.conversation import message_search
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.forks import fork_tree
@@ -16,6 +15,7 @@ from chatmemory.effect import Failure
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import ConversationNotFoundError, DataValidationError
 from chatmemory.laws.kit.samples import START
+from chatmemory.laws.messages.owner_laws import somebody
 
 DAY = timedelta(days=1)
 
@@ -110,10 +110,7 @@ async def test_a_branch_shows_what_it_alone_has_said(memory: ChatMemory) -> None
 
 
 async def test_nobody_finds_what_they_may_not_see(memory: ChatMemory) -> None:
-    ada, bob = (
-        Principal(name=name, namespace=Namespace(name), granted=(Granted(Namespace(name)),))
-        for name in ("ada", "bob")
-    )
+    ada, bob = somebody("ada"), somebody("bob")
     with acting_as(ada):
         await say(memory, "hers", "the secret tea")
     with acting_as(bob):

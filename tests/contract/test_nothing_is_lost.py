@@ -1,22 +1,17 @@
 """What damage, narrower wishes, other rules and imports do to an index: no turn goes that somebody may still have."""
 
-import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from chatmemory.effect import Effect
-from chatmemory.embedding.embedder import Matrix
-from chatmemory.errors import EmbeddingError
+from chatmemory.embedding.embedder import EmbedderTag, Matrix
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.indexing.record_import import record_object
 from chatmemory.pastchats.indexing.source_reading import MOST_ISSUES
-from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from tests.contract.conftest import ANSWERED, ASKED, CHINESE
+from chatmemory.testing import Stub
+from tests.contract.conftest import ANSWERED, ASKED, CHINESE, exported
 from tests.indexed import Indexed, open_index, role_list
 from tests.past_turns import disagreement
 
@@ -24,13 +19,6 @@ BAD_LINE = '{"type": broken\n'
 KEY = "AKIA" + "Q7XW3ZD5RT2YB6NM"
 SECRET = ("user", f"my key is {KEY}, 请保密")
 REDACTED = ("user", "my key is [redacted: aws access key], 请保密")
-
-
-@pytest.fixture
-def past(tmp_path: Path) -> Iterator[Indexed]:
-    with open_index(tmp_path) as indexed:
-        yield indexed
-        assert disagreement(indexed.database) == ""
 
 
 def test_a_damaged_cut_off_or_emptied_file_loses_no_turns_until_it_is_read_whole(past: Indexed) -> None:
@@ -122,31 +110,20 @@ def test_a_turn_that_is_there_is_not_embedded_again_and_equal_texts_are_embedded
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.index()
     past.write("s1.jsonl", ASKED, ANSWERED, CHINESE)
-    noting = Noting()
-    another, asked = past.with_embedder(noting), noting.asked
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str]) -> Matrix:
+        asked.extend(texts)
+        return np.ones((len(texts), 4), np.float32)
+
+    embedder = Stub(EmbedderTag, model="another", unavailability=lambda: None, embed=embed)
+    another = past.with_embedder(embedder.service)
     assert another.index().turns == SourceChanges(new=1, unchanged=2)
     assert asked == [CHINESE[1]]
     past.write_text("one.json", role_list([("user", "ok"), ("assistant", "好"), ("user", "ok")]))
     past.write_text("two.json", role_list([("user", "ok"), ("user", "new")]))
     another.index()
     assert sorted(asked) == sorted([CHINESE[1], "new", "ok", "好"])
-
-
-class Noting:
-    """An embedder of another model, which notes what it is asked for."""
-
-    model = "another"
-    similarity_threshold = 0.3
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def unavailability(self) -> None:
-        return None
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        self.asked += texts
-        return Effect.succeed(np.ones((len(texts), 4), np.float32))
 
 
 def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_here(
@@ -164,7 +141,3 @@ def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_he
         assert other.rows() == [ASKED, ANSWERED]
         past.write("s1.jsonl", ASKED)
         assert other.index(past.folder).turns == SourceChanges(unchanged=1, superseded=1)
-
-
-def exported(past: Indexed) -> list[bytes]:
-    return [json.dumps(record_object(record)).encode() for record in past.live.repository.records(EVERYTHING)]

@@ -1,15 +1,14 @@
 """What an index run promises: every turn once, nothing lost, nothing written twice, and no file that stops another."""
 
-import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import evolve
 
-from chatmemory.effect import Effect, Failure
-from chatmemory.embedding.embedder import Matrix
+from chatmemory.effect import Failure
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import DataValidationError, EmbeddingError, GenericMemoryError
 from chatmemory.pastchats.formats.histories import Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import (
@@ -23,10 +22,9 @@ from chatmemory.pastchats.formats.history_format import (
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.ingest import AT_REST_SECONDS
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.indexing.record_import import record_object
 from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
-from chatmemory.pastchats.prompt import EVERYTHING
-from tests.contract.conftest import ANSWERED, ASKED, CHINESE
+from chatmemory.testing import Stub
+from tests.contract.conftest import ANSWERED, ASKED, CHINESE, exported
 from tests.indexed import Indexed, claude_record, lines_of, open_index, role_list
 
 
@@ -219,8 +217,9 @@ def test_a_failing_embedder_ends_the_run_and_keeps_what_was_finished(past: Index
     past.write("a.jsonl", ASKED)
     past.index()
     past.write("b.jsonl", CHINESE, ANSWERED)
-    outcome = past.with_embedder(Failing()).try_index()
-    assert outcome == Failure(GenericMemoryError(Failing.error))
+    error = EmbeddingError("failing", "unavailable")
+    failing = Stub(EmbedderTag, model="failing", unavailability=lambda: None, embed=[Failure(error)])
+    assert past.with_embedder(failing.service).try_index() == Failure(GenericMemoryError(error))
     assert past.rows() == [ASKED]
     told: list[IndexProgress] = []
     past.run(past.live.index(IndexRequest(inputs=(str(past.folder),)), on_progress=told.append)).unwrap()
@@ -234,22 +233,15 @@ def test_turns_leave_and_come_back_as_they_were(past: Indexed, tmp_path: Path) -
     past.index()
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.index()
-    lines = _exported(past)  # with what was edited away
+    lines = exported(past, "created_at")  # with what was edited away
     assert len(lines) == 3
     (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other") as other:
         report = other.run(other.live.import_records([*lines, b"{}\n", b"no json\n", b"\n"])).unwrap()
         assert [issue.line for issue in report.issues] == [4, 5]
         assert other.rows() == [ASKED, ANSWERED]
-        assert _exported(other) == lines
+        assert exported(other, "created_at") == lines
         assert other.run(other.live.import_records(lines)).unwrap().turns.new == 0
-
-
-def _exported(past: Indexed) -> list[bytes]:
-    objects = [dict(record_object(record)) for record in past.live.repository.records(EVERYTHING)]
-    for one in objects:
-        del one["created_at"]
-    return [json.dumps(one).encode() for one in objects]
 
 
 def _with(*formats: HistoryFormat) -> Formats:
@@ -283,20 +275,6 @@ class Unreadable(Raising):
     def parse(self, reader: HistoryReader) -> Iterator[Parsed]:
         yield PromptTurn(conversation_id="unreadable:1", role="user", content="before")
         raise UnreadableHistoryError("input/output error")
-
-
-class Failing:
-    """An embedder that is out of reach."""
-
-    error = EmbeddingError("failing", "unavailable")
-    model = "failing"
-    similarity_threshold = 0.3
-
-    def unavailability(self) -> EmbeddingError | None:
-        return None
-
-    def embed(self, _: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        return Effect.fail(self.error)
 
 
 class Printing(Raising):

@@ -7,9 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from chatmemory.pastchats.indexing.record_import import record_object
-from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.settings.past_chats_settings import PastChatsSettings
+from tests.contract.conftest import exported
 from tests.indexed import Indexed, open_index
 from tests.pastchats.corpus.true_secrets import TrueText, true_texts
 
@@ -74,8 +73,3 @@ def has_word(past: Indexed, word: str) -> bool:
     with closing(sqlite3.connect(past.database)) as connection:
         statement = "SELECT 1 FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT 1"
         return connection.execute(statement, (f'"{word}"',)).fetchone() is not None
-
-
-def exported(past: Indexed) -> list[bytes]:
-    records = past.live.repository.records(EVERYTHING)
-    return [json.dumps(dict(record_object(record))).encode() for record in records]

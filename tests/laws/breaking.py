@@ -52,10 +52,15 @@ def broken_in(*modules: ModuleType) -> list[type[Breaks]]:
     ]
 
 
+def law_of(case: str) -> str:
+    """Return the law that *case* is named after: L25 of ``l25_counts``."""
+    return case.partition("_")[0].upper()
+
+
 def _several(cases: str | Sequence[str]) -> Sequence[str]:
     return [cases] if isinstance(cases, str) else cases
 
 
 def _catch(kind: type, case: str) -> Catch:
     name, _, law = case.partition(": ")
-    return Catch(kind, f"test_{name}", law or name.partition("_")[0].upper())
+    return Catch(kind, f"test_{name}", law or law_of(name))

@@ -144,11 +144,6 @@ class NamesEveryParent(Broken, breaks="l28_fork_and_owners"):
         )
 
 
-class SaysThatAllIsKept(Broken, breaks="l27_past_of_what_was_removed"):
-    def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
-        return self.inner.page(query).map(lambda page: page and evolve(page, is_whole=True))
-
-
 class CommitsRowByRow(Broken, breaks=["l6_cancel", "l7_race"]):
     @Effect.gen
     async def append(self, do: Do[AppendError], batch: Append) -> Appended:

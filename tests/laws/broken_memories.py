@@ -1,7 +1,6 @@
 """Memory repositories that each break one promise, the way stores in the field have broken it."""
 
 import re
-import sqlite3
 from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
@@ -338,14 +337,6 @@ class SwallowsConflicts(BrokenMemory, breaks="l2_atomic_batch"):
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
         fine: Outcomes = tuple(Stored(draft.id) for draft in drafts)
         return self.inner.store(drafts).lash(lambda _: Effect.succeed(fine))
-
-
-class LetsDriverErrorsEscape(BrokenMemory, breaks="l2_atomic_batch: L20"):
-    def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[Outcomes, MemoryStoreError]:
-        def escape(error: MemoryStoreError) -> Effect[Outcomes, MemoryStoreError]:
-            raise sqlite3.IntegrityError(str(error))
-
-        return self.inner.store(drafts).lash(escape)
 
 
 # --- Truth -------------------------------------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import pytest
 from attrs import frozen
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, READ, Granted, Principal, acting_as
+from chatmemory.conversation.message_repository import MessageRepositoryTag
 from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.errors import RepositoryError
 from chatmemory.events.event_log import EventLog, KeepsLog
+from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.laws.kit.law import UnderTest
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.settings.memory_settings import (
@@ -30,6 +33,17 @@ from chatmemory_layers.sqlite.memories import memory_repository as sqlite_memori
 from chatmemory_layers.sqlite.messages import message_repository as sqlite_messages
 from tests.thorough import rounds
 
+Repositories: TypeAlias = Layer[
+    MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag, RepositoryError
+]
+
+
+in_memory: Repositories = (
+    message_repository.message_repository
+    | memory_repository.memory_repository
+    | item_repository.item_repository
+)
+
 
 class Store(UnderTest):
     examples = rounds(4, thorough=100)
@@ -37,27 +51,34 @@ class Store(UnderTest):
 
 
 class InMemory(Store):
-    repository = (
-        message_repository.message_repository
-        | memory_repository.memory_repository
-        | item_repository.item_repository
-    )
+    repository = in_memory
     is_durable = False
+
+
+def in_sqlite(path: Path) -> Repositories:
+    """Return the repositories over a file."""
+    settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(path)))
+    repositories = (
+        sqlite_messages.message_repository | sqlite_memories.memory_repository | sqlite_items.item_repository
+    )
+    return settings >> sqlite.database >> repositories
+
+
+def in_postgres(dsn: str) -> Repositories:
+    """Return the repositories over a database."""
+    settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
+    repositories = (
+        postgres_messages.message_repository
+        | postgres_memories.memory_repository
+        | postgres_items.item_repository
+    )
+    return settings >> postgres.database >> repositories
 
 
 class InSqlite(Store):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
-        settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
-        self.repository = (
-            settings
-            >> sqlite.database
-            >> (
-                sqlite_messages.message_repository
-                | sqlite_memories.memory_repository
-                | sqlite_items.item_repository
-            )
-        )
+        self.repository = in_sqlite(tmp_path / "laws.db")
 
 
 class InPostgres(Store):
@@ -65,16 +86,7 @@ class InPostgres(Store):
 
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
-        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
-        self.repository = (
-            settings
-            >> postgres.database
-            >> (
-                postgres_messages.message_repository
-                | postgres_memories.memory_repository
-                | postgres_items.item_repository
-            )
-        )
+        self.repository = in_postgres(dsn)
 
 
 class WithRowSecurity(Store):

@@ -26,7 +26,7 @@ def cases_of(*kinds: type) -> set[str]:
 
 
 BROKEN: Final = {
-    MessageRepositoryLaws: cases_of(Broken) | {case for _, _, case, _ in WRONG_RULES},
+    MessageRepositoryLaws: cases_of(Broken) | {f"test_{case}" for _, _, case in WRONG_RULES},
     MemoryRepositoryLaws: cases_of(BrokenMemory),
     ItemRepositoryLaws: cases_of(BrokenItems),
     LongTermMemoryLaws: {catch.case for catch in (*CAUGHT_RANKERS, *CAUGHT_REPOSITORIES)},

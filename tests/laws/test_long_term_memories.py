@@ -16,18 +16,10 @@ from chatmemory.settings.memory_settings import (
     ExpirySettingsTag,
     ExtractionSettings,
     ExtractionSettingsTag,
-    PostgresSettings,
-    PostgresSettingsTag,
     PromotionSettings,
     PromotionSettingsTag,
-    SqliteSettings,
-    SqliteSettingsTag,
 )
-from chatmemory_layers.in_memory import memory_repository as in_memory
-from chatmemory_layers.postgres.engine import database as postgres_database
-from chatmemory_layers.postgres.memories import memory_repository as postgres
-from chatmemory_layers.sqlite.engine import database as sqlite_database
-from chatmemory_layers.sqlite.memories import memory_repository as sqlite
+from tests.laws.stores import in_memory, in_postgres, in_sqlite
 
 _OTHER_SETTINGS = (
     Layer.succeed(EmbeddingSettingsTag, EmbeddingSettings())
@@ -41,12 +33,12 @@ PARTS = PROMOTING.feed_keep(_MORE)
 
 
 class TestInMemory(LongTermMemoryLaws):
-    memory = (PARTS | in_memory.memory_repository) >> long_term_memory
+    memory = (PARTS | in_memory) >> long_term_memory
     is_durable = False
 
 
 class TestInMemoryWithoutPromotion(TestInMemory):
-    memory = (SETTINGS.feed_keep(_MORE) | in_memory.memory_repository) >> long_term_memory
+    memory = (SETTINGS.feed_keep(_MORE) | in_memory) >> long_term_memory
 
 
 class TestInMemoryOnTrio(TestInMemory):
@@ -56,14 +48,10 @@ class TestInMemoryOnTrio(TestInMemory):
 class TestSqlite(LongTermMemoryLaws):
     @pytest.fixture(autouse=True)
     def in_a_file(self, tmp_path: Path) -> None:
-        settings = Layer.succeed(SqliteSettingsTag, SqliteSettings(path=str(tmp_path / "laws.db")))
-        repository = settings >> sqlite_database.database >> sqlite.memory_repository
-        self.memory = (PARTS | repository) >> long_term_memory
+        self.memory = (PARTS | in_sqlite(tmp_path / "laws.db")) >> long_term_memory
 
 
 class TestPostgres(LongTermMemoryLaws):
     @pytest.fixture(autouse=True)
     def in_a_database(self, dsn: str) -> None:
-        settings = Layer.succeed(PostgresSettingsTag, PostgresSettings(dsn=dsn))
-        repository = settings >> postgres_database.database >> postgres.memory_repository
-        self.memory = (PARTS | repository) >> long_term_memory
+        self.memory = (PARTS | in_postgres(dsn)) >> long_term_memory

@@ -12,6 +12,7 @@ from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_witness import (
     INSTANTS,
+    PUT,
     SPACE,
     VECTORS,
     MemoryRepositoryUnderTest,
@@ -46,6 +47,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                 (Forgetting(other, memory_id=named("3")), nothing),
                 (Forgetting(user, memory_id=named("nobody")), nothing),
                 (Forgetting(user, memory_id=named("3")), {named("1"), named("2"), named("3")}),
+                (Forgetting(user, memory_id=named("b")), {named("a"), named("b")}),
                 (Forgetting(user, message_id="m1", session_id="会"), {named("5")}),
                 (Forgetting(user, message_id="m1"), {named("4")}),
                 (Forgetting(user, path="notes.md"), {named("6")}),
@@ -132,6 +134,16 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                 expect(await witness.get(expiry), len(expired), f"what expired of {session}")
                 left = tuple(memory for memory in left if memory not in expired)
                 expect(await witness.listed(user), left, "what is left")
+            old = remembered(witness.named("old"), namespace=user)
+            heir = remembered(
+                witness.named("heir"), namespace=user, memory_type="short_term", replaces=old.id
+            )
+            await witness.store(old)
+            await witness.store(heir)
+            expect(await witness.get(witness.repository.expire(user)), 1, "what expired of a successor")
+            kept = await witness.memory(user, old.id)
+            ended = kept and (kept.superseded_at, kept.superseded_by)
+            expect(ended, (START, None), "the end of what an expired memory had superseded")
 
     @law
     async def test_l23_forget_marks_summaries(self) -> None:
@@ -164,12 +176,15 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
 
 
 def _family(witness: MemoryWitness, user: Namespace) -> list[MemoryDraft]:
-    """Return a chain of three values, and memories of several origins; each has a vector."""
+    """Return two chains of three memories, and memories of several origins; each has a vector."""
     named = witness.named
     origins: dict[str, dict[str, Any]] = {
         "1": {},
         "2": {"replaces": named("1"), "created_at": START + DAY},
         "3": {"replaces": named("2"), "created_at": START + 2 * DAY},
+        "a": {"key": "城市", **PUT},
+        "b": {"key": "城市", **PUT},
+        "c": {"replaces": named("b")},
         "4": {"provenance": Provenance(("m0", "m1"))},
         "5": {"provenance": Provenance(("m1",)), "session_id": "会"},
         "6": {"provenance": Provenance(path="notes.md")},

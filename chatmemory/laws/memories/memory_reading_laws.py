@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
@@ -25,6 +26,7 @@ from chatmemory.laws.memories.memory_witness import (
     MemoryWitness,
     found,
     ids_of,
+    plain,
     remembered,
     rounded,
     unit,
@@ -34,8 +36,10 @@ from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment, MemoryListing
 
+HOUR = timedelta(hours=1)
 MANY = 60  # the number of memories that share words
 FEW = 7  # the number of nearest neighbours that are compared
+ORDERED = "09ABZ_abz中乙甲﹏🙂"  # one name for each of TERMS
 ACCURACY = 1e-6  # of a similarity, as the contract promises
 
 
@@ -75,10 +79,16 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
                 ({"value_prefix": "c_"}, lambda memory: (memory.value_key or "").startswith("c_")),
                 ({"source": "inferred"}, lambda memory: memory.source == "inferred"),
                 ({"exact_app": True}, lambda memory: not memory.app_type),
+                ({"since": INSTANTS[1]}, lambda memory: memory.created_at >= INSTANTS[1]),
+                (
+                    {"since": START, "containing": "c_ty"},
+                    lambda memory: memory.created_at >= START and memory.key in {"c_ty", "C_TY"},
+                ),
             ]
             for filters, passes in parts:
                 part = tuple(memory for memory in whole if passes(memory))
                 expect(await witness.listed(user, **filters), part, f"the list by {filters}")
+                expect(await _pages(witness, user, 2, **filters), part, f"the pages by {filters}")
                 kinds = Counter((memory.memory_type, memory.category, memory.source) for memory in part)
                 listing = MemoryListing(user, 1, after=(START, ""), **filters)
                 counts = await witness.get(witness.repository.count(listing))
@@ -101,6 +111,19 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
                 listed = [memory.id for memory in await witness.listed(user, containing=text)]
                 expected = [witness.named(f"{number}{place}") for number in alike for place in "abc"]
                 expect(sorted(listed), sorted(expected), f"what is listed by {text!r}")
+            # Any other value is searched as its JSON; a text is not.
+            other, value = witness.user("b"), {"价": ["咖啡", None, 4.5], "Tea": 1}
+            structure = remembered(witness.named("structure"), namespace=other, value=value)
+            await witness.store(
+                structure, remembered(witness.named("text"), namespace=other, value='"黑"\n咖啡')
+            )
+            for text, listed in (
+                *((text, [structure.id]) for text in ('["咖啡", null', "4.5", "tea")),
+                *((text, [witness.named("text")]) for text in ('"黑', "\n咖啡")),
+                *((text, []) for text in ("4.50", "\\n咖啡", "\\u")),
+            ):
+                found_ids = ids_of(await witness.listed(other, containing=text))
+                expect(found_ids, listed, f"what is listed by {text!r} in values")
 
     @law
     async def test_l16_filter(self) -> None:
@@ -125,13 +148,21 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
             draft = remembered(
                 witness.named("1"), namespace=user, memory_type="short_term", space=SPACE, vector=VECTORS[0]
             )
-            await witness.store(draft)
+            await witness.store(evolve(draft, pinned=True))
             for memory_type in ("long_term", "long_term", "short_term", "short_term", "long_term"):
                 await witness.get(mark(user, draft.id, memory_type=memory_type))
                 is_found = draft.id in found(await witness.search(user))
                 expect(is_found, memory_type == "long_term", f"whether it is found as {memory_type}")
                 memory = await witness.memory(user, draft.id)
-                expect(memory and (memory.memory_type, memory.version), (memory_type, 1), "type and version")
+                marked = memory and (memory.memory_type, memory.version, memory.pinned)
+                expect(marked, (memory_type, 1, True), "type, version and pin")
+            before = await witness.memory(user, draft.id)
+            changes: tuple[dict[str, Any], ...] = ({}, {"memory_type": "short_term", "pinned": False})
+            for change in changes:
+                expected = before and evolve(before, **change)
+                answer = await witness.get(mark(user, draft.id, **change))
+                expect(answer and plain(answer), expected, f"the answer to a mark of {change}")
+                expect(await witness.memory(user, draft.id), expected, f"the memory after a mark of {change}")
 
     @law
     async def test_l20_errors(self) -> None:
@@ -182,11 +213,11 @@ async def _some_memories(witness: MemoryWitness) -> Namespace:
     return user
 
 
-async def _pages(witness: MemoryWitness, user: Namespace, size: int) -> tuple[Memory, ...]:
+async def _pages(witness: MemoryWitness, user: Namespace, size: int, **filters: Any) -> tuple[Memory, ...]:
     joined: tuple[Memory, ...] = ()
     after = None
     for _ in range(100):  # a cursor that does not move must not hang the law
-        page = await witness.listed(user, limit=size, after=after)
+        page = await witness.listed(user, limit=size, after=after, **filters)
         if not page:
             break
         joined += page
@@ -250,11 +281,12 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
     async def test_l8_beside(self) -> None:
         """L8 candidates: the memories directly before and after a candidate in its session are found with it, and no others."""
         async with self.open() as witness:
-            user, count = witness.user(), len(TERMS)
+            user = witness.user()
             sessions = [witness.named(name) for name in ("会议", "会")]
-            ids = {session: [witness.named(f"{session} {n}") for n in range(count)] for session in sessions}
-            for number, term in enumerate(TERMS):  # the sessions take turns
-                at = START + timedelta(minutes=number)
+            # Ids in the order of code points: it decides between memories of one instant.
+            ids = {session: [witness.named(f"{session} {name}") for name in ORDERED] for session in sessions}
+            for number, term in reversed([*enumerate(TERMS)]):  # the sessions take turns
+                at = START + timedelta(minutes=number // 7)
                 for session, members in ids.items():
                     said = {"terms": f"{term} {session}", "session_id": session, "created_at": at}
                     draft = remembered(members[number], f"{number}", namespace=user, **said)
@@ -300,15 +332,30 @@ class MemorySearchLaws(MemoryRepositoryUnderTest):
             other, shorter = OTHER_SPACES
             placed = ((SPACE, VECTORS[0]), (other, VECTORS[0]), (shorter, unit(1, 0, 0)), (None, None))
             ids = [witness.named(f"{number}") for number in range(len(placed))]
-            for memory_id, (space, vector) in zip(ids, placed, strict=True):
-                await witness.store(remembered(memory_id, namespace=user, space=space, vector=vector))
+            # These need no vector: an ended memory, a short-term one, and one of another user.
+            old = remembered(witness.named("old"), namespace=user)
+            await witness.store(
+                old, remembered(witness.named("short"), namespace=user, memory_type="short_term")
+            )
+            await witness.store(remembered(witness.named("his"), namespace=witness.user("b")))
+            for number, (space, vector) in enumerate(placed):
+                draft = remembered(ids[number], namespace=user, space=space, vector=vector)
+                at, replaces = START - number // 2 * HOUR, None if number else old.id
+                await witness.store(evolve(draft, created_at=at, replaces=replaces))
             for memory_id, (space, vector) in zip(ids[:3], placed[:3], strict=True):
                 query = {"terms": (), "space": space, "vector": vector}
                 candidates = await witness.search(user, **query)
                 expect(set(found(candidates)), {memory_id}, f"what is similar in {space}")
                 expect(candidates.coverage, Coverage(1, len(ids)), f"the coverage in {space}")
             lacking, count = await witness.get(repository.unembedded(user, SPACE, limit=2))
-            expect((set(ids_of(lacking)), count), (set(ids[2:]), 3), "what has no vector of the space")
+            expect(
+                (ids_of(lacking), count),
+                ([ids[1], ids[3]], 3),
+                "the newest two that have no vector of the space",
+            )
+            after = (lacking[-1].created_at, lacking[-1].id)
+            lacking, count = await witness.get(repository.unembedded(user, SPACE, limit=2, after=after))
+            expect((ids_of(lacking), count), ([ids[2]], 3), "the other one that has no vector of the space")
             attachments = tuple(Attachment(memory_id, 1, VECTORS[3]) for memory_id in ids[1:])
             attached = await witness.get(repository.attach(user, SPACE, attachments))
             expect(attached, 3, "vectors attached")

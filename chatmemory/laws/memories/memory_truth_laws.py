@@ -1,7 +1,9 @@
 """The laws of current and past truth: T1 to T4; of counting uses: L17."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any, Final
 
 from attrs import evolve
 
@@ -11,6 +13,7 @@ from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import (
+    APPS,
     INSTANTS,
     PUT,
     SOURCES,
@@ -21,9 +24,10 @@ from chatmemory.laws.memories.memory_witness import (
     MemoryWitness,
     found,
     ids_of,
+    plain,
     remembered,
 )
-from chatmemory.longterm.memories import Stored, UseReport
+from chatmemory.longterm.memories import Provenance, Stored, UseReport
 
 HOUR = timedelta(hours=1)
 
@@ -32,6 +36,18 @@ VALUE_PUT_AT = (2, 6, 7, 10)
 PLACE_TAKEN_AT = 5  # by a memory of another key
 RETIRED_AT = 8
 PROMOTE_AFTER = 3  # sessions
+
+CORRECTION: Final[Mapping[str, Any]] = {
+    "content": "住在上海",
+    "key": "城市",
+    "value": ["上海"],
+    "category": "preference",
+    "tags": ("home",),
+    "confidence": 0.5,
+    "source": "inferred",
+    "provenance": Provenance(("m9",)),
+}
+"""The fields that a correction changes; all others stay as they were."""
 
 
 class MemoryTruthLaws(MemoryRepositoryUnderTest):
@@ -125,21 +141,36 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
             first = remembered(
                 witness.named("1"), namespace=user, terms="tea", space=SPACE, vector=VECTORS[0]
             )
+            first = evolve(first, session_id="会议", role="assistant", pinned=True)
             await witness.store(first, remembered(witness.named("2"), namespace=user))
+            use = witness.repository.record_use(user, (first.id,), use_id="u", session_id=None, now=START)
+            await witness.get(use)
             other = await witness.memory(user, witness.named("2"))
             before = await witness.memory(user, first.id)
-            said = evolve(first, content="住在上海", key="城市", terms="绿茶", space=None, vector=None)
+            reader = Namespace(user.user, APPS[1])
+            said = remembered(
+                first.id, namespace=reader, terms="绿茶", memory_type="short_term", **CORRECTION
+            )
+            said = evolve(said, created_at=START + HOUR)
             stale = await witness.ask(witness.repository.rewrite(said, expected_version=2))
             expect(stale, Failure(MemoryChangedError(first.id, 2, 1)), "the answer to an unread version")
             expect(await witness.memory(user, first.id), before, "the memory after it")
-            await witness.get(witness.repository.rewrite(said, expected_version=1))
-            corrected = before and evolve(before, content="住在上海", key="城市", embedding=None, version=2)
+            answer = await witness.get(witness.repository.rewrite(said, expected_version=1))
+            corrected = before and plain(evolve(before, **CORRECTION, embedding=None, version=2))
+            expect(answer and plain(answer), corrected, "the answer to the correction")
             expect(await witness.memory(user, first.id), corrected, "the memory after the correction")
             expect(await witness.memory(user, witness.named("2")), other, "another memory")
             by_old = found(await witness.search(user, terms=("tea",)))
             by_new = found(await witness.search(user, terms=("绿茶",)))
             expect(len(by_old), 0, "how many its old words find")
             expect(list(by_new), [first.id], "what its new words find")
+            another = evolve(said, space=SPACE, vector=VECTORS[1])
+            await witness.get(witness.repository.rewrite(another, expected_version=2))
+            without = evolve(said, content="住在苏州")
+            await witness.get(witness.repository.rewrite(without, expected_version=3, keep_vector=True))
+            by_vector = found(await witness.search(user, terms=()))
+            similarities = [similarity for _, _, similarity in by_vector.values()]
+            expect(similarities, [-1.0], "the similarity by a vector that a correction kept")
 
 
 async def _readable(witness: MemoryWitness, user: Namespace, *, as_of: datetime | None = None) -> object:
@@ -229,7 +260,7 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
                     use_id=f"{number}",
                     session_id=session_id,
                     now=START,
-                    promote_after=PROMOTE_AFTER,
+                    promote_after=PROMOTE_AFTER if number > 1 else None,  # the session is noted all the same
                 )
                 expect(
                     await witness.get(use), UseReport(len(ids), promoted), f"use {number}, in {session_id!r}"

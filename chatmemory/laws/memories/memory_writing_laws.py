@@ -74,8 +74,14 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             one = remembered(named("1"), namespace=user, key="city", dedup_key=dedup_key("1"), **PUT)
             await witness.store(one, remembered(named("2"), namespace=user))
             ids = [named(name) for name in "12345"]
+            his = remembered(named("his"), namespace=witness.user("b"))
+            await witness.store(his)
+            of_an_app, in_another = [Namespace(user.user, app) for app in APPS[1:3]]
+            await witness.store(remembered(named("of an app"), namespace=of_an_app))
             before = await witness.observe(user, ids=ids, instants=INSTANTS)
             fine = remembered(named("3"), namespace=user, key="city", **PUT)
+            two = remembered(named("2"), "另一句", namespace=user)
+            unseen = remembered(named("4"), namespace=in_another, replaces=named("of an app"))
             taken = evolve(one, content="另一句")
             missing = remembered(named("4"), namespace=user, replaces=named("nobody"))
             late = remembered(named("5"), namespace=user, replaces=one.id)  # which is replaced before
@@ -85,6 +91,11 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
                 ((taken, missing, fine), conflict),
                 ((fine, missing), Failure(MemoryNotFoundError(named("nobody")))),
                 ((fine, late), Failure(MemoryNotFoundError(one.id))),
+                ((fine, evolve(fine, content="另一句")), Failure(MemoryConflictError((fine.id,)))),
+                ((two, missing, taken), Failure(MemoryConflictError((two.id, one.id)))),
+                ((fine, evolve(one, namespace=in_another)), conflict),
+                ((fine, evolve(missing, replaces=his.id)), Failure(MemoryNotFoundError(his.id))),
+                ((fine, unseen), Failure(MemoryNotFoundError(named("of an app")))),
             ):
                 expect(
                     await witness.ask(witness.repository.store(refused)), reason, f"the answer to {refused}"
@@ -198,6 +209,17 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
                     first for (namespace, _), first in kept.items() if namespace.user.endswith(f" {user}")
                 }
                 expect(listed, ours, "what is kept")
+            # An ended memory has no duplicates, and a duplicate replaces nothing.
+            other = witness.user("b")
+            ended = remembered(witness.named("ended"), namespace=other, dedup_key=dedup_key("1"))
+            heir = remembered(witness.named("heir"), namespace=other, replaces=ended.id)
+            again, repeated = [evolve(ended, id=witness.named(name)) for name in ("again", "repeated")]
+            await witness.store(ended)
+            await witness.store(heir)
+            expect(await witness.store(again), (Stored(again.id),), "the answer after the first has ended")
+            answer = await witness.store(evolve(repeated, replaces=heir.id))
+            expect(answer, (Duplicate(again.id),), "the answer to a duplicate that would replace another")
+            expect(set(ids_of(await witness.listed(other))), {heir.id, again.id}, "what is kept after it")
 
 
 def _every_kind(witness: MemoryWitness) -> list[MemoryDraft]:

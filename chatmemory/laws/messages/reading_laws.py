@@ -50,11 +50,12 @@ class ReadingLaws(MessageRepositoryUnderTest):
             talk = await _talk_with_summary(witness)
             for view in VIEWS:
                 whole = await witness.read(talk, view)
-                for limit in (0, 1, 2, 5, len(whole), len(whole) + 1):
-                    newest = await _page(witness, PageQuery(talk, view, limit=limit))
-                    expect(
-                        newest, whole[len(whole) - min(limit, len(whole)) :], f"the last {limit} in {view}"
-                    )
+                for limit in (0, 1, 2, 5, len(whole), len(whole) + 1, None):
+                    page = await witness.get(witness.repository.page(PageQuery(talk, view, limit=limit)))
+                    count = len(whole) if limit is None else min(limit, len(whole))
+                    expect(page and page.messages, whole[len(whole) - count :], f"the last {limit} in {view}")
+                    is_all = page and page.older is None
+                    expect(is_all, count == len(whole), f"whether nothing is older than the last {limit}")
                 for before in INSTANTS:
                     earlier = tuple(message for message in whole if message.timestamp < before)
                     found = await _page(witness, PageQuery(talk, view, before=before))
@@ -184,6 +185,7 @@ async def _forwards(witness: Witness, talk: str, view: View, size: int) -> tuple
         )
         if page is None or not page.messages:
             break
+        expect(page.older is None, not joined, "whether nothing is older than a page forwards")
         joined += page.messages
         cursor = page.newer
     return joined
