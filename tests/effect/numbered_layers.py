@@ -1,7 +1,5 @@
 """Layers that write down when they are acquired (``a1``) and released (``r1``), after those of Effect's own tests."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -21,11 +19,15 @@ class Three(Tag[int]): ...
 
 
 TAGS: dict[int, Any] = {1: One, 2: Two, 3: Three}
+waiting = Effect.promise(anyio.wait_all_tasks_blocked)
 
 
-class Journal(list[str]):
-    def write(self, entry: str) -> Effect[None]:
+class Journal(list[Any]):
+    def write(self, entry: object) -> Effect[None]:
         return Effect.sync(lambda: self.append(entry))
+
+    def write_slowly(self, entry: object) -> Effect[None]:
+        return waiting.bind(lambda _: self.write(entry))
 
     def layer(self, number: int, *needs: Any) -> Layer[Any]:
         @asynccontextmanager

@@ -1,7 +1,5 @@
 """The clock of a test stands still until the test moves it; sleepers wake in order."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta, timezone
 

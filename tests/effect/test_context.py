@@ -1,10 +1,8 @@
 """Contexts and tags: Effect's cases."""
 
-from __future__ import annotations
-
 import pytest
 
-from chatmemory.effect import Context, Effect, Failure, MissingServiceError, Reference, Success, Tag
+from chatmemory.effect import Context, Effect, MissingServiceError, Reference, Success, Tag
 
 
 class A(Tag[int]): ...
@@ -74,8 +72,3 @@ def test_resolves_reference_defaults_lazily_and_caches_them() -> None:
     assert Effect.service(Lazy).run_sync() == Success(first)
     assert made == [first]
     assert Context.of(Lazy, "another").get(Lazy) == "another"
-
-
-def test_an_accessor_asks_for_the_service_when_it_runs() -> None:
-    assert A.get().provide(Context.of(A, 1)).run_sync() == Success(1)
-    assert A.use(Effect.fail).provide(Context.of(A, 1)).run_sync() == Failure(1)

@@ -1,7 +1,5 @@
 """Development mode: what it warns of, where it says that it was, and what it leaves alone."""
 
-from __future__ import annotations
-
 import gc
 import linecache
 import os

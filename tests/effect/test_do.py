@@ -1,7 +1,5 @@
 """Do-notation."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Effects as values: making, composing, recovering, running."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

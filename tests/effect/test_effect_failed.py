@@ -1,7 +1,5 @@
 """``EffectFailed``: typed failures for those who catch exceptions."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

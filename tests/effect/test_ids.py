@@ -1,7 +1,5 @@
 """Ids are unique in all threads and processes, and grow in the order in which they were made."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 import time

@@ -1,7 +1,5 @@
 """Layers are composed, shared and built: ``|``, ``>>``, ``feed_keep``, ``suspend``, ``mock``, ``failing_with``."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager

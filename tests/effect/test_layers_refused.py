@@ -1,7 +1,5 @@
 """Layers that cannot work are refused before anything is acquired, and wrong arguments where they are given."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial

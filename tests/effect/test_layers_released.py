@@ -1,7 +1,5 @@
 """What was opened is released in reverse order: at the end, after a failure, after a cancellation at any await."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

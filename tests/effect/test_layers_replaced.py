@@ -1,7 +1,5 @@
 """``Layer.replace`` puts a fake in the place of every layer that gives its service, however deep, before anything opens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

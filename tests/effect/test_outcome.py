@@ -1,7 +1,5 @@
 """Outcomes: two classes of our own that are those of ``returns`` as well."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Finalizers, interruption, time and concurrency: Effect's cases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Never
 
@@ -22,6 +20,7 @@ from chatmemory.effect import (
     Success,
     TestClock,
 )
+from tests.effect.numbered_layers import Journal, waiting
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 
@@ -30,16 +29,7 @@ pytestmark = pytest.mark.anyio
 INTERRUPTED: Failure[Any] = Failure(Interrupt())
 
 
-class Journal(list[Any]):
-    def write(self, entry: object) -> Effect[None]:
-        return Effect.sync(lambda: self.append(entry))
-
-    def write_slowly(self, entry: object) -> Effect[None]:
-        return waiting.bind(lambda _: self.write(entry))
-
-
 forever: Effect[Any] = Effect.never()
-waiting = Effect.promise(anyio.wait_all_tasks_blocked)
 
 
 def defect(error: Exception) -> Effect[Any]:

@@ -1,7 +1,5 @@
 """Running effects again after a failure.  The cases are those of Effect's own suite (retrying.test.ts and Schedule.test.ts)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Effects and the containers of ``returns``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Managed runtimes: Effect's cases, and running without an event loop."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,27 +24,6 @@ pytestmark = pytest.mark.anyio
 forever: Effect[Any] = Effect.never()
 
 
-async def test_is_closed_after_async_with() -> None:
-    journal = Journal()
-    async with ManagedRuntime(journal.layer(1)) as runtime:
-        assert journal == ["a1"]
-    assert journal == ["a1", "r1"]
-    with pytest.raises(EffectInterrupted):
-        await runtime.run(One.get())
-    asked_too_late = Effect.from_outcome(lambda: runtime.run(One.get()))
-    assert await asked_too_late.exit() == Success(Failure(Interrupt()))
-
-
-async def test_a_runtime_that_nobody_opened_says_how_it_is_opened() -> None:
-    journal = Journal()
-    runtime = ManagedRuntime(journal.layer(1))
-    with pytest.raises(EffectInterrupted, match="nobody has opened the runtime: async with "):
-        await runtime.service(One)
-    with pytest.raises(EffectInterrupted, match="nobody has opened"):
-        runtime.run_sync(Effect.succeed(1))
-    assert journal == []
-
-
 async def test_a_runtime_that_was_left_opens_anew_and_whole() -> None:
     journal = Journal()
     runtime = ManagedRuntime(journal.layer(1))
@@ -56,6 +33,10 @@ async def test_a_runtime_that_was_left_opens_anew_and_whole() -> None:
     assert journal == ["a1", "r1", "a1", "r1"]
     with pytest.raises(EffectInterrupted, match=r"was closed.*enter the runtime again"):
         await runtime.service(One)
+    with pytest.raises(EffectInterrupted):
+        await runtime.run(One.get())
+    asked_too_late = Effect.from_outcome(lambda: runtime.run(One.get()))
+    assert await asked_too_late.exit() == Success(Failure(Interrupt()))
 
 
 async def test_a_child_that_was_left_opens_anew_with_the_services_of_its_parent() -> None:
@@ -84,25 +65,6 @@ async def test_a_runtime_whose_layer_failed_can_be_opened_again() -> None:
         assert await runtime.run(One.get()) == Success(1)
 
 
-async def test_effects_are_interrupted_when_the_runtime_is_left() -> None:
-    journal = Journal()
-    interrupted: list[str] = []
-    runtime = ManagedRuntime(journal.layer(1))
-
-    async def run() -> None:
-        with pytest.raises(EffectInterrupted):
-            await runtime.run(forever.on_exit(lambda _: journal.write("finalizer")))
-        interrupted.append("yes")
-
-    async with anyio.create_task_group() as tasks:
-        await runtime.__aenter__()
-        tasks.start_soon(run)
-        await anyio.wait_all_tasks_blocked()
-        await runtime.__aexit__(None, None, None)
-        assert journal == ["a1", "finalizer", "r1"]
-    assert interrupted == ["yes"]
-
-
 async def test_a_runtime_can_be_closed_in_another_task_than_it_was_opened_in() -> None:
     journal: list[str] = []
 
@@ -118,15 +80,6 @@ async def test_a_runtime_can_be_closed_in_another_task_than_it_was_opened_in() -
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(runtime.__aexit__, None, None, None)
     assert journal == ["closed"]
-
-
-async def test_a_typed_failure_of_the_layer_is_raised_and_that_of_an_effect_is_its_outcome() -> None:
-    with pytest.raises(EffectFailed) as caught:
-        async with ManagedRuntime(Layer.effect(One, Effect.fail("broken"))):
-            raise AssertionError
-    assert caught.value.error == "broken"
-    async with ManagedRuntime(Layer.succeed(One, 1)) as runtime:
-        assert await runtime.run(One.use(Effect.fail)) == Failure(1)
 
 
 async def test_a_cancelled_run_is_cancelled() -> None:

@@ -1,7 +1,5 @@
 """What each schedule plans.  The cases are those of Effect's own suite (Schedule.test.ts, versions 3 and 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from random import Random

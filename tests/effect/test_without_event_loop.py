@@ -1,7 +1,5 @@
 """Layers and effects run to their end in the calling thread, with neither an event loop nor what would run one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

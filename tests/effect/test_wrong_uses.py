@@ -1,7 +1,5 @@
 """Mistakes with effects, do-notation, schedules, tags and runtimes: each error says what was given and what to write."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -172,12 +170,16 @@ TAGS = [
     wrong(lambda: opened(lambda r: r.run(kernel_tag.use(one))), "called", HANDED_OVER),
 ]
 
+UNOPENED = ("nobody has opened the runtime", "async with Managed", EffectInterrupted)
+
 RUNTIMES = [
     wrong(lambda: runtime(greet_layer), "function greet_layer", "greet_layer()"),
     wrong(lambda: runtime(GreeterTag), "GreeterTag", "Layer.succeed(GreeterTag"),
     wrong(lambda: runtime(greeter), "not a layer", "Layer.succeed(Tag, service)"),
     wrong(lambda: kernel.ThreadRuntime(greet_layer), "greet_layer", "greet_layer()"),
-    wrong(lambda: runtime(layer).run(one), "nobody has opened", "async with Managed", EffectInterrupted),
+    wrong(lambda: runtime(layer).run(one), *UNOPENED),
+    wrong(lambda: runtime(layer).run_sync(one), *UNOPENED),
+    wrong(lambda: runtime(layer).service(GreeterTag), *UNOPENED),
     wrong(lambda: opened(lambda r: r.__aenter__()), "open already", "ManagedRuntime(layer)", RuntimeError),
     wrong(lambda: opened(lambda r: r.run(greets)), "function greets", "call it, greets()"),
     wrong(lambda: opened(lambda r: r.run(answer())), "answer", "Effect.promise("),

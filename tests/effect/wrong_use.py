@@ -1,7 +1,5 @@
 """``Wrong``: a mistake in a program, and what its error has to say; and what the mistakes are made with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine
 from inspect import isawaitable
 from typing import Any, Protocol

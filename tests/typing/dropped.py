@@ -2,8 +2,6 @@
 # pyright: reportUnusedCallResult=true
 """A result that is dropped, or taken for true, as the table of docs/guides/type-checkers.md has it."""
 
-from __future__ import annotations
-
 from chatmemory import ChatMemory, NewMessage
 
 HELLO = [NewMessage("user", "hello")]

@@ -1,7 +1,5 @@
 """Errors join when effects are chained, and leave the union when they are caught; a ``match`` that forgets one is a type error.  Exceptions are caught by the class of the error."""
 
-from __future__ import annotations
-
 from typing import Never, TypeAlias, assert_never, assert_type
 
 from chatmemory import ChatMemory, ConversationNotFoundError, EffectFailed

@@ -1,8 +1,6 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=false
 """A condition that is not awaited: mypy finds it, and pyright does not."""
 
-from __future__ import annotations
-
 from chatmemory import ChatMemory
 
 

@@ -6,8 +6,6 @@ pyright knows no plugin: to it an effect is no container, and what the pointfree
 ``Effect.from_result`` is typed in both.
 """
 
-from __future__ import annotations
-
 from typing import assert_type
 
 from returns.pipeline import flow, pipe

@@ -1,7 +1,5 @@
 """Services: every error can be told apart, a stack gives what it says, and stubs are seen as what they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Never, assert_never, assert_type
 

@@ -1,7 +1,5 @@
 """``Effect.all`` and streams keep the type of each value, and join the errors and the services of all."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Never, assert_type
 

@@ -1,7 +1,5 @@
 """The services, errors and layers that the programs beside this one use.  It has no type error."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Literal, Protocol, TypeAlias, final

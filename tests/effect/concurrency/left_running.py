@@ -1,7 +1,5 @@
 """What is left running: the tasks of the event loop before and after, on asyncio and trio."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

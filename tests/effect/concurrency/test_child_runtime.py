@@ -1,7 +1,5 @@
 """Request-scoped services: a child runtime per request, built on those of the application."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -92,9 +90,13 @@ async def test_a_parent_that_is_closed_first_ends_the_effects_and_services_of_it
     journal = Journal()
     request = Layer.succeed(Visitor, "Bo") >> journal.session
 
+    async def note() -> None:
+        await anyio.lowlevel.checkpoint()
+        journal.append("interrupted")
+
     async def serve(runtime: ManagedRuntime[Store]) -> None:
         async with runtime.child(request) as child:
-            forever = Effect.never().on_exit(lambda _: Effect.sync(lambda: journal.append("interrupted")))
+            forever = Effect.never().on_exit(lambda _: Effect.promise(note))
             with pytest.raises(EffectInterrupted):
                 await child.run(forever)
             with pytest.raises(EffectInterrupted):

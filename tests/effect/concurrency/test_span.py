@@ -1,7 +1,5 @@
 """Spans: which effects ran, within which others, and how they ended."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

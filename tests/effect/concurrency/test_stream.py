@@ -1,7 +1,5 @@
 """Streams: Effect's cases of making, going on, ending and releasing."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
@@ -23,17 +21,13 @@ from chatmemory.effect import (
     Tag,
 )
 from tests.effect.concurrency.left_running import nothing_left_running
+from tests.effect.numbered_layers import Journal
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
 
 class Price(Tag[int]): ...
-
-
-class Journal(list[Any]):
-    def note(self, entry: object) -> Effect[None]:
-        return Effect.sync(lambda: self.append(entry))
 
 
 def of(*values: Any) -> Stream[Any]:
@@ -82,7 +76,7 @@ async def test_what_a_stream_gives_whenever_it_is_run(stream: Stream[Any, Any], 
 
 async def test_a_stream_that_is_made_gives_nothing_and_its_source_is_not_pulled_ahead_of_demand() -> None:
     source, journal = Source(), Journal()
-    looked = source.stream().map(abs).filter(lambda _: True).tap(lambda n: journal.note((n, source.pulled)))
+    looked = source.stream().map(abs).filter(lambda _: True).tap(lambda n: journal.write((n, source.pulled)))
     assert (journal, source.pulled) == ([], 0)
     assert repr(looked) == "<Stream: gives nothing until it is run>"
     assert await looked.take(3).run_collect() == Success([0, 1, 2])
@@ -94,8 +88,8 @@ async def test_a_stream_that_is_made_gives_nothing_and_its_source_is_not_pulled_
 
     assert await Stream.from_iterable(numbers()).take(2).run_collect() == Success([0, 1])
     assert source.pulled == 1
-    seen = of(1, 2, 3).tap(lambda n: Effect.fail("boom") if n == 2 else journal.note(n))
-    assert await seen.tap(lambda n: journal.note(f"after {n}")).run_collect() == Failure("boom")
+    seen = of(1, 2, 3).tap(lambda n: Effect.fail("boom") if n == 2 else journal.write(n))
+    assert await seen.tap(lambda n: journal.write(f"after {n}")).run_collect() == Failure("boom")
     assert journal[3:] == [1, "after 1"]
 
 
@@ -134,7 +128,7 @@ async def test_a_failure_of_the_source_is_typed_only_if_it_is_named() -> None:
 
 async def test_an_interrupted_stream_releases_its_source() -> None:
     source, journal = Source(), Journal()
-    stuck = source.stream().tap(lambda _: Effect.never()).on_exit(journal.note)
+    stuck = source.stream().tap(lambda _: Effect.never()).on_exit(journal.write)
     async with nothing_left_running(), anyio.create_task_group() as tasks:
         tasks.start_soon(stuck.run_collect().run)
         await anyio.wait_all_tasks_blocked()
@@ -145,10 +139,10 @@ async def test_an_interrupted_stream_releases_its_source() -> None:
 
 async def test_on_end_runs_after_the_last_value_and_its_failure_is_the_streams() -> None:
     journal = Journal()
-    assert await of(1).on_end(journal.note("end")).run_collect() == Success([1])
+    assert await of(1).on_end(journal.write("end")).run_collect() == Success([1])
     assert await of(1).on_end(Effect.fail("no")).run_collect() == Failure("no")
-    assert await of(1).tap(Effect.fail).on_end(journal.note("never")).run_collect() == Failure(1)
-    assert await of(1, 2).on_end(journal.note("never")).take(1).run_collect() == Success([1])
+    assert await of(1).tap(Effect.fail).on_end(journal.write("never")).run_collect() == Failure(1)
+    assert await of(1, 2).on_end(journal.write("never")).take(1).run_collect() == Success([1])
     assert journal == ["end"]
 
 
@@ -156,7 +150,7 @@ async def test_on_exit_is_told_how_it_ended_and_runs_after_the_source_is_release
     source, journal = Source(fails_after=1), Journal()
 
     def look(exit_: Any) -> Effect[None]:
-        return journal.note((exit_, source.closed))
+        return journal.write((exit_, source.closed))
 
     assert await source.stream().on_exit(look).run_collect() == Failure("torn")
     await of(1).on_exit(look).run_collect()
@@ -183,7 +177,7 @@ async def test_a_finalizer_that_dies_is_raised_behind_a_source_that_cannot_be_cl
 
 async def test_services_reach_every_stage() -> None:
     journal = Journal()
-    prices = of(1).tap(lambda _: Price.get().bind(journal.note)).on_end(Price.get().bind(journal.note))
+    prices = of(1).tap(lambda _: Price.get().bind(journal.write)).on_end(Price.get().bind(journal.write))
     async with ManagedRuntime(Layer.succeed(Price, 3)) as runtime:
         assert await runtime.run(prices.run_collect()) == Success([1])
     assert journal == [3, 3]
@@ -205,7 +199,7 @@ async def test_iterate_raises_a_typed_failure_and_tells_the_finalizers_which() -
     journal = Journal()
 
     async def read() -> list[int]:
-        async with Source(fails_after=1).stream().on_exit(journal.note).iterate() as numbers:
+        async with Source(fails_after=1).stream().on_exit(journal.write).iterate() as numbers:
             return [number async for number in numbers]
 
     with pytest.raises(EffectFailed, match="torn"):
