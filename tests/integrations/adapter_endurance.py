@@ -3,8 +3,6 @@
 ``class TestEndurance(AdapterEndurance)`` beside the tests of an adapter says how that adapter is made, written and read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import sqlite3

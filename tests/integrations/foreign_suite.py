@@ -5,8 +5,6 @@ A plugin of pytest binds the framework's names to classes of ours before a test 
 ``ForeignSuite`` runs them in a process of its own, where this module is a plugin too and leaves out what cannot apply.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What the tests of adapters ask of a long-term memory beside the adapter."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from chatmemory import LongTermMemoryService, Memory, Namespace, NewMemory

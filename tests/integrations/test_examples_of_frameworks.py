@@ -1,7 +1,5 @@
 """The example of each framework recalls what an earlier session was told, and documented programs print what stands below them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A chat client that says what stands in its script, and keeps what it was shown."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, Awaitable, Mapping, Sequence
 from typing import Any
 

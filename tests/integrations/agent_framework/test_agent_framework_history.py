@@ -1,7 +1,5 @@
 """A session of Agent Framework is a conversation: what a run says is stored once, comes back equal, and can be read by others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator
 from itertools import count

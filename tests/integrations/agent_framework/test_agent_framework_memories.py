@@ -1,7 +1,5 @@
 """What a user says in one session with an agent of Agent Framework is before the model in the next."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, ClassVar
 

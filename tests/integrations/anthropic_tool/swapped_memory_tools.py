@@ -1,7 +1,7 @@
 """A pytest plugin that lets the SDK's own tests of its memory tools, which keep files on disk, run on ours.
 
 They look at the disk and put files there.  So the tools here take in what lies on the disk before a command, and lay out
-what the store has behind it; the commands in between are ours alone.  ``test_anthropic_suite.py`` starts it.
+what the store has behind it; the commands in between are ours alone.  ``test_foreign_suites.py`` starts it.
 """
 
 from __future__ import annotations

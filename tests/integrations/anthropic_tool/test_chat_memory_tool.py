@@ -1,7 +1,5 @@
 """Anthropic's memory tool on our stores: whose files they are, what may stand in them, how much, and what they survive."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import unicodedata

@@ -1,7 +1,5 @@
 """The same commands get the same answers from our tool as from the SDK's, whose files lie on disk, and leave the same files."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """What the Claude Agent SDK finds in our session store: its own contracts, what resume needs, and what it survives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Events, sessions and questions for memory services of Google ADK."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

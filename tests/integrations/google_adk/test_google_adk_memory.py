@@ -1,7 +1,5 @@
 """A memory service of Google ADK: what is found, added, replaced and deleted, and what it survives."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from datetime import UTC, datetime

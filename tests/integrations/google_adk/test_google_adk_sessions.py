@@ -1,7 +1,5 @@
 """Sessions of Google ADK on ours and on ADK's own services: the same steps, the same answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -28,9 +26,9 @@ from google.adk.sessions.session import Session
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.genai import types
 
-from chatmemory import ManagedRuntime, ThreadRuntime
+from chatmemory import ManagedRuntime
 from chatmemory.integrations.google_adk import ChatMemorySessionService
-from chatmemory_layers.stacks import MemoryTags, embedded
+from chatmemory_layers.stacks import MemoryTags
 from tests.integrations.adapter_endurance import AdapterEndurance
 from tests.integrations.google_adk.adk_parts import APP, NOON, USER, said
 
@@ -242,16 +240,6 @@ async def test_what_is_no_json_is_refused_and_nothing_is_stored(ours: ChatMemory
         with pytest.raises(InputValidationError, match="no JSON"):
             await begin(ours, state=state)
     assert await again(ours) is None
-
-
-async def test_sessions_outlive_their_program(tmp_path: Path) -> None:
-    async with ThreadRuntime(embedded(tmp_path / "a.db")) as runtime:
-        service = ChatMemorySessionService(runtime)
-        begun = await begin(service, state={"user:u": 1})
-        await service.append_event(begun, happened("我对花生过敏。", 1))
-        before = shown(begun)
-    async with ThreadRuntime(embedded(tmp_path / "a.db")) as runtime:
-        assert shown(await again(ChatMemorySessionService(runtime))) == before
 
 
 STATES = ("app:last", "user:last", "last")

@@ -1,6 +1,6 @@
 """A pytest plugin that lets LangGraph's own tests of its stores run on ours.
 
-LangGraph's names are bound to stores of ours before a test module is imported.  ``test_langgraph_suites.py`` starts it.
+LangGraph's names are bound to stores of ours before a test module is imported.  ``test_foreign_suites.py`` starts it.
 """
 
 from __future__ import annotations

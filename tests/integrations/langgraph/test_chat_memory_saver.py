@@ -1,7 +1,5 @@
 """What graphs of LangGraph find in our checkpoints: where they stopped, in any process, what they were before, and what survives."""
 
-from __future__ import annotations
-
 import asyncio
 import operator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """LangGraph's own conformance suite of checkpointers, unmodified, on ours."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 
 import pytest

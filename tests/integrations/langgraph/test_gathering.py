@@ -1,7 +1,5 @@
 """What is asked for at the same time is done together, and still fails one by one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What agents of LangGraph find in our store: by meaning and by words, in order, exactly as it was put."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 And a memory block: it remembers what a user says in one session, and recalls it in the next.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Every tool of the MCP server, as an agent calls it over standard input and output."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,6 +1,6 @@
 """A pytest plugin that lets the SDK's own tests of its SQLite sessions run on ours.
 
-The SDK's names are bound to sessions of ours before a test module is imported.  ``test_openai_agents_suite.py`` starts it.
+The SDK's names are bound to sessions of ours before a test module is imported.  ``test_foreign_suites.py`` starts it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Sessions of the OpenAI Agents SDK: items come back equal, stand as messages for everybody else, and survive what may happen."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import sys
