@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from chatmemory.access.principal import EVERYBODY, acting_as
+from chatmemory.effect.services.clock import TestClock
 from chatmemory_layers.entry import NEW_OBJECTS
 from tests.past_chats_command import HISTORIES, Agent
 from tests.thorough import rounds
@@ -38,6 +39,12 @@ def everybody() -> Generator[None]:
     """Let the test act for everybody: it may use the conversations of all owners."""
     with acting_as(EVERYBODY):
         yield
+
+
+@pytest.fixture
+def clock() -> TestClock:
+    """A clock that stands still until the test moves it."""
+    return TestClock()
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -150,6 +150,21 @@ def run_forked(
         return subprocess.CompletedProcess(command, running.wait(), printed, complained)
 
 
+def fresh_python(script: str, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Run *script* in a new Python that has loaded no module of ours, and return what it printed."""
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def modules_loaded_by(script: str, *arguments: str | Path) -> set[str]:
+    """Return the names of the modules that are loaded after *script* in a new Python."""
+    environment = {**os.environ, "CHATMEMORY_DEBUG": "0"}  # development mode loads more
+    printing = f"{script}\nimport sys; print(*sys.modules)"
+    return set(fresh_python(printing, *arguments, environment=environment).split())
+
+
 def imports_of(program: str) -> list[str]:
     """Return the modules that *program* imports at its top, for ``loaded``."""
     return re.findall(r"^(?:from|import) ([\w.]+)", program, re.MULTILINE)

@@ -26,6 +26,11 @@ IN_MEMORY = StoreSettings(backend="in_memory")
 NO_INDEX = Path("/nowhere/past-chats.db")
 
 
+def said(*texts: str) -> dict[str, Any]:
+    """Return the body of a request that adds a message of the user for each text."""
+    return {"messages": [{"role": "user", "content": text} for text in texts]}
+
+
 @asynccontextmanager
 async def api(
     stack: Layer[Any, Any],

@@ -1,7 +1,7 @@
 """Turns of past chats as tests make them, and the store that they are put into."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -44,6 +44,9 @@ def draft(
     identity: str | None = None,
     role: Role = "user",
     project: str = "app",
+    speaker: str | None = None,
+    at: datetime = NOON,
+    search_terms: str = "14 march 2025",
     metadata: JsonObject | None = None,
 ) -> PromptDraft:
     """Make the turn *number* of a conversation; *identity* is what it is known by, else its place."""
@@ -57,12 +60,12 @@ def draft(
         turn_index=number,
         role=role,
         kind="typed",
-        speaker=None,
+        speaker=speaker,
         content=content,
-        timestamp=NOON + timedelta(minutes=number),
+        timestamp=at + timedelta(minutes=number),
         content_hash=sha256(known_by.encode()).hexdigest(),
         text_hash=sha256(content.encode()).hexdigest(),
-        search_terms="14 march 2025",
+        search_terms=search_terms,
         metadata={} if metadata is None else metadata,
     )
 
@@ -87,12 +90,18 @@ def vectors_of(texts: Sequence[str]) -> Matrix:
     return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
-def stage(repository: SqlitePromptRepository, drafts: Sequence[PromptDraft], *, model: str = MODEL) -> None:
+def stage(
+    repository: SqlitePromptRepository,
+    drafts: Sequence[PromptDraft],
+    *,
+    model: str = MODEL,
+    embed: Callable[[Sequence[str]], Matrix] = vectors_of,
+) -> None:
     """Stage *drafts* as an index run does: only texts that have no vector get one."""
     texts = {turn.text_hash: turn.content for turn in drafts}
     missing = repository.unembedded(list(texts), model).run_sync().unwrap()
     wanted = [text_hash for text_hash in texts if text_hash in missing]
-    vectors = vectors_of([texts[text_hash] for text_hash in wanted])
+    vectors = embed([texts[text_hash] for text_hash in wanted])
     repository.stage(drafts, dict(zip(wanted, vectors, strict=True)), model=model).run_sync().unwrap()
 
 

@@ -37,6 +37,11 @@ class Read:
         return [(turn.role, turn.content) for turn in self.kept]
 
     @property
+    def tagged(self) -> list[tuple[str, str]]:
+        """Kind and text of what is not kept."""
+        return [(turn.kind, turn.content) for turn in self.turns if turn.kind not in KEPT_KINDS]
+
+    @property
     def standing(self) -> list[str]:
         """What was said and not taken back."""
         return [turn.content for turn in self.kept if turn.metadata.get("on_current_path") is not False]
@@ -50,6 +55,11 @@ class Read:
     def issues(self) -> list[HistoryIssue]:
         """What could not be read."""
         return [one for one in self.parsed if isinstance(one, HistoryIssue)]
+
+    @property
+    def issue_details(self) -> list[tuple[str, str]]:
+        """Code and detail of what could not be read."""
+        return [(issue.code, issue.detail) for issue in self.issues]
 
     @property
     def unknown(self) -> list[str]:

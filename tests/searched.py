@@ -1,8 +1,7 @@
 """A store of past chats in memory with the bundled embedder, and a search in it."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from hashlib import sha256
+from datetime import UTC, datetime
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -22,7 +21,7 @@ from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import composite_rows
 from chatmemory_layers.embedding.plain_rows import PlainStatic
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
-from tests.past_turns import state
+from tests.past_turns import draft, stage, state
 
 MORNING: Final = datetime(2025, 3, 14, 9, tzinfo=UTC)
 
@@ -31,22 +30,16 @@ def said(
     content: str, *, speaker: str | None = None, at: datetime = MORNING, number: int = 0, talk: str = "one"
 ) -> PromptDraft:
     """Make a turn of the conversation *talk*."""
-    return PromptDraft(
+    return draft(
+        number,
+        content,
         source=f"/home/mei/{talk}.jsonl",
-        project="shop",
-        format="role_list",
-        conversation_id=f"role_list:{talk}",
-        session="",
-        turn_index=number,
+        conversation=f"role_list:{talk}",
         role="user" if number % 2 == 0 else "assistant",
-        kind="typed",
+        project="shop",
         speaker=speaker,
-        content=content,
-        timestamp=at + timedelta(minutes=number),
-        content_hash=sha256(f"{talk}/{number}".encode()).hexdigest(),
-        text_hash=sha256(content.encode()).hexdigest(),
+        at=at,
         search_terms=search_terms_of(content, timestamp=at, speaker=speaker),
-        metadata={},
     )
 
 
@@ -54,11 +47,7 @@ def keep(repository: SqlitePromptRepository, turns: Sequence[PromptDraft]) -> No
     """Put *turns* into the store, a source after the other."""
     for source in dict.fromkeys(turn.source for turn in turns):
         of_source = [turn for turn in turns if turn.source == source]
-        texts = {turn.text_hash: turn.content for turn in of_source}
-        missing = repository.unembedded(list(texts), MODEL).run_sync().unwrap()
-        wanted = [text_hash for text_hash in texts if text_hash in missing]
-        rows = composite_rows([texts[text_hash] for text_hash in wanted])
-        repository.stage(of_source, dict(zip(wanted, rows, strict=True)), model=MODEL).run_sync().unwrap()
+        stage(repository, of_source, model=MODEL, embed=composite_rows)
         repository.commit_source(evolve(state(), source=source)).run_sync().unwrap()
 
 

@@ -49,20 +49,6 @@ async def test_what_comes_in_is_what_went_out(two: Two) -> None:
     assert (end["conversations"], end["memories"], end["items"]) == (7, 4, 3)
 
 
-async def test_importing_twice_changes_nothing(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
-    await import_into(other, lines)
-    again = await import_into(other, lines)
-    assert again.issues == ()
-    new = (again.messages, again.summaries, again.branches, again.memories, again.items)
-    assert [kind.new for kind in new] == [0] * 5
-    assert all(kind.known for kind in new)
-    assert await export_of(other) == lines
-    assert (await import_into(one, lines)).messages.new == 0
-
-
 async def test_an_import_that_was_cut_off_goes_on_where_it_ended(two: Two) -> None:
     one, other = two
     await fill(one)

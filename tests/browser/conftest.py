@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.api import Api
 from tests.browser.chromium import open_chromium
@@ -124,3 +124,9 @@ def visit(windows: Windows, api: Api) -> Generator[Visits]:
     del api
     with ExitStack() as visits:
         yield Visits(windows, visits)
+
+
+@pytest.fixture
+def page(visit: Visits) -> Page:
+    """A new page; a module that begins at a place of its own has a fixture of this name."""
+    return visit().page

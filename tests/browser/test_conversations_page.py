@@ -17,11 +17,6 @@ MESSAGES: Final = [{"id": f"m{n}", "role": "user", "content": f"第 {n} 条"} fo
 """More than the page holds, and more than it reads at once when it looks for one."""
 
 
-@pytest.fixture
-def page(visit: Visits) -> Page:
-    return visit().page
-
-
 def conversation(page: Page, api: Api, conversation_id: str, message_id: str | None = None) -> Locator:
     """Open a conversation and return the part of the page that shows it."""
     where = f"{api.url}#/conversations/{quote(conversation_id, safe='')}"

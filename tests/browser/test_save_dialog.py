@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.api import Api
@@ -22,11 +21,6 @@ FLIGHT: Final = "I prefer window seats on long flights."
 CHAT: Final = "chat/项目"
 USER: Final = ("user", "user input")
 ASSISTANT: Final = ("assistant", "AI reply")
-
-
-@pytest.fixture
-def page(visit: Visits) -> Page:
-    return visit().page
 
 
 def opened(

@@ -24,20 +24,6 @@ def found(text: str, *, role: Speaker = "user") -> dict[str, object]:
     return {proposal.key: proposal.value for proposal in extract_by_rules(text, role=role)}
 
 
-def test_extract_memory_from_user_preference_message() -> None:
-    (proposal,) = extract_by_rules("我喜欢用 Python 写代码，因为它简洁易读")
-    assert (proposal.key, proposal.value, proposal.category) == ("编程语言偏好", "Python", "preference")
-    assert proposal.confidence >= 0.8
-
-
-def test_extract_memory_from_fact_message() -> None:
-    proposals = extract_by_rules("我是一名软件工程师，在北京工作")
-    assert [(one.key, one.value, one.category) for one in proposals] == [
-        ("用户职业", "软件工程师", "fact"),
-        ("工作地点", "北京", "fact"),
-    ]
-
-
 def test_extract_from_ai_response() -> None:
     answer = "根据您的偏好，我为您推荐使用 VS Code 作为 Python 开发环境"
     assert found(answer, role="assistant") == {"开发工具推荐": "VS Code"}

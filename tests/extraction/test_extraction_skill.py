@@ -23,6 +23,7 @@ from chatmemory.longterm.extraction.memory_extractor import (
 )
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS
 from chatmemory.longterm.extraction.skill import (
+    LIKELY,
     MAX_ANSWER_CHARACTERS,
     MAX_CONTENT_CHARACTERS,
     MAX_KEY_CHARACTERS,
@@ -88,14 +89,40 @@ async def test_what_the_skill_finds_is_proposed_with_its_place_in_the_text() -> 
     assert [(said.role, said.content) for said in requests[0].messages] == [("user", TEXT)]
 
 
-async def test_an_answer_in_a_code_fence_is_an_answer() -> None:
-    found, _ = await extract(f"```json\n{answer(TEA)}\n```")
-    assert [one.value for one in found.proposals] == ["龙井茶"]
+GREEN_TEA = ("龙井茶", LIKELY)
+USELESS: list[dict[str, object]] = [
+    {"key": " \n"},
+    {"value": ""},
+    {"value": None},
+    {"value": "x" * (MAX_VALUE_CHARACTERS + 1)},
+    {"value": {"\0": 1}},
+]
 
 
-async def test_no_memories_are_an_answer_too() -> None:
-    found, _ = await extract(answer())
-    assert found == Extraction((), "memory-extraction")
+@for_each(
+    ("said", "kept"),
+    [
+        (answer(), []),
+        (f"```json\n{answer(TEA)}\n```", [GREEN_TEA]),
+        *(
+            (answer({**TEA, **useless}, {**TEA, "value": {"茶": ["龙井"]}}), [({"茶": ["龙井"]}, LIKELY)])
+            for useless in USELESS
+        ),
+        # Confidence is from 0 to 1.
+        *(
+            (answer({**TEA, "confidence": given}), [("龙井茶", kept)])
+            for given, kept in ((7, 1.0), (-1, 0.0), (0.25, 0.25))
+        ),
+        # Text that could not be stored is cleaned.
+        (json.dumps({"memories": [{**TEA, "value": "龙\ud800井\n茶\0"}]}), [("龙\ufffd井 茶\ufffd", LIKELY)]),
+        # The same memory is proposed once, and the surest memory comes first.
+        (answer(TEA, TEA, {**TEA, "value": "红茶", "confidence": 0.99}), [("红茶", 0.99), GREEN_TEA]),
+    ],
+)
+async def test_what_is_kept_of_an_answer(said: str, kept: list[tuple[object, float]]) -> None:
+    found, _ = await extract(said)
+    assert (found.extractor, found.note) == ("memory-extraction", None)
+    assert [(one.value, one.confidence) for one in found.proposals] == kept
 
 
 async def test_what_memory_had_put_into_the_text_is_not_shown_to_the_skill() -> None:
@@ -116,33 +143,6 @@ async def test_evidence_that_the_text_does_not_hold_is_the_whole_text() -> None:
     assert found.proposals[0].evidence == Evidence(0, len(TEXT))
 
 
-@for_each(("given", "kept"), [(7, 1.0), (-1, 0.0), (0.25, 0.25)])
-async def test_confidence_stays_between_0_and_1(given: float, kept: float) -> None:
-    found, _ = await extract(answer({**TEA, "confidence": given}))
-    assert [one.confidence for one in found.proposals] == [kept]
-
-
-@for_each(
-    "useless",
-    [
-        {"key": " \n"},
-        {"value": ""},
-        {"value": None},
-        {"value": "x" * (MAX_VALUE_CHARACTERS + 1)},
-        {"value": {"\0": 1}},
-    ],
-)
-async def test_what_says_nothing_or_too_much_is_dropped(useless: dict[str, object]) -> None:
-    found, _ = await extract(answer({**TEA, **useless}, {**TEA, "value": {"茶": ["龙井"]}}))
-    assert [one.value for one in found.proposals] == [{"茶": ["龙井"]}]
-
-
-async def test_what_could_not_be_stored_is_cleaned() -> None:
-    escaped = json.dumps({"memories": [{**TEA, "value": "龙\ud800井\n茶\0"}]})
-    found, _ = await extract(escaped)
-    assert [one.value for one in found.proposals] == ["龙\ufffd井 茶\ufffd"]
-
-
 async def test_lengths_and_counts_have_an_end() -> None:
     many = [{**TEA, "key": f"{number}{'k' * 99}", "content": "字 \n" * 20} for number in range(20)]
     found, _ = await extract(answer(*many))
@@ -151,11 +151,6 @@ async def test_lengths_and_counts_have_an_end() -> None:
     assert {one.content for one in found.proposals} == {("字 " * 20).rstrip()}
     found, _ = await extract(answer({**TEA, "content": "字" * (MAX_CONTENT_CHARACTERS + 1)}))
     assert [one.content for one in found.proposals] == ["字" * MAX_CONTENT_CHARACTERS]
-
-
-async def test_the_same_thing_twice_is_one_proposal_and_the_surest_comes_first() -> None:
-    found, _ = await extract(answer(TEA, TEA, {**TEA, "value": "红茶", "confidence": 0.99}))
-    assert [one.value for one in found.proposals] == ["红茶", "龙井茶"]
 
 
 @for_each(

@@ -4,9 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
-from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, is_beside, parsed
 
 
 def node(
@@ -33,13 +32,13 @@ def test_a_list_a_wrapped_list_and_a_conversation_alone_read_the_same() -> None:
     for document in ([CHAT], {"conversations": [CHAT], "version": 1}, CHAT):
         assert certainty(chatgpt, document) > 0
         found = parsed(chatgpt, document)
-        assert (said(found), issues(found)) == (SAID, [])
-        question, answer = turns(found)
+        assert (found.said, found.issue_details) == (SAID, [])
+        question, answer = found.kept
         assert question.conversation_id == "chatgpt:c-1"
         assert (question.native_id, answer.native_id) == ("q", "a")
         assert question.timestamp == datetime(2025, 8, 24, 1, 46, 41, 250000, UTC)
         assert answer.metadata == {"title": "预算表", "model": "gpt-5"}
-    nameless = turns(parsed(chatgpt, [conversation(QUESTION, conversation_id=None)]))
+    nameless = parsed(chatgpt, [conversation(QUESTION, conversation_id=None)]).kept
     assert nameless[0].conversation_id == "chatgpt:/home/mei/x.json#0"
 
 
@@ -48,18 +47,18 @@ LATER = node("a2", "q", "assistant", "后来的答案", at=1756000009.0)
 
 def test_a_path_is_read_to_the_current_node_or_the_latest_leaf_also_without_a_root_and_in_a_circle() -> None:
     found = parsed(chatgpt, [conversation(ANSWER, LATER, QUESTION, current_node="a")])
-    assert said(found) == SAID
-    assert [turn.turn_index for turn in turns(found)] == [0, 1]
+    assert found.said == SAID
+    assert [turn.turn_index for turn in found.kept] == [0, 1]
     for fields in ({"current_node": "nobody"}, {"current_node": None}, {}):
         found = parsed(chatgpt, [conversation(QUESTION, LATER, ANSWER, **fields)])
-        assert said(found) == [SAID[0], ("assistant", "后来的答案")]
+        assert found.said == [SAID[0], ("assistant", "后来的答案")]
     orphan = {**QUESTION, "parent": "gone"}
-    assert said(parsed(chatgpt, [conversation(orphan, ANSWER, current_node="a")])) == SAID
+    assert parsed(chatgpt, [conversation(orphan, ANSWER, current_node="a")]).said == SAID
     first = node("q1", "client-created-root", "user", "第一稿", at=1.5e9)
     second = node("q2", "client-created-root", "user", "第二稿", at=1.6e9)
-    assert said(parsed(chatgpt, [conversation(first, second, current_node="q2")])) == [("user", "第二稿")]
+    assert parsed(chatgpt, [conversation(first, second, current_node="q2")]).said == [("user", "第二稿")]
     circle = conversation({**QUESTION, "parent": "a"}, ANSWER, current_node="a")
-    assert sorted(said(parsed(chatgpt, [circle]))) == sorted(SAID)
+    assert sorted(parsed(chatgpt, [circle]).said) == sorted(SAID)
 
 
 def test_a_conversation_without_mapping_and_a_damaged_node_are_issues_and_the_rest_is_read() -> None:
@@ -67,11 +66,11 @@ def test_a_conversation_without_mapping_and_a_damaged_node_are_issues_and_the_re
     last = node("a2", "q2", "assistant", "Restore the chart.", at=1756000004.0)
     text = json.dumps([conversation(QUESTION, ANSWER, damaged, last, current_node="a2")])
     found = parsed(chatgpt, text.replace('"DAMAGE"', "[" * 100_000 + "]" * 100_000))
-    assert said(found) == [*SAID, ("assistant", "Restore the chart.")]
-    assert [code for code, _ in issues(found)] == ["malformed_record"]
+    assert found.said == [*SAID, ("assistant", "Restore the chart.")]
+    assert [code for code, _ in found.issue_details] == ["malformed_record"]
     found = parsed(chatgpt, [{"title": "Corrupted entry", "conversation_id": "c-0"}, 7, CHAT])
-    assert said(found) == SAID
-    assert issues(found) == [
+    assert found.said == SAID
+    assert found.issue_details == [
         ("malformed_record", "a conversation without 'mapping', at 0"),
         ("malformed_record", "no conversation, at 1"),
     ]
@@ -91,13 +90,13 @@ def test_what_is_no_word_of_either_side_is_tagged() -> None:
         current_node="a",
     )
     found = parsed(chatgpt, [chat])
-    assert tagged(found) == [
+    assert found.tagged == [
         ("harness", "SRE\n\n简短"),
         ("harness", "You are ChatGPT"),
         ("thinking", "想一想"),
         ("harness", "看不见的指令"),
     ]
-    assert said(found) == SAID
+    assert found.said == SAID
     search = {"content_type": "code", "language": "unknown", "text": 'search("helm")'}
     page = {"content_type": "tether_quote", "url": "https://helm.sh", "text": "helm docs"}
     chat = conversation(
@@ -109,9 +108,9 @@ def test_what_is_no_word_of_either_side_is_tagged() -> None:
         current_node="a",
     )
     found = parsed(chatgpt, [chat])
-    assert tagged(found) == [("tool_result", "helm docs")]
-    assert turns(found)[1].metadata["tool_calls"] == [{"name": "browser", "id": "t"}]
-    assert unknown(found) == ["content hologram"]
+    assert found.tagged == [("tool_result", "helm docs")]
+    assert found.kept[1].metadata["tool_calls"] == [{"name": "browser", "id": "t"}]
+    assert found.unknown == ["content hologram"]
 
 
 def test_pictures_are_attachments_speech_is_text_and_marks_of_links_are_gone() -> None:
@@ -122,7 +121,7 @@ def test_pictures_are_attachments_speech_is_text_and_marks_of_links_are_gone() -
     spoken = node("q", None, content={"content_type": "multimodal_text", "parts": parts})
     answer = 'A \ue200entity\ue202["software","Helm"]\ue201 chart.\ue200cite\ue202turn0search1\ue201'
     chat = conversation(spoken, node("a", "q", "assistant", answer), current_node="a")
-    found = turns(parsed(chatgpt, [chat]))
+    found = parsed(chatgpt, [chat]).kept
     assert [turn.content for turn in found] == ["这是什么？", "A Helm chart."]
     assert found[0].metadata["attachments"] == [{"type": "image"}]
 
@@ -132,8 +131,8 @@ def test_conversations_may_lie_one_in_each_line_and_other_files_are_no_transcrip
     lines = f"{one}\n{one[:-9]}\n\n7\n{one}\n{one[:40]}"
     assert certainty(chatgpt, lines) > 0
     found = parsed(chatgpt, lines)
-    assert sorted(said(found)) == sorted(SAID * 3)
-    assert [(issue.code, issue.line) for issue in found if isinstance(issue, HistoryIssue)] == [
+    assert sorted(found.said) == sorted(SAID * 3)
+    assert [(issue.code, issue.line) for issue in found.issues] == [
         ("malformed_record", 2),
         ("malformed_record", None),
         ("truncated_tail", 6),

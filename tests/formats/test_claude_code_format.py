@@ -8,7 +8,7 @@ from chatmemory.pastchats.formats.claude.claude_ai import claude_ai
 from chatmemory.pastchats.formats.claude.claude_code import claude_code
 from chatmemory.pastchats.formats.claude.claude_prompts import claude_prompts
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns
+from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read
 
@@ -342,36 +342,36 @@ def test_blocks_come_before_the_plain_text_which_stands_in_for_them() -> None:
     ]
     answer = assistant("2", "植物吸收光，旧的写法", content=blocks)
     found = parsed(claude_ai, [conversation(human("1", "什么是光合作用？"), answer)])
-    assert said(found) == [("user", "什么是光合作用？"), ("assistant", "植物\n\n吸收光")]
-    assert tagged(found) == [("thinking", "想"), ("tool_result", "page")]
+    assert found.said == [("user", "什么是光合作用？"), ("assistant", "植物\n\n吸收光")]
+    assert found.tagged == [("thinking", "想"), ("tool_result", "page")]
     calls = [{"name": "web_search", "id": "t1"}]
-    assert turns(found)[1].metadata == {"title": "光合作用", "tool_calls": calls}
-    assert [turn.native_id for turn in turns(found)] == ["1", "2"]
+    assert found.kept[1].metadata == {"title": "光合作用", "tool_calls": calls}
+    assert [turn.native_id for turn in found.kept] == ["1", "2"]
 
 
 def test_wrapped_and_single_conversations_read_the_same_without_branches_that_were_left() -> None:
     one = conversation(human("1", "Hi"), assistant("2", "Hello"))
     for document in ([one], {"conversations": [one]}, one):
         assert certainty(claude_ai, document) > 0
-        assert said(parsed(claude_ai, document)) == [("user", "Hi"), ("assistant", "Hello")]
+        assert parsed(claude_ai, document).said == [("user", "Hi"), ("assistant", "Hello")]
     messages = [
         human("1", "old question", ROOT),
         assistant("2", "old answer", "1"),
         human("3", "new question", ROOT),
         assistant("4", "new answer", "3"),
     ]
-    latest = said(parsed(claude_ai, [conversation(*messages)]))
+    latest = parsed(claude_ai, [conversation(*messages)]).said
     assert latest == [("user", "new question"), ("assistant", "new answer")]
     chosen = conversation(*messages, current_leaf_message_uuid="2")
-    assert said(parsed(claude_ai, [chosen])) == [("user", "old question"), ("assistant", "old answer")]
+    assert parsed(claude_ai, [chosen]).said == [("user", "old question"), ("assistant", "old answer")]
 
 
 def test_what_is_attached_or_cannot_be_shown_is_not_what_was_said() -> None:
     pasted = {"file_name": "log.txt", "file_type": "txt", "extracted_content": "E0001 失败"}
     found = parsed(claude_ai, [conversation(human("1", "看看这个", attachments=[pasted]))])
-    assert said(found) == [("user", "看看这个")]
-    assert tagged(found) == [("harness", "E0001 失败")]
-    assert turns(found)[0].metadata["attachments"] == [{"name": "log.txt", "type": "txt"}]
+    assert found.said == [("user", "看看这个")]
+    assert found.tagged == [("harness", "E0001 失败")]
+    assert found.kept[0].metadata["attachments"] == [{"name": "log.txt", "type": "txt"}]
     unshown = "```\nViewing artifacts created via the Analysis Tool web feature preview isn’t yet supported on mobile.\n```"
     other = "```\nThis block is not supported on your current device yet.\n```"
     chat = conversation(
@@ -380,7 +380,7 @@ def test_what_is_attached_or_cannot_be_shown_is_not_what_was_said() -> None:
         human("3", "再来"),
         assistant("4", f"Here it is:\n{unshown}\n\nand a script:\n{other}\nDone."),
     )
-    assert said(parsed(claude_ai, [chat])) == [
+    assert parsed(claude_ai, [chat]).said == [
         ("user", "画一张图"),
         ("user", "再来"),
         ("assistant", "Here it is:\n\nand a script:\n\nDone."),
@@ -391,9 +391,9 @@ def test_empty_conversations_are_no_turns_and_other_files_of_the_export_no_trans
     empty = human("1", content=[{"type": "text", "text": ""}])
     document = [conversation(), conversation(empty, uuid="c-2")]
     assert certainty(claude_ai, document) > 0
-    assert parsed(claude_ai, document) == []
+    assert parsed(claude_ai, document).parsed == ()
     found = parsed(claude_ai, [conversation("?", human("1", "Hi"))])
-    assert said(found) == [("user", "Hi")]
-    assert issues(found) == [("malformed_record", "a message that is no object, at 0.chat_messages.0")]
+    assert found.said == [("user", "Hi")]
+    assert found.issue_details == [("malformed_record", "a message that is no object, at 0.chat_messages.0")]
     assert is_beside(claude_ai, [{"uuid": "u", "full_name": "Mei", "email_address": "mei@example.com"}])
     assert is_beside(claude_ai, [{"uuid": "p", "name": "x", "prompt_template": "", "docs": []}])

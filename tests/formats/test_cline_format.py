@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.cline import cline
-from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import text
 
 TASK = "/home/mei/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1751700000000"
@@ -64,9 +64,9 @@ SAID = [
 
 def test_what_the_window_showed_is_read() -> None:
     found = parsed(cline, WINDOW, DISPLAY)
-    assert (said(found), unknown(found), issues(found)) == (SAID, ["say hologram"], [])
-    assert tagged(found) == [("thinking", "先看文件"), ("tool_result", "5 passed")]
-    first, second = turns(found)[:2]
+    assert (found.said, found.unknown, found.issue_details) == (SAID, ["say hologram"], [])
+    assert found.tagged == [("thinking", "先看文件"), ("tool_result", "5 passed")]
+    first, second = found.kept[:2]
     assert (first.conversation_id, first.project) == ("cline:1751700000000", "/home/mei/app")
     assert first.timestamp == datetime(2025, 7, 5, 7, 20, tzinfo=UTC)
     assert second.metadata["tool_calls"] == [{"name": "readFile", "id": "1751700000004"}]
@@ -86,7 +86,7 @@ def test_of_a_text_that_grew_the_last_one_counts_and_no_part_is_a_turn_once_the_
         say(8, "Let me se", partial=True),
         shown(9, "say", "user_feedback", "never mind"),
     ]
-    assert said(parsed(cline, window, DISPLAY)) == [
+    assert parsed(cline, window, DISPLAY).said == [
         ("user", "Why is it slow?"),
         ("assistant", "Let me look at main.py."),
         ("assistant", "It waits for the log."),
@@ -98,19 +98,19 @@ def test_of_a_text_that_grew_the_last_one_counts_and_no_part_is_a_turn_once_the_
 
 def test_what_was_sent_reads_as_what_was_shown_and_a_task_with_both_files_is_read_once() -> None:
     found = parsed(cline, REQUESTS, SENT)
-    assert said(found) == SAID
-    assert tagged(found) == [
+    assert found.said == SAID
+    assert found.tagged == [
         ("thinking", "先看文件"),
         ("tool_result", "[read_file for 'main.py'] Result:\nprint(1)"),
         ("tool_result", f"[{ASK} for '重试几次？'] Result:"),
     ]
-    assert turns(found)[1].metadata == {"cwd": "/home/mei/app", "tool_calls": [{"name": "read_file"}]}
-    assert turns(found)[0].conversation_id == "cline:1751700000000"
+    assert found.kept[1].metadata == {"cwd": "/home/mei/app", "tool_calls": [{"name": "read_file"}]}
+    assert found.kept[0].conversation_id == "cline:1751700000000"
     beside = parsed(cline, REQUESTS, SENT, others={DISPLAY: WINDOW})
     note = ("not_a_transcript", "the same task is read from ui_messages.json beside it")
-    assert (said(beside), issues(beside)) == ([], [note])
-    assert said(parsed(cline, REQUESTS, SENT, others={DISPLAY: []})) == SAID
-    assert said(parsed(cline, WINDOW, DISPLAY, others={SENT: REQUESTS})) == SAID
+    assert (beside.said, beside.issue_details) == ([], [note])
+    assert parsed(cline, REQUESTS, SENT, others={DISPLAY: []}).said == SAID
+    assert parsed(cline, WINDOW, DISPLAY, others={SENT: REQUESTS}).said == SAID
 
 
 def test_what_a_tool_gave_is_no_persons_word_and_what_was_told_by_a_tool_is_one() -> None:
@@ -118,15 +118,15 @@ def test_what_a_tool_gave_is_no_persons_word_and_what_was_told_by_a_tool_is_one(
     question = "[ask_followup_question for '几次？'] Result:"
     given = [user(named, "print(1)", STATE), user(command, question, "<answer>\n三次\n</answer>")]
     found = parsed(cline, [REQUESTS[0], *given], SENT)
-    assert said(found) == [SAID[0], ("user", "三次")]
+    assert found.said == [SAID[0], ("user", "三次")]
     results = [f"{named}\n\nprint(1)", f"{command}\n\n{question}"]
-    assert tagged(found) == [("tool_result", result) for result in results]
+    assert found.tagged == [("tool_result", result) for result in results]
     denied = "The user denied this operation and provided the following feedback:\n<feedback>\n不要改这个\n</feedback>"
     refusal = user({"type": "tool_result", "tool_use_id": "t", "content": denied})
-    assert said(parsed(cline, [REQUESTS[0], refusal], SENT))[1] == ("user", "不要改这个")
+    assert parsed(cline, [REQUESTS[0], refusal], SENT).said[1] == ("user", "不要改这个")
     call = {"type": "tool_use", "id": "t", "name": "attempt_completion", "input": {"result": "完成了"}}
     found = parsed(cline, [REQUESTS[0], assistant([*text("好"), call])], SENT)
-    assert said(found)[1] == ("assistant", "好\n\n完成了")
+    assert found.said[1] == ("assistant", "好\n\n完成了")
 
 
 def test_a_task_or_a_session_of_the_sdk_is_claimed_by_what_it_holds() -> None:
@@ -138,8 +138,8 @@ def test_a_task_or_a_session_of_the_sdk_is_claimed_by_what_it_holds() -> None:
     assert certainty(cline, document) > 0
     beside = {"/home/mei/s-1.json": {"session_id": "s-1", "cwd": "/home/mei/app"}}
     found = parsed(cline, document, "/home/mei/s-1.messages.json", others=beside)
-    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
-    assert (turns(found)[0].conversation_id, turns(found)[0].project) == ("cline:s-1", "/home/mei/app")
+    assert found.said == [("user", "你好"), ("assistant", "Hi")]
+    assert (found.kept[0].conversation_id, found.kept[0].project) == ("cline:s-1", "/home/mei/app")
     for document, path in ((WINDOW, "/x.json"), (REQUESTS, "/x.json"), (REQUESTS[3:4], SENT)):
         assert certainty(cline, document, path) >= 90
     assert is_beside(cline, [{"id": "1", "ts": 1, "task": "x", "tokensIn": 3}])

@@ -8,7 +8,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.copilot_chat import copilot_chat
 from chatmemory.pastchats.formats.tools.copilot_cli import copilot_cli
 from tests.for_each import for_each
-from tests.formats.exported import certainty, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, parsed
 from tests.formats.large_history import lines
 from tests.read_turns import Read, claimed, read
 
@@ -88,7 +88,7 @@ def test_the_workspace_names_the_folder_and_the_session_which_is_else_called_aft
     workspace = f'id: {SESSION}\ncwd: /home/mei/relay\nsummary: "修复重试"\nbranch: main\nuser_named: false\n'
     events = lines(event(0, "session.start", sessionId=SESSION), user(1, "?"))
     beside = {PATH.replace("events.jsonl", "workspace.yaml"): workspace}
-    (turn,) = turns(parsed(copilot_cli, events, PATH, beside))
+    (turn,) = parsed(copilot_cli, events, PATH, beside).kept
     assert (turn.project, turn.metadata["title"]) == ("/home/mei/relay", "修复重试")
     partition = "/home/mei/.copilot/jb/{0}/partition-1.jsonl"
     for path, name in (
@@ -166,21 +166,21 @@ def push(key: list[Any], *new: Any, **at: int) -> dict[str, Any]:
 def test_a_request_is_a_question_and_its_answer_in_the_project_that_was_open() -> None:
     document = export(request(1, "写个 PRD", value("好的。")), sessionId="s-1", customTitle="PRD")
     found = parsed(copilot_chat, document)
-    assert said(found) == [("user", "写个 PRD"), ("assistant", "好的。")]
-    question, answer = turns(found)
+    assert found.said == [("user", "写个 PRD"), ("assistant", "好的。")]
+    question, answer = found.kept
     assert (question.conversation_id, question.project) == ("copilot_chat:s-1", "/home/mei/repo")
     assert answer.timestamp == datetime(2025, 9, 12, 23, 41, 14, 535000, UTC)
     assert answer.metadata == {"title": "PRD", "model": "copilot/claude-sonnet-4"}
     requests = [request(1, "a", value("b")), request(2, "c", value("d"))]
     for count in (1, 2):
-        said_by = turns(parsed(copilot_chat, export(*requests[:count])))
+        said_by = parsed(copilot_chat, export(*requests[:count])).kept
         assert {turn.conversation_id for turn in said_by} == {"copilot_chat:request_1"}
     folder = {"folder": "file:///c%3A/%E9%A1%B9%E7%9B%AE"}
     beside = {LOG.replace("chatSessions/s-1.jsonl", "workspace.json"): folder}
-    found = turns(parsed(copilot_chat, lines(LOG_START, ONE), LOG, others=beside))
+    found = parsed(copilot_chat, lines(LOG_START, ONE), LOG, others=beside).kept
     assert {turn.project for turn in found} == {"c:/项目"}
     state = export(request(1, "在哪？", {"value": "这里。"}), workingDirectory="file:///home/mei/log%20dir")
-    question, _ = turns(parsed(copilot_chat, lines({"kind": 0, "v": state})))
+    question, _ = parsed(copilot_chat, lines({"kind": 0, "v": state})).kept
     assert question.project == "/home/mei/log dir"
 
 
@@ -201,15 +201,15 @@ def test_an_answer_is_put_together_from_its_parts_and_the_editors_own_question_t
         {"kind": "hologram"},
     ]
     found = parsed(copilot_chat, export(request(1, "?", *answer)))
-    assert turns(found)[1].content == "The BRAINSTORM.md file exists.\n\n先改。\n\n完成了。"
-    assert turns(found)[1].metadata["tool_calls"] == [{"name": "copilot_readFile", "id": "t1"}]
-    assert tagged(found) == [("thinking", "想一想")]
-    assert unknown(found) == ["response hologram"]
+    assert found.kept[1].content == "The BRAINSTORM.md file exists.\n\n先改。\n\n完成了。"
+    assert found.kept[1].metadata["tool_calls"] == [{"name": "copilot_readFile", "id": "t1"}]
+    assert found.tagged == [("thinking", "想一想")]
+    assert found.unknown == ["response hologram"]
     own = request(1, "Terminal finished", value("ok"), isSystemInitiated=True)
     found = parsed(copilot_chat, export(own, "?"))
-    assert said(found) == [("assistant", "ok")]
-    assert tagged(found) == [("harness", "Terminal finished")]
-    assert issues(found) == [("malformed_record", "a request that is no object, the 1.")]
+    assert found.said == [("assistant", "ok")]
+    assert found.tagged == [("harness", "Terminal finished")]
+    assert found.issue_details == [("malformed_record", "a request that is no object, the 1.")]
 
 
 LOG_START: dict[str, Any] = {"kind": 0, "v": export(sessionId="s-1", version=3)}
@@ -231,15 +231,15 @@ def test_a_log_is_replayed_to_its_end() -> None:
         {"kind": 3, "k": ["inputState"]},
     )
     found = parsed(copilot_chat, content, LOG)
-    assert said(found) == [
+    assert found.said == [
         ("user", "怎么重试？"),
         ("assistant", "第一版"),
         ("user", "改过的问题"),
         ("assistant", "答案"),
     ]
-    first = turns(found)[0]
+    first = found.kept[0]
     assert (first.conversation_id, first.metadata) == ("copilot_chat:s-1", {"title": "重试"})
-    assert issues(found) == []
+    assert found.issue_details == []
 
 
 def test_a_log_is_replayed_whole_compacted_or_cut() -> None:
@@ -249,14 +249,14 @@ def test_a_log_is_replayed_whole_compacted_or_cut() -> None:
     grown = lines(LOG_START, push(["requests"], request(1, "一"), requests[1]), late)
     for content in (grown, lines(whole), json.dumps(whole)):
         assert certainty(copilot_chat, content, LOG) > 0
-        assert [text for _, text in said(parsed(copilot_chat, content, LOG))] == ["一", "1", "二", "2"]
+        assert [text for _, text in parsed(copilot_chat, content, LOG).said] == ["一", "1", "二", "2"]
     for content, codes in (
         (lines(LOG_START, ONE) + '{"kind":1,"k":["re', ["truncated_tail"]),
         (lines(ONE, put([], 1)), []),
     ):
         found = parsed(copilot_chat, content, LOG)
-        assert said(found) == [("user", "一"), ("assistant", "1")]
-        assert [code for code, _ in issues(found)] == codes
+        assert found.said == [("user", "一"), ("assistant", "1")]
+        assert [code for code, _ in found.issue_details] == codes
     empty: dict[str, Any] = {"version": 3, "requests": []}
     for state, is_known in (
         ({**empty, "sessionId": "s-1"}, True),

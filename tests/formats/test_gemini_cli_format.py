@@ -6,7 +6,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.gemini_cli import gemini_cli
 from chatmemory.pastchats.formats.web.gemini_takeout import gemini_takeout
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside, parsed, said, turns, unknown
+from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
 from tests.formats.small_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
 from tests.read_turns import Read, claimed, read
@@ -122,7 +122,7 @@ def test_checkpoints_of_the_first_versions_and_names_behind_long_messages_are_re
 def test_a_project_is_named_where_it_can_be_and_a_subagent_names_its_session() -> None:
     root = f"/home/mei/.gemini/tmp/{HASH}/.project_root"
     for others, project in (({root: "/home/mei/relay\n"}, "/home/mei/relay"), ({}, HASH[:8])):
-        (turn,) = turns(parsed(gemini_cli, lines(HEADER, user("u1", "?")), PATH, others))
+        (turn,) = parsed(gemini_cli, lines(HEADER, user("u1", "?")), PATH, others).kept
         assert turn.project == project
     own: JsonObject = {"sessionId": "sub-1", "kind": "subagent", "directories": ["/home/mei/relay"]}
     path = f"/home/mei/.gemini/tmp/relay/chats/{SESSION}/sub-1.jsonl"
@@ -166,16 +166,16 @@ ACTIVITIES = [
 
 def test_activities_are_turns_in_order_shown_without_html_and_others_are_counted() -> None:
     assert certainty(gemini_takeout, ACTIVITIES) > 90
-    found = turns(parsed(gemini_takeout, ACTIVITIES))
+    found = parsed(gemini_takeout, ACTIVITIES).kept
     found.sort(key=lambda turn: turn.turn_index or 0)
     assert [(turn.role, turn.content) for turn in found] == list(TALK)
     assert {turn.conversation_id for turn in found} == {"gemini_takeout:2026-06-01"}
     assert len({turn.native_id for turn in found}) == 4
     html = "<h3>Why</h3><ul><li>a &amp; b</li><li>c</li></ul><pre><code>x &lt; 1\n  y</code></pre>"
     found = parsed(gemini_takeout, [activity("Asked Bard: hi", "2023-06-01T10:00:00Z", html, "Bard")])
-    assert said(found) == [("user", "hi"), ("assistant", "Why\n\n- a & b\n\n- c\n\nx < 1\n  y")]
+    assert found.said == [("user", "hi"), ("assistant", "Why\n\n- a & b\n\n- c\n\nx < 1\n  y")]
     found = parsed(gemini_takeout, [*ACTIVITIES, activity("Used Gemini Apps", "2026-06-01T10:00:00Z"), 3])
-    assert len(said(found)) == 4
-    assert unknown(found) == ["activity Used Gemini", "no activity"]
+    assert len(found.said) == 4
+    assert found.unknown == ["activity Used Gemini", "no activity"]
     other = activity("Watched x", "2026-06-01T10:00:00Z", header="YouTube")
     assert certainty(gemini_takeout, [other]) == 0

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.opencode import opencode
-from tests.formats.exported import certainty, is_beside, issues, parsed, said, tagged, turns, unknown
+from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
 from tests.read_turns import read
 
@@ -57,11 +57,11 @@ def store() -> dict[str, Any]:
 
 def test_a_session_is_joined_from_the_files_of_the_store() -> None:
     found = parsed(opencode, SESSION, SESSION_PATH, others=store())
-    assert said(found) == SAID
+    assert found.said == SAID
     thought, result = ("thinking", "想一想"), ("tool_result", "5 passed")
-    assert tagged(found) == [("harness", "Called the Read tool"), thought, result]
-    assert (unknown(found), issues(found)) == (["part hologram"], [])
-    answer = turns(found)[1]
+    assert found.tagged == [("harness", "Called the Read tool"), thought, result]
+    assert (found.unknown, found.issue_details) == (["part hologram"], [])
+    answer = found.kept[1]
     assert (answer.conversation_id, answer.native_id) == ("opencode:ses_1", "msg_2")
     assert answer.project == "/home/mei/app"
     assert answer.timestamp == datetime(2024, 10, 27, 3, 33, 20, 2000, UTC)
@@ -74,13 +74,13 @@ def test_an_export_and_the_older_layout_read_as_the_store_does() -> None:
     document = {"info": SESSION, "messages": messages}
     assert certainty(opencode, document) > 0
     found = parsed(opencode, document)
-    assert said(found) == SAID
-    assert turns(found)[0].conversation_id == "opencode:ses_1"
+    assert found.said == SAID
+    assert found.kept[0].conversation_id == "opencode:ses_1"
     old = {
         path.replace("/message/", "/session/message/").replace("/part/", "/session/part/ses_1/"): content
         for path, content in store().items()
     }
-    assert said(parsed(opencode, SESSION, f"{STORE}/session/info/ses_1.json", others=old)) == SAID
+    assert parsed(opencode, SESSION, f"{STORE}/session/info/ses_1.json", others=old).said == SAID
     # A message and a part are no transcripts of their own.
     assert [path for path, content in store().items() if not is_beside(opencode, content, path)] == []
     assert certainty(opencode, SESSION, "/x.json") > 0
@@ -91,12 +91,12 @@ def test_a_damaged_part_is_an_issue_and_an_id_that_is_a_path_leads_nowhere() -> 
     files[f"{STORE}/part/msg_2/prt_1.json"] = '{"type":"reaso'
     files[f"{STORE}/message/ses_1/msg_3.json"] = "[]"
     found = parsed(opencode, SESSION, SESSION_PATH, others=files)
-    assert said(found) == [SAID[0], SAID[1], SAID[3]]
-    assert [code for code, _ in issues(found)] == ["malformed_record", "truncated_tail"]
+    assert found.said == [SAID[0], SAID[1], SAID[3]]
+    assert [code for code, _ in found.issue_details] == ["malformed_record", "truncated_tail"]
     message = info("msg_1", "user", 1, summary={"body": "不该读到"})
     outside = {"/home/mei/.local/share/opencode/secret/msg_1.json": message}
-    assert parsed(opencode, {**SESSION, "id": "../../secret"}, SESSION_PATH, others=outside) == []
-    assert parsed(opencode, SESSION, SESSION_PATH) == []
+    assert parsed(opencode, {**SESSION, "id": "../../secret"}, SESSION_PATH, others=outside).parsed == ()
+    assert parsed(opencode, SESSION, SESSION_PATH).parsed == ()
 
 
 def test_the_rows_of_the_store_say_what_the_files_did() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.web.openwebui import openwebui
-from tests.formats.exported import certainty, issues, parsed, said, tagged, turns
+from tests.formats.exported import certainty, parsed
 
 
 def message(key: str, parent: str | None, role: str, content: str, **fields: Any) -> dict[str, Any]:
@@ -29,8 +29,8 @@ def test_a_list_a_wrapped_chat_and_a_bare_one_read_the_same() -> None:
     for document, name in (([wrapped], "c-1"), (wrapped, "c-1"), (bare, path), ([bare], f"{path}#0")):
         assert certainty(openwebui, document) > 0
         found = parsed(openwebui, document)
-        assert (said(found), issues(found)) == (SAID, [])
-        answer = turns(found)[1]
+        assert (found.said, found.issue_details) == (SAID, [])
+        answer = found.kept[1]
         assert answer.conversation_id == f"openwebui:{name}"
         assert answer.timestamp == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
         assert answer.metadata == {"title": "天气", "model": "llama3.1"}
@@ -39,15 +39,15 @@ def test_a_list_a_wrapped_chat_and_a_bare_one_read_the_same() -> None:
         {"id": "2", "role": "assistant", "content": "Hi"},
     ]
     found = parsed(openwebui, [{"id": "c", "chat": {"title": "t", "messages": listed}}])
-    assert said(found) == [("user", "你好"), ("assistant", "Hi")]
+    assert found.said == [("user", "你好"), ("assistant", "Hi")]
 
 
 def test_the_current_path_is_read_and_an_answer_may_stand_in_its_items_alone() -> None:
     other = message("3", "1", "assistant", "别的模型", timestamp=1800000000)
-    assert said(parsed(openwebui, chat(*PAIR, other, current="2"))) == SAID
-    assert said(parsed(openwebui, chat(*PAIR, other)))[1] == ("assistant", "别的模型")
+    assert parsed(openwebui, chat(*PAIR, other, current="2")).said == SAID
+    assert parsed(openwebui, chat(*PAIR, other)).said[1] == ("assistant", "别的模型")
     circle = chat(message("1", "2", "user", "甲"), message("2", "1", "assistant", "乙"), current="2")
-    assert said(parsed(openwebui, circle)) == [("user", "甲"), ("assistant", "乙")]
+    assert parsed(openwebui, circle).said == [("user", "甲"), ("assistant", "乙")]
     output = [
         {"type": "reasoning", "content": [{"type": "output_text", "text": "想一想"}]},
         {"type": "function_call", "call_id": "c1", "name": "weather"},
@@ -57,7 +57,7 @@ def test_the_current_path_is_read_and_an_answer_may_stand_in_its_items_alone() -
     for content, others in (("", [("thinking", "想一想"), ("tool_result", "18")]), ("18 度", [])):
         answer = message("2", "1", "assistant", content, output=output)
         found = parsed(openwebui, chat(PAIR[0], answer, current="2"))
-        assert (said(found), tagged(found)) == (SAID, others)
+        assert (found.said, found.tagged) == (SAID, others)
 
 
 def test_reasoning_and_tool_calls_are_taken_out_of_the_text_and_other_details_stay() -> None:
@@ -68,8 +68,8 @@ def test_reasoning_and_tool_calls_are_taken_out_of_the_text_and_other_details_st
         "<summary>Tool Executed</summary>\n</details>\n18 度，有雨"
     )
     found = parsed(openwebui, chat(PAIR[0], message("2", "1", "assistant", content), current="2"))
-    assert said(found)[1] == ("assistant", "18 度，有雨")
-    assert tagged(found) == [("thinking", "先查\n再答"), ("tool_result", '"18C"')]
-    assert turns(found)[1].metadata["tool_calls"] == [{"name": "get_weather", "id": "call_1"}]
+    assert found.said[1] == ("assistant", "18 度，有雨")
+    assert found.tagged == [("thinking", "先查\n再答"), ("tool_result", '"18C"')]
+    assert found.kept[1].metadata["tool_calls"] == [{"name": "get_weather", "id": "call_1"}]
     other = "<details><summary>Log</summary>第 3 行</details>"
-    assert said(parsed(openwebui, chat(message("1", None, "user", other), current="1"))) == [("user", other)]
+    assert parsed(openwebui, chat(message("1", None, "user", other), current="1")).said == [("user", other)]

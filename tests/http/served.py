@@ -26,6 +26,10 @@ from tests.patience import PATIENCE_SECONDS
 CHATMEMORY: Final = Path(sys.executable).with_name("chatmemory")
 """The command."""
 FOR_ALL_TESTS: Final = 3600.0
+HOST: Final = "Host: localhost"
+JSON: Final = "Content-Type: application/json"
+POST: Final = ("POST /conversations/c HTTP/1.1", HOST, JSON)
+"""Adds a message to ``behind_the_door``; the length of the body is missing."""
 
 
 @final
@@ -118,13 +122,7 @@ class Server:
 
     def post(self, path: str, value: object) -> Answer:
         body = json.dumps(value).encode()
-        return self.asked(
-            f"POST {path} HTTP/1.1",
-            "Host: localhost",
-            "Content-Type: application/json",
-            f"Content-Length: {len(body)}",
-            body=body,
-        )
+        return self.asked(f"POST {path} HTTP/1.1", HOST, JSON, f"Content-Length: {len(body)}", body=body)
 
     def terminated(self) -> tuple[int, str]:
         """End it as an operator does; return its exit code and what it logged."""

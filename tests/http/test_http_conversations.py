@@ -6,16 +6,13 @@ from urllib.parse import quote
 import httpx
 
 from tests.for_each import for_each
+from tests.http_api import said
 
 IDS = ["c", "会议/第一", "a b?c#d", "%2F", "..x", 'o\'brien "quoted"']
 
 
 def at(conversation_id: str, *rest: str) -> str:
     return "/".join(["/conversations", quote(conversation_id, safe=""), *rest])
-
-
-def said(*texts: str) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": text} for text in texts]}
 
 
 async def add(client: httpx.AsyncClient, conversation_id: str, *texts: str) -> Any:

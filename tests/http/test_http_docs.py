@@ -2,14 +2,12 @@
 
 import json
 import re
-from typing import get_args
 
 import httpx
 
-from chatmemory.errors import ServiceError
 from chatmemory.programs.http.docs_pages import DOCS_PAGE, STYLE
 from chatmemory.programs.http.operations.every_operation import OPERATIONS, openapi_text
-from chatmemory.programs.http.problems import KINDS, PROBLEMS_PAGE
+from chatmemory.programs.http.problems import PROBLEMS_PAGE
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
@@ -55,11 +53,6 @@ async def test_the_page_of_operations_shows_each_with_a_command_to_try(client: h
     assert set(re.findall(r'href="#([^"]+)"', page)) <= places
     assert page.count("<pre>curl -X") == len(OPERATIONS)
     assert "Bearer" not in page  # this server has no token
-
-
-def test_every_problem_has_words_that_help() -> None:
-    assert {error.__name__ for error in get_args(ServiceError)} < set(KINDS)
-    assert all(kind.cure for kind in KINDS.values())
 
 
 @for_each("path", ["/nothing", "/memories/unknown", "/conversations/unknown"])

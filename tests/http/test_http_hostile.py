@@ -5,10 +5,8 @@ from collections.abc import Generator, Sequence
 import pytest
 
 from tests.for_each import for_each
-from tests.http.served import Server, behind_the_door
+from tests.http.served import HOST, JSON, POST, Server, behind_the_door
 
-HOST = "Host: localhost"
-JSON = "Content-Type: application/json"
 SAID = '{"text": "你好"}'.encode()
 
 
@@ -113,18 +111,18 @@ FORMS: list[tuple[str, ...]] = [
 @for_each("waits", [(), ("Expect: 100-continue",)])
 def test_a_large_body_is_refused_before_it_is_sent(server: Server, waits: tuple[str, ...]) -> None:
     with server.connected() as client:
-        client.send("POST /conversations/c HTTP/1.1", HOST, JSON, *waits, "Content-Length: 2000000")
+        client.send(*POST, *waits, "Content-Length: 2000000")
         assert client.answer().problem == "413 ContentTooLargeError"
         assert client.is_closed()
 
 
 def test_a_large_body_is_refused_while_it_is_sent_without_a_reset(server: Server) -> None:
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (2_000_000, b"x" * 2_000_000)
-    head = ("POST /conversations/c HTTP/1.1", HOST, JSON, "Transfer-Encoding: chunked")
-    assert server.asked(*head, body=chunked).problem == "413 ContentTooLargeError"
+    assert (
+        server.asked(*POST, "Transfer-Encoding: chunked", body=chunked).problem == "413 ContentTooLargeError"
+    )
     with server.connected() as client:
-        announced = ("POST /conversations/c HTTP/1.1", HOST, JSON, "Content-Length: 2000000")
-        client.send(*announced, body=b"x" * 200_000)
+        client.send(*POST, "Content-Length: 2000000", body=b"x" * 200_000)
         assert client.answer().problem == "413 ContentTooLargeError"
         assert client.incoming.read() == b""  # and no reset, which might have come before the answer
 
@@ -133,13 +131,11 @@ def test_a_chunk_that_is_none_and_a_body_that_is_longer_than_announced_end_the_c
     server: Server,
 ) -> None:
     with server.connected() as client:
-        head = ("POST /conversations/c HTTP/1.1", HOST, JSON, "Transfer-Encoding: chunked")
-        client.send(*head, body=b"1\r\n{")
+        client.send(*POST, "Transfer-Encoding: chunked", body=b"1\r\n{")
         client.socket.sendall(b"\r\nzz\r\n")
         assert client.is_closed()
     with server.connected() as client:
-        head = ("POST /conversations/c HTTP/1.1", HOST, JSON, f"Content-Length: {len(SAID)}")
-        client.send(*head, body=SAID + b"{}")
+        client.send(*POST, f"Content-Length: {len(SAID)}", body=SAID + b"{}")
         assert client.answer().status == 201
         assert client.is_closed()
 
@@ -227,7 +223,7 @@ H2C = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: A
 
 
 def test_a_body_for_another_protocol_is_refused_and_not_taken_for_none(server: Server) -> None:
-    head = ("POST /conversations/c HTTP/1.1", HOST, JSON, f"Content-Length: {len(SAID)}")
+    head = (*POST, f"Content-Length: {len(SAID)}")
     refused = server.asked(*head, *H2C, body=SAID)
     assert refused.problem == "400 MalformedRequestError"
     assert "Upgrade" in refused.json["detail"]

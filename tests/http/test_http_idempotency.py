@@ -19,7 +19,7 @@ from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory_layers import stacks
 from tests.empty_store import copied_store
 from tests.for_each import for_each
-from tests.http_api import api
+from tests.http_api import api, said
 
 KEY: Final = {"Idempotency-Key": "7b0c1f52-9a9e-4b57-8f0e-0d8a2f6c1e11"}
 OTHER: Final = {"Idempotency-Key": "another"}
@@ -34,10 +34,6 @@ class Write(NamedTuple):
     body: Any = None
     before: tuple["Write", ...] = ()
     between: "Write | None" = None
-
-
-def said(*contents: str) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": content} for content in contents]}
 
 
 def fact(content: str, **more: Any) -> Write:

@@ -20,13 +20,11 @@ from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http.served import Answer, Client, Server, behind_the_door, eventually
+from tests.http.served import HOST, POST, Answer, Client, Server, behind_the_door, eventually
 from tests.http_api import api
 from tests.patience import PATIENCE_SECONDS
 
 GET = "GET / HTTP/1.1"
-HOST = "Host: localhost"
-POST = ("POST /conversations/c HTTP/1.1", HOST, "Content-Type: application/json")
 BEGUN = (b"", b"GET / HTTP/1.1", "\r\n".join([*POST, "Content-Length: 9", "", ""]).encode())
 """What a slow client has sent."""
 SLOW_CLIENTS = 1_000

@@ -31,6 +31,7 @@ def test_a_problem_says_what_it_is_and_what_to_do(error: ApiError) -> None:
     assert response.status_code == said["status"] == KINDS[error.tag].status
     assert said["type"] == f"/docs/problems#{error.tag}"
     assert said["title"] == KINDS[error.tag].title
+    assert KINDS[error.tag].cure
     assert said["detail"]
     assert "expected_version" not in said["detail"]
     assert "()" not in said["detail"]

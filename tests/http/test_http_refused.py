@@ -8,12 +8,10 @@ import pytest
 
 from tests.for_each import for_each
 from tests.forked import run_forked
-from tests.http.served import CHATMEMORY, Answer, Server, served
+from tests.http.served import CHATMEMORY, HOST, JSON, Answer, Server, served
 from tests.http.test_http_schemathesis import ENVIRONMENT
 
 TOKEN = "geheimnis-geheimnis"
-HOST = "Host: localhost"
-JSON = "Content-Type: application/json"
 
 
 @pytest.fixture(scope="module")

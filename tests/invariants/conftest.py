@@ -33,11 +33,6 @@ USER = Namespace("小王", "Excel")
 
 
 @pytest.fixture
-def clock() -> TestClock:
-    return TestClock()
-
-
-@pytest.fixture
 def settings() -> MemorySettings:
     """The defaults, unless a test says otherwise by a parameter of this name."""
     return MemorySettings()

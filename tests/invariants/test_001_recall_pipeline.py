@@ -13,9 +13,9 @@ import pytest
 from chatmemory import (
     ChatContextBuilder,
     ChatMemory,
-    Effect,
     EmbedderTag,
     EmbeddingError,
+    Failure,
     Layer,
     LongTermMemory,
     LongTermMemoryService,
@@ -26,18 +26,19 @@ from chatmemory import (
     TestClock,
 )
 from chatmemory.context.agent_prompt import AgentTurn, agent_messages, agent_prompt
-from chatmemory.embedding.embedder import Matrix
 from chatmemory.embedding.space import Embedding
 from chatmemory.errors import EmbeddingProblem
 from chatmemory.longterm.recall.recall_ranking import time_decay
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import MemorySettings, RetrievalSettings
+from chatmemory.testing import Stub
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.from_settings import embedder_from_settings
 from tests.invariants.conftest import LEGACY_USER, USER
 from tests.unit.sqlite.desktop_files import desktop_file
 
 HALF_AN_HOUR = timedelta(minutes=30)
+COUNTING = "counting"
 
 
 async def contents(memory: LongTermMemory, query: str, namespace: Namespace = USER) -> list[str]:
@@ -133,56 +134,50 @@ class TestDeepSeek:
         assert "embed" in caplog.text
 
 
-class CountingEmbedder:
-    """Answers ``(1, 0)`` for every text, and fails when it is told to."""
-
-    model = "counting"
-    similarity_threshold = 0.3
-    problem: EmbeddingProblem = "unavailable"
-    fails = False
-    calls = 0
-
-    def unavailability(self) -> None:
-        return None
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        def ask() -> Effect[Matrix, EmbeddingError]:
-            self.calls += 1
-            if self.fails:
-                return Effect.fail(EmbeddingError(self.model, self.problem))
-            return Effect.succeed(np.array([[1.0, 0.0]] * len(texts), dtype=np.float32))
-
-        return Effect.sync(ask).bind(lambda made: made)
-
-
 class WithCountingEmbedder:
+    """An embedder that gives ``(1, 0)`` for every text, or fails with *problem*; each call is counted."""
+
+    problem: EmbeddingProblem | None = None
+
     @pytest.fixture
     def embedder(self) -> stacks.Embedders:
-        self.counting = CountingEmbedder()
-        return Layer.succeed(EmbedderTag, self.counting)
+        def embed(texts: Sequence[str]) -> object:
+            if self.problem is not None:
+                return Failure(EmbeddingError(COUNTING, self.problem))
+            return np.array([[1.0, 0.0]] * len(texts), dtype=np.float32)
+
+        stub = Stub(
+            EmbedderTag, model=COUNTING, similarity_threshold=0.3, unavailability=lambda: None, embed=embed
+        )
+        self.calls = stub.calls
+        return stub.layer
+
+    @property
+    def embedded(self) -> int:
+        return len(self.calls.of("embed"))
 
 
 class TestEmbedderThatFails(WithCountingEmbedder):
     async def test_d1_标记_失败结果缓存_30_分钟不再重试(
         self, memory: LongTermMemory, clock: TestClock
     ) -> None:
-        self.counting.fails = True
+        self.problem = "unavailable"
         await memory.remember(USER, [NewMemory("我在北京工作")]).or_raise()
-        assert self.counting.calls == 1
+        assert self.embedded == 1
         await clock.advance(HALF_AN_HOUR.total_seconds() - 1)
         recalled = await memory.recall(USER, "北京的工作").or_raise()
-        assert (self.counting.calls, recalled.mode) == (1, "lexical")
-        self.counting.fails = False
+        assert (self.embedded, recalled.mode) == (1, "lexical")
+        self.problem = None
         await clock.advance(2)
         await memory.recall(USER, "北京的工作").or_raise()
-        assert self.counting.calls == 2
+        assert self.embedded == 2
 
     async def test_d1_降级_embedding_为_null_的记忆仍可用关键词检索(
         self, memory: LongTermMemory, clock: TestClock
     ) -> None:
-        self.counting.fails = True
+        self.problem = "unavailable"
         await memory.remember(USER, [NewMemory("我在北京工作")]).or_raise()
-        self.counting.fails = False
+        self.problem = None
         await clock.advance(HALF_AN_HOUR.total_seconds() + 1)
         recalled = await memory.recall(USER, "北京的工作").or_raise()
         assert [hit.memory.content for hit in recalled.hits] == ["我在北京工作"]
@@ -199,7 +194,7 @@ class TestVectorsOfTheirOwn(WithCountingEmbedder):
 
     async def remember(self, memory: LongTermMemory, similarity: float, **fields: object) -> str:
         row = (similarity, (1 - similarity**2) ** 0.5)
-        new = NewMemory(f"相似度 {similarity}", embedding=Embedding(CountingEmbedder.model, row), **fields)
+        new = NewMemory(f"相似度 {similarity}", embedding=Embedding(COUNTING, row), **fields)
         (memory_id,) = (await memory.remember(USER, [new], dedup="none").or_raise()).stored
         return memory_id
 
@@ -313,12 +308,11 @@ class TestAnyRefusal(WithCountingEmbedder):
     async def test_r5_不支持_embedding_的_api_兜底_任何失败都降级(
         self, memory: LongTermMemory, clock: TestClock
     ) -> None:
-        self.counting.fails = True
         for problem in get_args(EmbeddingProblem):
-            self.counting.problem = problem
+            self.problem = problem
             user = Namespace(problem)
             report = await memory.remember(user, [NewMemory("我在北京工作")]).or_raise()
             assert (len(report.stored), report.unembedded) == (1, 1), problem
             assert await contents(memory, "北京", user) == ["我在北京工作"]
             await clock.advance(HALF_AN_HOUR.total_seconds() + 1)
-        assert self.counting.calls >= len(get_args(EmbeddingProblem))
+        assert self.embedded >= len(get_args(EmbeddingProblem))

@@ -26,8 +26,7 @@ ADVICE = "根据您的偏好，我为您推荐使用 VS Code 作为 Python 开�
 
 
 async def test_extract_memory_from_user_preference_message(memory: LongTermMemory) -> None:
-    best = (await memory.extract(PREFERENCE).or_raise()).best
-    assert best is not None
+    (best,) = (await memory.extract(PREFERENCE).or_raise()).proposals
     assert (best.key, best.category, best.value) == ("编程语言偏好", "preference", "Python")
     assert best.confidence >= 0.8
     assert PREFERENCE[best.evidence.start : best.evidence.end] in PREFERENCE
@@ -35,11 +34,10 @@ async def test_extract_memory_from_user_preference_message(memory: LongTermMemor
 
 async def test_extract_memory_from_fact_message(memory: LongTermMemory) -> None:
     extraction = await memory.extract(FACT, role="user").or_raise()
-    assert {proposal.key: proposal.value for proposal in extraction.proposals} == {
-        "用户职业": "软件工程师",
-        "工作地点": "北京",
-    }
-    assert {proposal.category for proposal in extraction.proposals} == {"fact"}
+    assert [(proposal.key, proposal.value, proposal.category) for proposal in extraction.proposals] == [
+        ("用户职业", "软件工程师", "fact"),
+        ("工作地点", "北京", "fact"),
+    ]
 
 
 async def test_extract_from_ai_response(memory: LongTermMemory) -> None:

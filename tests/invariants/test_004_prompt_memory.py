@@ -5,8 +5,6 @@ import json
 import re
 import shlex
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from past_chats_command import HISTORIES, PROGRAM, Agent
 
+from tests.forked import fresh_python
 from tests.thorough import IS_THOROUGH, thorough
 
 ROOT = Path(__file__).parents[2]
@@ -50,8 +49,7 @@ def test_i_arch_001_sqlite_is_opened_by_the_store_layer_alone() -> None:
         "import chatmemory.programs.pastchats.program\n"
         f"print(sorted({DRIVERS!r} & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert fresh_python(script) == "[]\n"
     # ... nor is any named there, or anywhere else outside of one folder, but where the stores of other tools are read.
     layers = ROOT / "layers/chatmemory_layers"
     files = [*(ROOT / "chatmemory").rglob("*.py"), *layers.rglob("*.py")]

@@ -67,17 +67,11 @@ def found(repository: SqlitePromptRepository, asked: Sequence[Session], mode: Se
 def test_questions_find_the_turns_that_answer_them(
     past: SqlitePromptRepository, language: str, mode: SearchMode, at_1: float, at_5: float
 ) -> None:
-    measured = found(past, sessions(language), mode)
+    asked = sessions(language)
+    assert sum(len(session.questions) for session in asked) == 60
+    measured = found(past, asked, mode)
     assert measured.at_1 >= at_1
     assert measured.at_5 >= at_5
-
-
-@for_each("language", LANGUAGES)
-def test_there_are_enough_sessions_and_each_is_asked_about(language: str) -> None:
-    every = sessions(language)
-    assert len(every) == 20
-    assert all(len(session.questions) == 3 for session in every)
-    assert all(session.worked or session.failed for session in every)
 
 
 # Measured 0.48 and 0.28; whatever is nearest would be four times as many.

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from attrs import frozen
 
 from chatmemory import ManagedRuntime, Namespace
-from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.embedder import EmbedderTag, Matrix
-from chatmemory.errors import EmbeddingError
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import NewMemory
 from chatmemory.pastchats.past_chats import SourceChanges
+from chatmemory.testing import Stub
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.embedding.composite import hashed_rows
@@ -26,21 +24,14 @@ ALLERGY = "用户对花生过敏"
 CAT = "家里养了一只橘猫"
 
 
-@frozen
-class EarlierModel:
-    """Stands for the bundled model before glosses: other dimensions, another name."""
-
-    model: str = EARLIER
-    similarity_threshold: float = 0.2
-
-    def unavailability(self) -> None:
-        """None."""
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        return Effect.succeed(np.ascontiguousarray(hashed_rows(texts)[:, 256:]))
+def earlier_rows(texts: Sequence[str]) -> Matrix:
+    """Return the vectors of the bundled model before glosses, which had other dimensions."""
+    return np.ascontiguousarray(hashed_rows(texts)[:, 256:])
 
 
-earlier = Layer.succeed(EmbedderTag, EarlierModel())
+earlier = Stub(
+    EmbedderTag, model=EARLIER, similarity_threshold=0.2, unavailability=lambda: None, embed=earlier_rows
+).layer
 
 
 async def test_memories_of_an_earlier_model_are_found_by_words_until_they_are_embedded_anew(

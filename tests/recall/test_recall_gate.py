@@ -8,11 +8,11 @@ agents that have nothing to do with any of these people.
 
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, final
 
 import pytest
+import pytest_asyncio
 from attrs import frozen
 
 from chatmemory import (
@@ -26,6 +26,8 @@ from chatmemory.integrations.recalled_text import recalled_text
 from chatmemory.longterm.contract import LongTermMemory
 from chatmemory_layers.stacks import embedded
 from tests.recall.quality import USER, own_questions
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROMPTS: Final = Path(__file__).with_name("answered_or_not.json")
 UNANSWERED: Final = Path(__file__).with_name("unanswered.txt")
@@ -57,16 +59,23 @@ def people() -> list[Person]:
     ]
 
 
-@asynccontextmanager
-async def remembering(
-    folder: Path,
-) -> AsyncGenerator[ManagedRuntime[LongTermMemoryService | ChatContextService]]:
-    async with ManagedRuntime(embedded(folder / "gate.db")) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
+Runtime = ManagedRuntime[LongTermMemoryService | ChatContextService]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def runtime(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Runtime]:
+    """A store that holds the memories of all people; no test changes it."""
+    async with ManagedRuntime(embedded(tmp_path_factory.mktemp("gate") / "gate.db")) as opened:
+        memory = await opened.service(LongTermMemoryService)
         for person in people():
             drafts = [NewMemory(content, id=name) for name, content in person.memories.items()]
             await memory.remember(person.namespace, drafts).or_raise()
-        yield runtime
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def memory(runtime: Runtime) -> LongTermMemory:
+    return await runtime.service(LongTermMemoryService)
 
 
 async def told(memory: LongTermMemory, person: Person, prompt: str) -> list[str]:
@@ -74,30 +83,17 @@ async def told(memory: LongTermMemory, person: Person, prompt: str) -> list[str]
     return [hit.memory.id for hit in recall.telling]
 
 
-def test_there_are_enough_prompts_and_each_answer_is_there() -> None:
-    assert len(people()) == 3
-    assert sum(len(person.answered) for person in people()) >= 40
-    assert sum(len(person.unanswered) for person in people()) >= 40
-    for person in people():
-        assert set(person.answered.values()) <= person.memories.keys()
-
-
-async def test_questions_that_have_an_answer_are_answered(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        kept = [
-            answer in await told(memory, person, prompt)
-            for person in people()
-            for prompt, answer in person.answered.items()
-        ]
-    assert sum(kept) / len(kept) >= LEAST_KEPT
-
-
-async def test_little_is_shown_beside_an_answer(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        shown = [len(await told(memory, person, prompt)) for person in people() for prompt in person.answered]
-    assert sum(shown) / len(shown) <= MOST_SHOWN
+async def test_questions_that_have_an_answer_are_answered_with_little_beside_it(
+    memory: LongTermMemory,
+) -> None:
+    answers = [
+        (answer, await told(memory, person, prompt))
+        for person in people()
+        for prompt, answer in person.answered.items()
+    ]
+    assert len(answers) >= 40
+    assert sum(answer in shown for answer, shown in answers) / len(answers) >= LEAST_KEPT
+    assert sum(len(shown) for _, shown in answers) / len(answers) <= MOST_SHOWN
 
 
 async def test_questions_in_other_words_keep_the_answers_that_are_found(tmp_path: Path) -> None:
@@ -116,65 +112,52 @@ async def test_questions_in_other_words_keep_the_answers_that_are_found(tmp_path
     assert sum(kept) / len(kept) >= LEAST_KEPT_IN_OTHER_WORDS
 
 
-async def test_a_question_is_answered_beside_a_sentence_about_something_else(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        kept = [
-            answer in await told(memory, person, f"{one}\n{other}")
-            for person in people()
-            for place, (prompt, answer) in enumerate(person.answered.items())
-            for aside in (person.unanswered[place % len(person.unanswered)],)
-            for one, other in ((prompt, aside), (aside, prompt))
-        ]
-        silent = [
-            not await told(memory, person, f"{one}\n{other}")
-            for person in people()
-            for one in person.unanswered
-            for other in person.unanswered[:3]
-        ]
+async def test_a_question_is_answered_beside_a_sentence_about_something_else(memory: LongTermMemory) -> None:
+    kept = [
+        answer in await told(memory, person, f"{one}\n{other}")
+        for person in people()
+        for place, (prompt, answer) in enumerate(person.answered.items())
+        for aside in (person.unanswered[place % len(person.unanswered)],)
+        for one, other in ((prompt, aside), (aside, prompt))
+    ]
+    silent = [
+        not await told(memory, person, f"{one}\n{other}")
+        for person in people()
+        for one in person.unanswered
+        for other in person.unanswered[:3]
+    ]
     assert sum(kept) / len(kept) >= LEAST_KEPT_BESIDE_ANOTHER_SENTENCE
     assert sum(silent) / len(silent) >= LEAST_SILENT
 
 
-async def test_prompts_for_other_work_are_met_with_silence(tmp_path: Path) -> None:
+async def test_prompts_about_something_else_are_met_with_silence(memory: LongTermMemory) -> None:
     lines = UNANSWERED.read_text(encoding="utf-8").splitlines()
-    prompts = [line for line in lines if line and line[0] not in "#="]
-    assert len(prompts) == 80
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        silent = [not await told(memory, person, prompt) for person in people() for prompt in prompts]
-    assert sum(silent) / len(silent) >= LEAST_SILENT
+    for_agents = [line for line in lines if line and line[0] not in "#="]
+    assert len(for_agents) == 80
+    for_people = [(person, prompt) for person in people() for prompt in person.unanswered]
+    assert len(for_people) >= 40
+    for asked in (for_people, [(person, prompt) for person in people() for prompt in for_agents]):
+        silent = [not await told(memory, person, prompt) for person, prompt in asked]
+        assert sum(silent) / len(silent) >= LEAST_SILENT
 
 
-async def test_prompts_about_something_else_are_met_with_silence(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        silent = [
-            not await told(memory, person, prompt) for person in people() for prompt in person.unanswered
-        ]
-    assert sum(silent) / len(silent) >= LEAST_SILENT
+async def test_contexts_and_frameworks_show_what_recall_tells_and_nothing_else(
+    runtime: Runtime, memory: LongTermMemory
+) -> None:
+    contexts = await runtime.service(ChatContextService)
+    for person in people():
+        for prompt in (*[*person.answered][:4], *person.unanswered[:4]):
+            expected = await told(memory, person, prompt)
+            context = await contexts.build(person.namespace, "c", prompt, peek=True).or_raise()
+            assert list(context.memory_ids) == expected
+            text = (await runtime.run(recalled_text(person.namespace, prompt))).unwrap()
+            assert bool(text) == bool(expected)
+            assert all(f'"{name}"' in text for name in expected)
 
 
-async def test_contexts_and_frameworks_show_what_recall_tells_and_nothing_else(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        contexts = await runtime.service(ChatContextService)
-        for person in people():
-            for prompt in (*[*person.answered][:4], *person.unanswered[:4]):
-                expected = await told(memory, person, prompt)
-                context = await contexts.build(person.namespace, "c", prompt, peek=True).or_raise()
-                assert list(context.memory_ids) == expected
-                text = (await runtime.run(recalled_text(person.namespace, prompt))).unwrap()
-                assert bool(text) == bool(expected)
-                assert all(f'"{name}"' in text for name in expected)
-
-
-async def test_a_search_shows_weak_hits_and_says_that_they_are(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        found = await memory.recall(
-            Namespace("developer"), "suggest a birthday present for a nine-year-old"
-        ).or_raise()
+async def test_a_search_shows_weak_hits_and_says_that_they_are(memory: LongTermMemory) -> None:
+    prompt = "suggest a birthday present for a nine-year-old"
+    found = await memory.recall(Namespace("developer"), prompt).or_raise()
     assert found.hits
     assert all(hit.is_weak for hit in found.hits)
     assert found.telling == ()

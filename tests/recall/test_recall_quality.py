@@ -42,7 +42,9 @@ async def found(
 async def test_questions_in_other_words_find_their_memories(
     language: Language, with_keys: bool, at_1: float, at_5: float
 ) -> None:
-    measured = figures(await found(language, static, with_keys=with_keys), SETTINGS)
+    searched = await found(language, static, with_keys=with_keys)
+    assert sum(bool(one.question.answers) for one in searched) >= (40 if language == "zh" else 25)
+    measured = figures(searched, SETTINGS)
     assert measured.at_1 >= at_1
     assert measured.at_5 >= at_5
 
@@ -69,16 +71,6 @@ def shares_a_word(one: Searched) -> bool:
     words = set(one.search.terms)
     answers = [found for found in one.candidates.found if found.memory.id in one.question.answers]
     return any(words & set(answer.terms.split()) for answer in answers)
-
-
-def test_there_are_enough_questions_in_both_languages_and_each_has_its_memory() -> None:
-    memories, questions = own_questions()
-    ids = {memory.id for memory in memories}
-    asked = [question for question in questions if question.answers]
-    assert all(question.answers <= ids for question in asked)
-    assert sum(question.is_chinese for question in asked) >= 40
-    assert sum(not question.is_chinese for question in asked) >= 25
-    assert len({question.text for question in questions}) == len(questions)
 
 
 async def test_the_figures_notice_when_other_memories_are_found() -> None:

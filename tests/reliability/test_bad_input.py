@@ -84,11 +84,12 @@ def on(*arguments: Any, **named: Any) -> Arguments:
     return arguments, named
 
 
-# By the method of conversations that refuses them.
+# By the method of conversations that refuses them.  An argument given by name is the wrong one.
 BAD_CHAT_CALLS: dict[str, list[Arguments]] = {
     "add_messages": [on("", [said()]), on("x" * 513, [said()]), on("a\0", []), on("c", "hello")],
     "get_messages": [on(""), on("\udfff"), *(on("c", limit=limit) for limit in (-1, True, 2**63))],
     "get_page": [on("c", older_than=9, newer_than=1), on("c", older_than=-1)],
+    "replace_newest": [on("c", [said()], count=-1)],
     "clear_messages": [on("")],
     "exists": [on("")],
     "count": [on("c", view="half")],
@@ -230,6 +231,15 @@ async def test_a_bad_memory_is_refused_with_its_whole_batch_and_harms_nothing() 
                 assert [problem.path for problem in error.problems] == [f"$.memories[1].{place}"], error
                 replaced = await memory.supersede(MEI, "before", bad)
                 assert replaced.failure().problems[0].path == f"$.replacement.{place}"
+        # All problems of a batch are told at once.
+        bad_batch = [new_memory(content=" ", confidence=2.0), new_memory(content="x\0", tags=("a", "a"))]
+        refused = await memory.remember(MEI, bad_batch)
+        assert [problem.path for problem in refused.failure().problems] == [
+            "$.memories[0].content",
+            "$.memories[0].confidence",
+            "$.memories[1].content",
+            "$.memories[1].tags",
+        ]
         assert [one.id for one in (await memory.list(MEI).or_raise()).memories] == ["before"]
 
 
@@ -242,11 +252,16 @@ async def test_what_is_no_vector_is_refused_with_its_whole_batch(vector: Any) ->
         assert (await memory.list(MEI).or_raise()).memories == ()
 
 
-async def expect_refusals(service: ChatMemory | LongTermMemory, calls: dict[str, list[Arguments]]) -> None:
+async def expect_refusals(
+    service: ChatMemory | LongTermMemory, calls: dict[str, list[Arguments]], *, by_name: bool = False
+) -> None:
+    """Fail unless every call is refused, with *by_name* because of the arguments that it names, if any."""
     for method, each in calls.items():
         for arguments, named in each:
-            outcome = await getattr(service, method)(*arguments, **named)
-            assert isinstance(outcome.failure(), DataValidationError), (method, arguments, named)
+            error = (await getattr(service, method)(*arguments, **named)).failure()
+            assert isinstance(error, DataValidationError), (method, arguments, named)
+            if by_name and named:
+                assert {problem.path for problem in error.problems} <= {f"$.{name}" for name in named}
 
 
 async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing() -> None:
@@ -256,7 +271,7 @@ async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing() -
         await expect_refusals(memory, BAD_CALLS)
         assert await memory.list(MEI).or_raise() == before
     async with open_store("memory") as chat:
-        await expect_refusals(chat, BAD_CHAT_CALLS)
+        await expect_refusals(chat, BAD_CHAT_CALLS, by_name=True)
         assert await chat.list_conversations() == Success(ConversationPage((), None))
     async with ManagedRuntime(chat_store("memory")) as runtime:
         contexts = await runtime.service(ChatContextService)

@@ -7,8 +7,7 @@ import os
 import shutil
 import sqlite3
 import sys
-import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -55,15 +54,6 @@ async def file(tmp_path: Path) -> Path:
         batch = [NewMessage("user", content(number), id=str(number)) for number in range(MESSAGES)]
         await memory.add_messages("c", batch).or_raise()
     return path
-
-
-@pytest.fixture
-def public_folder() -> Generator[Path]:
-    """A folder that another user can reach; pytest's own are closed to him."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 async def problem_at(address: str, *, timeout_seconds: float = PATIENCE_SECONDS) -> RepositoryError:
@@ -232,20 +222,6 @@ async def test_a_damaged_log_costs_only_what_stood_behind_the_damage(tmp_path: P
         kept: list[ChatMessage] = list(await memory.get_messages("c").or_raise())
     assert 0 < len(kept) < 20
     assert [message.content for message in kept] == [*map(content, range(len(kept)))]
-
-
-@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o755), (0o444, 0o555), (0o666, 0o555)])
-async def test_what_may_only_be_read_is_read_and_refuses_writes_and_new_stores(
-    public_folder: Path, file_mode: int, folder_mode: int
-) -> None:
-    path = public_folder / "chat.db"
-    async with open_store(str(path)) as memory:
-        await memory.add_messages("c", [NewMessage("user", "x"), NewMessage("user", "y")]).or_raise()
-    path.chmod(file_mode)
-    public_folder.chmod(folder_mode)
-    assert run("read_only_store", str(path)) == ["read 2", "write read_only"]
-    if folder_mode == 0o555:
-        assert run("read_only_store", str(public_folder / "another.db")) == ["open read_only"]
 
 
 def test_a_file_needs_asyncio_and_says_so_on_trio(tmp_path: Path) -> None:

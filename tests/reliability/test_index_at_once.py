@@ -112,19 +112,6 @@ def test_a_run_over_a_file_that_is_gone_says_so(past: Indexed, what_happens: str
     assert (problem.problem, "meanwhile" in str(problem)) == ("unavailable", True)
 
 
-def test_who_searches_while_another_writes_sees_whole_sources(past: Indexed) -> None:
-    turns = [("user", f"turn {number} 轮") for number in range(9)]
-    with closing(sqlite3.connect(past.database, isolation_level=None)) as reader:
-        for number in range(3):
-            past.write(f"more{number}.jsonl", *turns)
-            reader.execute("BEGIN")
-            (before,) = reader.execute("SELECT count(*) FROM prompts").fetchone()
-            past.index()
-            assert reader.execute("SELECT count(*) FROM prompts").fetchone() == (before,)
-            reader.execute("COMMIT")
-            assert before % len(turns) == 1
-
-
 def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexed) -> None:
     past.write("s2.jsonl", ("user", "second 二"))
     environment = {**os.environ, "CHATMEMORY_MEMORY_PAST_CHATS_BUSY_TIMEOUT_SECONDS": "0.1"}

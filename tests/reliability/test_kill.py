@@ -40,15 +40,6 @@ LEAVING = {"forgotten", "expired"}
 """The actions after which a memory is not there."""
 
 
-async def test_no_acknowledged_batch_is_lost_or_torn(address: str) -> None:
-    runs: dict[str, Acknowledged] = {}
-    for kill in range(KILLS):
-        runs[f"run{kill}"] = killed_at_random("append_for_ever", address, f"run{kill}", life=range(1, 200))
-        async with open_store(address) as memory:
-            for run, acknowledged in runs.items():
-                await check_run(memory, run, acknowledged)
-
-
 async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
     """Assert that what is stored of a run is what was acknowledged; a batch on its way may be there too, whole."""
     for conversation_id, writers in names(run).items():
@@ -99,7 +90,8 @@ async def test_a_writer_of_everything_leaves_what_was_acknowledged_and_its_event
         async with ManagedRuntime(chat_store(address)) as runtime:
             events = await every_change(address, await runtime.service(EventLogTag))
             chat = await runtime.service(ChatMemoryService)
-            await check_run(chat, run, runs[run])
+            for each, acknowledged in runs.items():
+                await check_run(chat, each, acknowledged)
             await check_summaries(chat, run, runs[run])
             await check_versions(chat, run, events)
             await check_memory_events(await runtime.service(LongTermMemoryService), Namespace(run), events)

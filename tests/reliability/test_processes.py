@@ -19,7 +19,6 @@ from tests.thorough import rounds
 PROCESSES = rounds(4, thorough=6)
 BATCHES = 20
 ROUNDS = 3
-MIGRATIONS = rounds(2, thorough=5)
 
 
 def run_at_once(work: str, address: str, writers: list[str], *, times: int) -> None:
@@ -57,14 +56,6 @@ async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path)
             await check_turns(memory, Namespace(writer), done)
         assert len(await true_now(memory, EVERYBODY)) == PROCESSES * ROUNDS
     assert await disagreements(address) == []
-
-
-async def test_two_processes_create_and_migrate_one_file(tmp_path: Path) -> None:
-    for number in range(MIGRATIONS):
-        address = str(tmp_path / f"chat{number}.db")
-        run_at_once("append", address, ["one", "other"], times=1)
-        async with open_store(address) as memory:
-            assert check_batches(await full_view(memory, SHARED)) == {"one": 1, "other": 1}
 
 
 def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:

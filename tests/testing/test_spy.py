@@ -15,12 +15,10 @@ from chatmemory.conversation.message_repository import (
     MessageRepository,
     MessageRepositoryTag,
     PageQuery,
-    WorkThreshold,
 )
-from chatmemory.conversation.messages import AddReport, HistoryReport
+from chatmemory.conversation.messages import AddReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
-from chatmemory.conversation.strategies.contract import HistoryStrategyTag
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.strategies.history_work import POLL_SECONDS
 from chatmemory.conversation.token_counter import token_counter
@@ -311,17 +309,6 @@ async def test_a_plain_method_returns_or_raises_and_an_attribute_is_given_as_it_
     assert (embedder.model, embedder.similarity_threshold, embedder.unavailability()) == ("m", 0.5, None)
 
 
-async def test_a_stack_runs_on_a_stubbed_strategy() -> None:
-    done = [HistoryReport("done", ("s1",)), HistoryReport("idle")]
-    strategy = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=[HistoryReport("idle"), *done])
-    parts = settings_given(Settings()) | message_repository | token_counter | strategy.layer
-    async with ManagedRuntime(parts >> chat_memory) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-        reports = [await memory.add_messages("c", [NewMessage("user", "你好")]).or_raise() for _ in range(2)]
-    assert [report.history.summary_ids for report in reports] == [(), ("s1",)]
-    assert strategy.calls.methods == ["after_add"] * 3
-
-
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_skill_that_hangs_ends_on_the_clock_of_the_test_on_sqlite_too(tmp_path: Path) -> None:
     clock, skills = TestClock(), Stub(SkillRunnerTag, run=[hangs, hangs])
@@ -347,12 +334,10 @@ async def test_a_skill_that_hangs_ends_on_the_clock_of_the_test_on_sqlite_too(tm
 
 
 WRONG = [
-    (lambda: Stub(SkillRunnerTag, rum=["a"]), AttributeError, r"SkillRunner has no 'rum' \(it has run\)"),
     (lambda: Stub(SkillRunnerTag, run="a"), TypeError, r"a list, one step for each call.*run=\['a'\]"),
     (lambda: Stub(SkillRunnerTag, run=[TOO_SLOW]), TypeError, r"is an error: Failure\(.*\) fails with it"),
     (lambda: Stub(SkillRunnerTag, run=[OSError()]), TypeError, r"raises\(OSError\(\)\) raises it"),
     (lambda: Stub(SkillRunnerTag, run=[forever("a"), "b"]), TypeError, r"goes on after forever"),
-    (lambda: Stub(SkillRunner), TypeError, r"SkillRunner.*is not a tag"),
     (lambda: stub("a").service.run("summary"), TypeError, r"missing a required argument: 'request'"),
     (lambda: asked(Stub(SkillRunnerTag)), UnimplementedError, r"give the stub a script, run=\[...\]"),
     (lambda: asked(stub(passes)).run_sync(), UnimplementedError, r"nothing real behind it"),

@@ -8,9 +8,7 @@ from chatmemory import (
     EVERYBODY,
     ChatMemoryService,
     ConversationNotFoundError,
-    Granted,
     ManagedRuntime,
-    Namespace,
     NewMessage,
     Principal,
     ThreadRuntime,
@@ -19,10 +17,10 @@ from chatmemory import (
 )
 from chatmemory.access.principal import NO_PRINCIPAL
 from chatmemory.effect import Failure
+from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory_layers import stacks
 
-ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
-BOB = Principal(name="bob", namespace=Namespace("bob"), granted=(Granted(Namespace("bob")),))
+ADA, BOB = somebody("ada"), somebody("bob")
 HELLO = [NewMessage(role="user", content="hello")]
 
 

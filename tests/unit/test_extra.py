@@ -16,6 +16,7 @@ import pytest
 import chatmemory
 import chatmemory_layers
 from chatmemory.extra import needs_extra
+from tests.forked import fresh_python
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,9 +55,7 @@ print(json.dumps(said))
 
 
 def test_a_part_without_its_library_says_what_to_install() -> None:
-    command = [sys.executable, "-c", IMPORTED_WITHOUT, json.dumps(EXTRA_OF)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    said: dict[str, list[str]] = json.loads(done.stdout)
+    said: dict[str, list[str]] = json.loads(fresh_python(IMPORTED_WITHOUT, json.dumps(EXTRA_OF)))
     for part, (_, extra) in EXTRA_OF.items():
         kind, message = said[part]
         assert kind == "ModuleNotFoundError", part

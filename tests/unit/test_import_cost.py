@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from chatmemory_layers import entry
+from tests.forked import modules_loaded_by
 from tests.patience import PATIENCE_SECONDS
 
 HEAVY = {
@@ -30,16 +31,6 @@ HEAVY = {
     "trio",
     "uvicorn",
 }
-
-
-def modules_loaded_by(statement: str) -> set[str]:
-    script = f"import sys; {statement}; print(*sys.modules)"
-    environment = {**os.environ, "CHATMEMORY_DEBUG": "0"}  # development mode loads more
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return set(done.stdout.split())
 
 
 def test_an_import_loads_neither_numpy_nor_a_driver_nor_a_web_framework_and_hardly_anything() -> None:
@@ -77,13 +68,27 @@ asyncio.run(chat())
 """
 
 
-def test_numpy_is_not_loaded_before_memories_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+WITHOUT_VECTORS = """
+import asyncio
+from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
+from chatmemory_layers import stacks
+from chatmemory_layers.embedding.none import none
+
+async def remember():
+    async with ManagedRuntime(stacks.embedded("memory.db", embedder=none)) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        await memory.remember(Namespace("小明"), [NewMemory("绿茶")]).or_raise()
+        assert len((await memory.recall(Namespace("小明"), "绿茶").or_raise()).hits) == 1
+
+asyncio.run(remember())
+"""
+
+
+def test_numpy_is_not_loaded_before_vectors_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = "from chatmemory_layers import stacks; stacks.embedded('chat.db')"
-    assert "numpy" not in modules_loaded_by(made)
-    assert "numpy" not in modules_loaded_by(f"exec({MESSAGES_ONLY!r})")
+    for script in (made, MESSAGES_ONLY, WITHOUT_VECTORS):
+        assert "numpy" not in modules_loaded_by(script), script
 
 
 COMMAND = """

@@ -1,6 +1,5 @@
 """What stands in the fence stays in it, for an agent too, and what a model repeats of it is found again."""
 
-import doctest
 import json
 import re
 from random import Random
@@ -8,7 +7,6 @@ from random import Random
 from hypothesis import given, strategies as st
 
 from chatmemory import AgentPrompt, AgentTurn, ChatMessage, Provenance, agent_messages, agent_prompt
-from chatmemory.context import recalled_block as module
 from chatmemory.context.chat_context import ContextMessage
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, memory_line, message_line, recalled_block
 from chatmemory.effect import Context
@@ -24,10 +22,6 @@ FENCE, OTHER = "3f1c9a0b7d5e2468", "0123456789abcdef"
 LINES = [memory_line(memory_of("我喜欢 Python")), memory_line(memory_of("Lives in 北京 <b>[1]</b>"))]
 BLOCK = recalled_block(LINES, fence=FENCE, notice=MEMORIES_NOTICE)
 texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(TEXTS)
-
-
-def test_the_examples_in_the_docstrings_hold() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def test_a_memory_or_a_message_is_one_line_that_says_whose_it_is_and_from_where() -> None:

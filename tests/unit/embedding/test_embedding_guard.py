@@ -73,29 +73,6 @@ async def problem_of(embedder: Embedder, texts: Sequence[str] = TEXTS) -> str:
     return outcome.failure().problem
 
 
-@pytest.fixture
-def clock() -> TestClock:
-    return TestClock()
-
-
-async def test_l18_after_a_failure_nobody_asks_for_half_an_hour(clock: TestClock) -> None:
-    embedder = failing()
-    guard_ = guard(embedder, clock)
-    for tries, until in ((1, "00:30:00"), (2, "01:00:00")):
-        assert await guard_.embed(TEXTS) == Failure(DOWN)
-        remembered = evolve(DOWN, detail=f"HTTP 503, asked again after 2026-01-01 {until} UTC")
-        assert guard_.unavailability() == remembered
-        await clock.advance(HALF_AN_HOUR - 1)
-        assert await guard_.embed(TEXTS) == Failure(remembered)
-        assert embedder.asked == tries
-        await clock.advance(1)
-        assert guard_.unavailability() is None
-    embedder.answer = rows
-    for _ in range(2):
-        assert isinstance(await guard_.embed(TEXTS), Success)
-    assert embedder.asked == 4
-
-
 async def both_succeed(guard_: GuardedEmbedder, embedder: Scripted) -> None:
     """Let two callers ask at once, who both get their rows."""
     embedder.answer, embedder.gate, asked = rows, anyio.Event(), embedder.asked

@@ -5,20 +5,36 @@ import ssl
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
-from chatmemory import EffectFailed, Embedder, EmbedderTag, Failure, Layer, ManagedRuntime, Matrix, Outcome
+from chatmemory import (
+    EffectFailed,
+    Embedder,
+    EmbedderTag,
+    Failure,
+    Layer,
+    LongTermMemoryService,
+    ManagedRuntime,
+    Matrix,
+    Namespace,
+    NewMemory,
+    Outcome,
+)
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
+from chatmemory_layers import stacks
 from chatmemory_layers.embedding.embedding_answer import read_embeddings
 from chatmemory_layers.embedding.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
-from tests.embeddings_endpoint import data, embeddings, in_base64
+from tests.embeddings_endpoint import MISBEHAVIOURS, data, embeddings, in_base64
 from tests.for_each import for_each
 from tests.http_server import HttpServer, Reply, http_server
+from tests.patience import PATIENCE_SECONDS
 
+USER = Namespace("王峰")
 KEY = "sk-very-secret-0123456789"
 TEXTS = ("我喜欢用 Python 写代码", "I travel to Lisbon in June.")
 VECTORS = ([3.0, 4.0], [0.0, -2.0])
@@ -33,18 +49,24 @@ async def opened(settings: EmbeddingSettings) -> AsyncGenerator[Embedder]:
         yield await runtime.service(EmbedderTag)
 
 
-async def ask(
-    server: HttpServer, *, texts: Sequence[str] = TEXTS, batch_size: int = 64
-) -> Outcome[Matrix, EmbeddingError]:
-    settings = EmbeddingSettings(
+def settings_for(
+    server: HttpServer, *, batch_size: int = 64, timeout_seconds: float = PATIENCE_SECONDS
+) -> EmbeddingSettings:
+    return EmbeddingSettings(
         provider="openai_compatible",
         base_url=server.url,
         api_key=KEY,
         model="small",
         batch_size=batch_size,
         max_retries=0,
+        timeout_seconds=timeout_seconds,
     )
-    async with opened(settings) as embedder:
+
+
+async def ask(
+    server: HttpServer, *, texts: Sequence[str] = TEXTS, **settings: Any
+) -> Outcome[Matrix, EmbeddingError]:
+    async with opened(settings_for(server, **settings)) as embedder:
         return await embedder.embed(texts)
 
 
@@ -90,7 +112,30 @@ async def test_a_long_text_is_sent_by_its_beginning_and_a_lone_surrogate_as_a_re
         assert server.requests[0].json["input"] == ["中" * 6_000, "a\ufffdb"]
 
 
-# --- The answer; how an endpoint misbehaves: tests/reliability/test_embedding_endpoint.py; odd rows: test_unit_vectors.py
+# --- The answer; odd rows: test_unit_vectors.py
+
+
+@for_each(("reply", "problem"), MISBEHAVIOURS.values())
+async def test_an_endpoint_that_misbehaves_is_a_typed_failure(
+    reply: Reply, problem: EmbeddingProblem
+) -> None:
+    seconds = 0.1 if reply.misbehaviour == "hang" else PATIENCE_SECONDS
+    async with http_server(reply) as server:
+        outcome = await ask(server, texts=TEXTS[:1], timeout_seconds=seconds)
+    assert outcome.failure().problem == problem
+
+
+async def test_a_stack_stores_without_vectors_and_does_not_ask_a_failed_endpoint_again() -> None:
+    async with http_server(Reply(status=500)) as server:
+        endpoint = settings_for(server)
+        memory_settings = MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory"))
+        async with ManagedRuntime(stacks.configured(Settings(memory=memory_settings))) as runtime:
+            memory = await runtime.service(LongTermMemoryService)
+            report = await memory.remember(USER, [NewMemory(TEXTS[0])]).or_raise()
+            assert (len(report.stored), report.unembedded) == (1, 1)
+            assert "unavailable" in str(report.reason)
+            assert (await memory.recall(USER, TEXTS[0]).or_raise()).mode == "lexical"
+        assert len(server.requests) == 1
 
 
 @for_each(

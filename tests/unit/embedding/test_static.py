@@ -1,7 +1,5 @@
 """The bundled embedder: what its vectors know, what they cost to load, that they stay, and that plain Python makes them too."""
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from threading import current_thread, main_thread
 
@@ -18,6 +16,7 @@ from chatmemory_layers.embedding.none import none
 from chatmemory_layers.embedding.plain_rows import plain_static, plain_vector
 from chatmemory_layers.embedding.query_embedder import query_embedder_of
 from tests.for_each import for_each
+from tests.forked import modules_loaded_by
 from tests.thorough import rounds
 
 
@@ -103,19 +102,11 @@ def test_vectors_of_this_name_stay_what_they_are() -> None:
 
 
 def test_numpy_and_glosses_are_loaded_with_the_first_text_that_needs_them_and_not_before() -> None:
-    script = """if True:
-        import sys
-        import chatmemory_layers.embedding.from_settings
-        print("numpy" in sys.modules)
-        from chatmemory_layers.embedding.composite import composite_rows
-        name = "chatmemory_layers.embedding.chinese_glosses"
-        composite_rows(["English alone"])
-        print(name in sys.modules)
-        composite_rows(["中文"])
-        print(name in sys.modules)
-    """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False", "True"]
+    embedding = "from chatmemory_layers.embedding.composite import composite_rows; composite_rows"
+    glosses = "chatmemory_layers.embedding.chinese_glosses"
+    assert "numpy" not in modules_loaded_by("import chatmemory_layers.embedding.from_settings")
+    assert glosses not in modules_loaded_by(f"{embedding}(['English alone'])")
+    assert glosses in modules_loaded_by(f"{embedding}(['中文'])")
 
 
 async def test_two_runtimes_share_one_embedder_and_its_rows() -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import logging
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
+from opentelemetry.trace import StatusCode, Tracer
 
 from chatmemory import (
     ChatMemory,
@@ -36,6 +34,7 @@ from chatmemory.observe.operations import Observed, numbers_of, observed
 from chatmemory.observe.tracing import OpenTelemetryTracer
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
+from tests.forked import fresh_python
 
 SECRET = "银行卡密码是 Kugelfisch"  # no number: ids and times of a span are made of digits
 HELLO = [NewMessage("user", SECRET, "m1", metadata={"note": SECRET})]
@@ -52,10 +51,14 @@ async def opened() -> AsyncGenerator[ChatMemory]:
         yield await runtime.service(ChatMemoryService)
 
 
-def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> Any:
+def tracer_to(spans: InMemorySpanExporter) -> Tracer:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    return Observed(memory, ChatMemory, TestClock(), provider.get_tracer("chatmemory"), numbers_of)
+    return provider.get_tracer("chatmemory")
+
+
+def traced(memory: ChatMemory, spans: InMemorySpanExporter) -> Any:
+    return Observed(memory, ChatMemory, TestClock(), tracer_to(spans), numbers_of)
 
 
 async def test_debug_records_are_enough_to_be_observed(caplog: pytest.LogCaptureFixture) -> None:
@@ -216,10 +219,7 @@ print({shown})
 
 
 def shown_by(set_up: str, shown: str) -> str:
-    program = PROGRAM.format(set_up=set_up, shown=shown)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return fresh_python(PROGRAM.format(set_up=set_up, shown=shown)).strip()
 
 
 def test_when_nobody_looks_nothing_is_between_nor_imported() -> None:
@@ -229,9 +229,7 @@ def test_when_nobody_looks_nothing_is_between_nor_imported() -> None:
 
 @pytest.fixture
 def traced_effects(spans: InMemorySpanExporter) -> Context[Any]:
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(spans))
-    return Context.of(TracerTag, OpenTelemetryTracer(provider.get_tracer("chatmemory")))
+    return Context.of(TracerTag, OpenTelemetryTracer(tracer_to(spans)))
 
 
 async def test_a_failure_is_an_error_of_its_kind_without_its_text(
@@ -294,5 +292,4 @@ print(json.dumps({span.name: names.get(span.parent and span.parent.span_id) for 
 
 
 def test_in_a_ready_stack_the_spans_of_services_stand_within_those_of_effects() -> None:
-    done = subprocess.run([sys.executable, "-c", NESTED_SPANS], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == {"chatmemory.add_messages": "turn", "turn": None}
+    assert json.loads(fresh_python(NESTED_SPANS)) == {"chatmemory.add_messages": "turn", "turn": None}

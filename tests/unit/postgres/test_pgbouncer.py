@@ -7,9 +7,10 @@ from typing import Any, Final
 import pytest
 
 from chatmemory import ConversationListing, EffectFailed, Failure, MemoryRepository, Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import acting_as
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_witness import remembered, unit
+from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from tests.bouncer import bouncer_of
@@ -71,8 +72,7 @@ async def test_each_client_sees_what_is_its_own_in_sessions_that_all_share() -> 
 
     async def talk(client: int) -> None:
         async with open_messages(address, row_security=True, **UNCACHED) as repository:
-            own = Namespace(f"{client}")
-            with acting_as(Principal(name=own.user, namespace=own, granted=(Granted(own),))):
+            with acting_as(somebody(f"{client}")):
                 for number in range(BATCHES):
                     await repository.append(batch(f"of {client}", f"{number}")).or_raise()
                     listed = await repository.conversations(ConversationListing(99)).or_raise()

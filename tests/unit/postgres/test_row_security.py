@@ -18,6 +18,7 @@ from chatmemory.errors import AccessDeniedError
 from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
 from chatmemory.laws.memories.memory_witness import remembered, unit
+from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -34,10 +35,6 @@ from tests.unit.postgres.said import NOW, batch, stored, summary
 ADA, BOB = Namespace("ada"), Namespace("bob")
 TALK: Final = "ada's talk"
 SPACE = EmbeddingSpace("模型", 3)
-
-
-def owner_of(namespace: Namespace, *granted: Granted) -> Principal:
-    return Principal(name=namespace.user, namespace=namespace, granted=(Granted(namespace), *granted))
 
 
 @pytest.fixture
@@ -64,7 +61,7 @@ async def kept(
     database: Database, repository: PostgresMessageRepository, memories: PostgresMemoryRepository
 ) -> PostgresMessageRepository:
     """The messages of a store in which Ada has said and remembered something, and the service keeps an item."""
-    with acting_as(owner_of(ADA)):
+    with acting_as(somebody("ada")):
         await repository.append(batch(TALK, "1", "2", "3")).or_raise()
         tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
         await memories.store((tea,)).or_raise()
@@ -73,7 +70,7 @@ async def kept(
             await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
     with acting_as(EVERYBODY):
         await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
-    with acting_as(owner_of(ADA)):
+    with acting_as(somebody("ada")):
         await repository.append(batch(TALK, "4", is_due=True)).or_raise()
         await repository.fork(Fork(TALK, "branch", None, NOW)).or_raise()
     items, name = PostgresItemRepository(database), ItemName(("a", "b"), "k")
@@ -103,9 +100,9 @@ EVERY_RIGHTS: Final[tuple[frozenset[Right], ...]] = (
 async def test_a_grant_allows_what_it_says_and_no_more(kept: PostgresMessageRepository) -> None:
     for number, rights in enumerate(EVERY_RIGHTS):
         talk = f"ada's {number}"
-        with acting_as(owner_of(ADA)):
+        with acting_as(somebody("ada")):
             await kept.append(batch(talk, "1", "2")).or_raise()
-        with acting_as(owner_of(BOB, Granted(ADA, talk, rights))):
+        with acting_as(somebody("bob", Granted(ADA, talk, rights))):
             assert bool(await stored(kept, talk)) == ("read" in rights)
             assert await succeeds(kept.append(batch(talk, "5"))) == ("write" in rights)
             for removal in (
@@ -117,7 +114,7 @@ async def test_a_grant_allows_what_it_says_and_no_more(kept: PostgresMessageRepo
 
 @pytest.mark.usefixtures("first_wall_is_down")
 async def test_a_grant_is_for_its_owner_app_and_prefix(kept: PostgresMessageRepository) -> None:
-    with acting_as(owner_of(Namespace("ada", "mail"))):
+    with acting_as(somebody("ada", app="mail")):
         await kept.append(batch("a mail", "1")).or_raise()
     for granted, seen in (
         (Granted(ADA), [TALK, "a mail"]),
@@ -128,7 +125,7 @@ async def test_a_grant_is_for_its_owner_app_and_prefix(kept: PostgresMessageRepo
         (Granted(Namespace("Ada")), []),
         (Granted(Namespace("")), []),
     ):
-        with acting_as(owner_of(BOB, granted)):
+        with acting_as(somebody("bob", granted)):
             listed = await kept.conversations(ConversationListing(9, order="id")).or_raise()
             assert {one.conversation_id for one in listed} - {"branch"} == {*seen}, granted
 
@@ -158,7 +155,7 @@ async def test_raw_sql_sees_and_changes_no_row_of_somebody_else(store: GuardedSt
 
 async def expect_walled(connection: Any, above: Any, table: str, rows: str) -> None:
     """See that nobody but Ada reads, changes or adds a row of *table*."""
-    with acting_as(owner_of(BOB)):
+    with acting_as(somebody("bob")):
         begins = (acting("bob's talk"), acting(), "SELECT")  # a write, a read, and what does not say who acts
     hers = await above.fetchval(f"SELECT row_to_json({table})::text FROM {table} LIMIT 1")
     key = next(name for name in json.loads(hers) if name not in {"user_key", "memory_key", "item_key"})
@@ -182,7 +179,7 @@ async def expect_walled(connection: Any, above: Any, table: str, rows: str) -> N
 async def test_a_writer_learns_whose_a_conversation_is_and_no_more(
     kept: PostgresMessageRepository, store: GuardedStore
 ) -> None:
-    with acting_as(owner_of(BOB)):
+    with acting_as(somebody("bob")):
         denied = await kept.append(batch(TALK, "5"))
         assert isinstance(denied, Failure)
         assert isinstance(denied.failure(), AccessDeniedError)
@@ -205,11 +202,11 @@ async def test_forgetting_marks_summaries_of_conversations_that_may_be_read(
     stale_summaries: tuple[str, ...],
 ) -> None:
     said = remembered("said", namespace=BOB, session_id=TALK, provenance=Provenance(("1",)))
-    with acting_as(owner_of(BOB, *([Granted(ADA, rights=rights)] if rights else []))):
+    with acting_as(somebody("bob", *([Granted(ADA, rights=rights)] if rights else []))):
         await memories.store((said,)).or_raise()
         receipt = await memories.forget(Forgetting(BOB)).or_raise()
     assert receipt.stale_summaries == stale_summaries
-    with acting_as(owner_of(ADA)):
+    with acting_as(somebody("ada")):
         marked = await kept.summarization(TALK, "s").or_raise()
     assert marked is not None
     assert marked.is_stale == bool(stale_summaries)

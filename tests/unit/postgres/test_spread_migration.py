@@ -10,11 +10,12 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 
-from chatmemory import Duplicate, Fork, Granted, Namespace, PageQuery, Principal, Stored, acting_as
+from chatmemory import Duplicate, Fork, Namespace, PageQuery, Stored, acting_as
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_witness import remembered, unit
+from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
@@ -204,7 +205,7 @@ async def test_a_guarded_store_stays_guarded_and_whole(monkeypatch: pytest.Monke
             pass
         async with open_database(PostgresSettings(dsn=store.serving, row_security=True)) as database:
             memories = PostgresMemoryRepository(database)
-            with acting_as(Principal(name="ada", namespace=ADA, granted=(Granted(ADA),))):
+            with acting_as(somebody("ada")):
                 assert len(await ids(memories, ADA)) == 39
                 assert await ids(memories, HONG) == []
                 # The role that serves may use the tables of later steps, too.

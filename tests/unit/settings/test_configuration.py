@@ -11,7 +11,7 @@ import attrs
 import pytest
 from jsonschema import Draft202012Validator
 
-from chatmemory import EffectFailed, Failure, ManagedRuntime, Settings, StrategySettings, Success
+from chatmemory import EffectFailed, Failure, ManagedRuntime, Settings, Success
 from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.input.structuring import structure
 from chatmemory.programs.json_schema import json_schema
@@ -255,8 +255,3 @@ def test_a_word_that_is_no_choice_is_refused_where_it_is_written(
     assert [getattr(kind(**{name: word}), name) for word in words] == list(words)
     with pytest.raises(ValueError, match=f"^{name}: expected one of '{words[0]}', .*, not '不存在'$"):
         kind(**{name: "不存在"})
-
-
-def test_a_changed_setting_keeps_to_the_choices_as_well() -> None:
-    with pytest.raises(ValueError, match="not 'sumarize'"):
-        attrs.evolve(StrategySettings(), type="sumarize")

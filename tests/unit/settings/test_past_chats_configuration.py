@@ -1,7 +1,5 @@
 """The settings of past chats: the ones that everybody reads, and nothing loaded where nothing is set."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 from attrs import fields
@@ -11,11 +9,7 @@ from chatmemory.errors import InvalidValue
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.past_chats_configuration import _PLAIN, PastChatsPart, read_past_chats_settings
 from tests.for_each import for_each
-
-
-def test_where_nothing_is_set_the_defaults_hold() -> None:
-    expected = PastChatsPart(PastChatsSettings(), EmbeddingSettings())
-    assert read_past_chats_settings(environment={"PATH": "/bin"}) == Success(expected)
+from tests.forked import modules_loaded_by
 
 
 def test_a_file_and_a_variable_are_heard(tmp_path: Path) -> None:
@@ -85,9 +79,8 @@ def test_every_setting_of_past_chats_is_known_to_the_quick_reader() -> None:
 def test_a_file_of_past_chats_alone_loads_nothing_that_reads_other_settings(tmp_path: Path) -> None:
     file = tmp_path / "记忆.toml"
     file.write_text(ALONE, encoding="utf-8")
-    program = (
+    script = (
         "import sys; from chatmemory_layers.past_chats_configuration import read_past_chats_settings\n"
-        "read_past_chats_settings(sys.argv[1], environment={}).unwrap(); print(*sys.modules)"
+        "read_past_chats_settings(sys.argv[1], environment={}).unwrap()"
     )
-    done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
-    assert {"cattrs", "chatmemory.settings.memory_settings"} & set(done.stdout.split()) == set()
+    assert {"cattrs", "chatmemory.settings.memory_settings"} & modules_loaded_by(script, file) == set()

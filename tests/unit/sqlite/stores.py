@@ -5,16 +5,20 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from chatmemory import Append, EffectFailed, Failure, MessageDraft, RepositoryError
+from chatmemory import Append, EffectFailed, Failure, Matrix, MessageDraft, Namespace, RepositoryError
+from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
 
+MING: Final = Namespace("小明")
 NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 # Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
 SELECT_SCHEMA = """
@@ -49,6 +53,18 @@ async def open_repository(path: Path, **settings: float) -> AsyncGenerator[Sqlit
 async def open_memories(path: Path, **settings: float) -> AsyncGenerator[SqliteMemoryRepository]:
     async with open_database(file_settings(path, **settings)) as database:
         yield SqliteMemoryRepository(database)
+
+
+async def fill(
+    memories: SqliteMemoryRepository, rows: Matrix, *, prefix: str = "", model: str = "模型"
+) -> None:
+    """Remember one memory for each row, which is its vector; its tag is its number modulo 100."""
+    space = EmbeddingSpace(model, rows.shape[1])
+    drafts = [
+        remembered(f"{prefix}{number}", namespace=MING, space=space, vector=row, tags=(f"{number % 100}",))
+        for number, row in enumerate(rows)
+    ]
+    await memories.store(tuple(drafts)).or_raise()
 
 
 async def create_store(path: Path, *ids: str) -> None:

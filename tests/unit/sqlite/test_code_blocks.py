@@ -7,18 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory import Attachment, Forgetting, Matrix, MemorySearch, Namespace
+from chatmemory import Attachment, Forgetting, Matrix, MemorySearch
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.embedding.code_index import VectorCodes, rows_of
 from chatmemory_layers.sqlite.memories import code_blocks
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, stored_codes, stored_mean
-from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
-from tests.unit.sqlite.stores import open_memories
+from tests.unit.sqlite.stores import MING, fill, open_memories
 
-MING = Namespace("小明")
 DIM = 8
-SPACE, OTHER = EmbeddingSpace("模型", DIM), EmbeddingSpace("另一个", DIM)
+SPACE = EmbeddingSpace("模型", DIM)
 SETTLED = 2 * BLOCK
 
 
@@ -31,16 +28,6 @@ def settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def vectors(count: int, *, seed: int = 1) -> Matrix:
     rows = np.random.default_rng(seed).standard_normal((count, DIM)) + 1
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
-
-
-async def fill(
-    memories: SqliteMemoryRepository, rows: Matrix, *, prefix: str = "", space: EmbeddingSpace = SPACE
-) -> None:
-    drafts = [
-        remembered(f"{prefix}{number}", namespace=MING, space=space, vector=row)
-        for number, row in enumerate(rows)
-    ]
-    await memories.store(tuple(drafts)).or_raise()
 
 
 def check(path: Path) -> int:
@@ -96,7 +83,7 @@ async def test_two_spaces_of_a_user_have_blocks_of_their_own(tmp_path: Path) -> 
     path = tmp_path / "m.db"
     async with open_memories(path) as memories:
         for turn in range(2 * SETTLED // 100 + 1):
-            await fill(memories, vectors(100), prefix=f"{turn} ", space=(SPACE, OTHER)[turn % 2])
+            await fill(memories, vectors(100), prefix=f"{turn} ", model=("模型", "另一个")[turn % 2])
         assert check(path) > SETTLED
 
 

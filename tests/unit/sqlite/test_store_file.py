@@ -109,8 +109,11 @@ async def test_who_may_not_write_a_file_reads_it_or_is_refused(open_folder: Path
     # A store with new rows of the application can be read all the same.
     await create_store(path)
     change(path, "INSERT INTO atomic_memory (timestamp, content) VALUES (1, '新的')")
-    path.chmod(0o444)
-    assert as_nobody(path) == ["read 1", "write read_only"]
+    for mode, folder_mode in ((0o444, 0o755), (0o444, 0o555), (0o666, 0o555)):
+        path.chmod(mode)
+        open_folder.chmod(folder_mode)
+        assert as_nobody(path) == ["read 1", "write read_only"]
+    assert as_nobody(open_folder / "another.db") == ["open read_only"]
 
 
 PLACES: Final = {

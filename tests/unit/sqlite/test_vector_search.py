@@ -1,8 +1,6 @@
 """Codes in memory answer as the exact comparison does, whoever writes meanwhile, and take no more room than they may."""
 
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chatmemory import Candidates, Forgetting, Matrix, MemorySearch, Namespace, Vector
+from chatmemory import Candidates, Forgetting, Matrix, MemorySearch, Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.vector_search import (
     COMPARED,
@@ -21,9 +18,8 @@ from chatmemory_layers.sqlite.memories.vector_search import (
     VectorPartition,
     VectorSearch,
 )
-from tests.unit.sqlite.stores import open_memories
+from tests.unit.sqlite.stores import MING, fill, open_memories
 
-MING = Namespace("小明")
 DIM = 96
 SPACE = EmbeddingSpace("模型", DIM)
 
@@ -35,14 +31,6 @@ def vectors(count: int, *, seed: int = 1) -> Matrix:
     rows = 2 + centres[random.integers(0, 20, count)] + 0.5 * random.standard_normal((count, DIM))
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / lengths, np.float32)
-
-
-async def fill(memories: SqliteMemoryRepository, rows: Matrix, *, prefix: str = "") -> None:
-    drafts = [
-        remembered(f"{prefix}{number}", namespace=MING, space=SPACE, vector=row, tags=(f"{number % 100}",))
-        for number, row in enumerate(rows)
-    ]
-    await memories.store(tuple(drafts)).or_raise()
 
 
 async def nearest(
@@ -185,26 +173,3 @@ def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connectio
         search._refreshed(spaces, Space(space, 21), DIM)
     assert [*search._partitions] == [2, 0, 3]
     assert search._refreshed(spaces, Space(1, 21), DIM).count == 20
-
-
-REMEMBER_BY_WORDS = """
-import asyncio, sys
-from chatmemory import LongTermMemoryService, ManagedRuntime, Namespace, NewMemory
-from chatmemory_layers import stacks
-from chatmemory_layers.embedding.none import none
-
-async def main():
-    async with ManagedRuntime(stacks.embedded(sys.argv[1], embedder=none)) as runtime:
-        memory = await runtime.service(LongTermMemoryService)
-        await memory.remember(Namespace("小明"), [NewMemory("绿茶")]).or_raise()
-        found = await memory.recall(Namespace("小明"), "绿茶").or_raise()
-        print(len(found.hits), "numpy" in sys.modules)
-
-asyncio.run(main())
-"""
-
-
-def test_who_has_no_vectors_never_loads_numpy(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", REMEMBER_BY_WORDS, str(tmp_path / "m.db")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "False"]

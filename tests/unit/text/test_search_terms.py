@@ -1,8 +1,5 @@
 """The words by which a text is found, what no text can do to an index, and the numbers of BM25."""
 
-import doctest
-import subprocess
-import sys
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from math import log
@@ -12,7 +9,6 @@ from hypothesis import example, given, strategies as st
 
 from chatmemory.input.json_value import AS_GIVEN, Json
 from chatmemory.longterm.saving.memory_drafts import memory_terms
-from chatmemory.text import search_terms as module
 from chatmemory.text.named_dates import named_dates
 from chatmemory.text.search_terms import (
     MAX_QUERY_TERMS,
@@ -24,6 +20,7 @@ from chatmemory.text.search_terms import (
     search_terms,
 )
 from tests.for_each import for_each
+from tests.forked import fresh_python
 
 ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.text(
     "aé 的我猫がパ한글ไทยहिं١+#-._'’\u200b\u0301"
@@ -175,12 +172,7 @@ sys.modules["Stemmer"] = types.SimpleNamespace(Stemmer=Stemmer, algorithms=lambd
 from chatmemory.text.search_terms import search_terms
 print(search_terms("preferences"))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.stderr) == ("prefer", "")
-
-
-def test_the_examples_show_what_happens() -> None:
-    assert doctest.testmod(module) == (0, 7)
+    assert fresh_python(script) == "prefer\n"
 
 
 def bm25_scores(query: list[str], texts: list[list[str]]) -> list[float]:
