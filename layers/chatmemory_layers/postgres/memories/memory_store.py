@@ -57,16 +57,9 @@ FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND superseded_at_us IS NUL
         "attribute = ANY ($8::text[])",
     )
 )
-# Everything that decides on drafts, of several users at once; at least one row for each user.
-SELECT_FACTS: Final = f"""
-SELECT 'user' AS kind, wanted.user_key, NULL AS memory_id, NULL AS app_type, NULL AS content, NULL AS key, NULL AS value,
-    NULL::bytea AS dedup_key, changed_us AS at_us, NULL AS attribute, NULL AS role, NULL AS source, NULL AS path,
-    known.user_key IS NOT NULL AS flag
-FROM unnest($1::uuid[]) AS wanted (user_key) LEFT JOIN LATERAL (
-    SELECT user_key, changed_us FROM memory_user WHERE memory_user.user_key = wanted.user_key LIMIT 1
-) AS known ON TRUE
-UNION ALL
-SELECT 'taken', user_key, memory_id, app_type, content, key, value, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+_FACTS: Final = f"""
+SELECT 'taken' AS kind, user_key, memory_id, app_type, content, key, value, NULL::bytea AS dedup_key, NULL::bigint AS at_us,
+    NULL AS attribute, NULL AS role, NULL AS source, NULL AS path, NULL::boolean AS flag
 FROM atomic_memory WHERE user_key = ANY ($1::uuid[]) AND memory_id = ANY ($2::text[])
 UNION ALL
 SELECT 'gone', user_key, memory_id, session_id, evidence, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
@@ -79,13 +72,23 @@ SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL
 FROM memory_space WHERE model = ANY ($9::text[])
 """
 # Creates the rows of new users as well, whose salt the hashes of the words in their memories need.
-SELECT_FACTS_OF_OWNERS: Final = f"""
+SELECT_FACTS: Final = f"""
 WITH made AS (
     INSERT INTO memory_user (user_key, user_name, term_salt)
     SELECT * FROM unnest($1::uuid[], $10::text[], $11::bigint[])
     ON CONFLICT DO NOTHING
 )
-{SELECT_FACTS}
+{_FACTS}
+"""
+# Reads also when the memories of each user last changed, for a write that takes no lock before.
+SELECT_FACTS_OF_USERS: Final = f"""
+{_FACTS}
+UNION ALL
+SELECT 'user', wanted.user_key, NULL, NULL, NULL, NULL, NULL, NULL, changed_us, NULL, NULL, NULL, NULL,
+    known.user_key IS NOT NULL
+FROM unnest($1::uuid[]) AS wanted (user_key) LEFT JOIN LATERAL (
+    SELECT user_key, changed_us FROM memory_user WHERE memory_user.user_key = wanted.user_key LIMIT 1
+) AS known ON TRUE
 """
 END_REPLACED: Final = """
 UPDATE atomic_memory SET superseded_at_us = ended.at_us, superseded_by = ended.successor
@@ -105,7 +108,7 @@ class Facts:
     """What decides on drafts.
 
     Attributes:
-        changed_us: the last change of the memories of the user, when there is only one; None: a new user.
+        changed_us: when the memories of the user last changed; None: a new user, or not read.
         taken: the memories that have an id of the drafts.
         current: the memories, true now, that the drafts may repeat or replace.
         forgotten: what nobody may store again.
@@ -125,9 +128,7 @@ async def store(
     """Store *drafts*, all or none.  Each draft is compared with the stored memories and with the drafts before it."""
     users = users_of(drafts)
     salts = [term_salt(key) for key in users]
-    rows = await connection.fetch(
-        SELECT_FACTS_OF_OWNERS, *facts_wanted(users, drafts), [*users.values()], salts
-    )
+    rows = await connection.fetch(SELECT_FACTS, *facts_wanted(users, drafts), [*users.values()], salts)
     facts = facts_of(users, rows)
     decision = decide_store(drafts, facts.taken, facts.current, facts.forgotten)
     if not isinstance(decision, StoreDecision):
@@ -156,7 +157,7 @@ def users_of(drafts: Iterable[MemoryDraft]) -> dict[UUID, str]:
 
 
 def facts_wanted(users: Iterable[UUID], drafts: Sequence[MemoryDraft]) -> tuple[object, ...]:
-    """Return the parameters of ``SELECT_FACTS`` for *drafts*, which belong to *users*."""
+    """Return the parameters of ``_FACTS`` for *drafts*, which belong to *users*."""
     sessions = {draft.session_id for draft in drafts if draft.provenance.message_ids}
     return (
         [*users],
@@ -172,7 +173,7 @@ def facts_wanted(users: Iterable[UUID], drafts: Sequence[MemoryDraft]) -> tuple[
 
 
 def facts_of(users: Mapping[UUID, str], rows: Iterable[Row]) -> Facts:
-    """Return the facts in rows of ``SELECT_FACTS`` about *users*; a fact takes the columns that it needs."""
+    """Return the facts about *users* in rows of ``_FACTS``; a fact takes the columns that it needs."""
     changed_us: int | None = None
     taken: dict[MemoryName, tuple[Namespace, str, str | None, str | None]] = {}
     current: list[CurrentRow] = []

@@ -29,7 +29,7 @@ from chatmemory_layers.postgres.memories.memory_row import (
     insert_drafts,
 )
 from chatmemory_layers.postgres.memories.memory_store import (
-    SELECT_FACTS,
+    SELECT_FACTS_OF_USERS,
     Drafts,
     Facts,
     facts_of,
@@ -96,7 +96,7 @@ async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
     drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
     users = users_of(drafts)
     of_user: dict[UUID | None, list[Row]] = {key: [] for key in (None, *users)}
-    for row in await connection.fetch(SELECT_FACTS, *facts_wanted(users, drafts)):
+    for row in await connection.fetch(SELECT_FACTS_OF_USERS, *facts_wanted(users, drafts)):
         of_user[row["user_key"]].append(row)
     for owner, waiting in jobs.items():
         key = user_key(waiting[0].asked[0].namespace.user)
