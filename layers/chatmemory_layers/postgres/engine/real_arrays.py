@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Vector
 
-# The binary format of an array: the number of dimensions, whether it contains NULL, the type of the elements; for each
-# dimension its length and its first index; each element with its size in bytes.
+# The binary format of an array begins with the number of dimensions, whether it contains NULL, and the type of its elements.
+# The length and the first index of each dimension follow, then each element after its size in bytes.
 _OF_REAL: Final = 700
 _REAL_ARRAY: Final = 1021
 _HEADER: Final = struct.Struct(">iii")

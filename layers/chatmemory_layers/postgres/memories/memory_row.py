@@ -88,8 +88,8 @@ DRAFTS: Final = {
 }
 """The columns of drafts with their types: arrays of one length."""
 
-# The vectors of drafts are one array of numbers, and two that say where each vector begins and ends.  In PostgreSQL, all
-# elements of an array of arrays must have the same length.  Numbers are sent as numbers there.
+# The vectors of drafts are one array of numbers, and two that say where each vector begins and ends, because PostgreSQL has
+# no array of arrays of different lengths.
 _VECTORS: Final = ("bigint[]", "bigint[]", "real[]")
 DRAFT_PARAMETERS: Final = len(DRAFTS) + len(_VECTORS)
 """The number of parameters of ``insert_drafts``, which ``drafts_of`` returns."""

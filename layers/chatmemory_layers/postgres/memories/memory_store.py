@@ -111,7 +111,7 @@ class Facts:
         changed_us: when the memories of the user last changed; None: a new user, or not read.
         taken: the memories that have an id of the drafts.
         current: the memories, true now, that the drafts may repeat or replace.
-        forgotten: what nobody may store again.
+        forgotten: what must not be stored again.
         spaces: the numbers of the known spaces.
     """
 
