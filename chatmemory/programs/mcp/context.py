@@ -43,9 +43,10 @@ class ContextResult:
 
 
 @Effect.gen
-async def _context(
+async def get_context(
     do: Do[RecallError | Refusal, ChatContextService], call: ToolCall[ContextRequest]
 ) -> ToolResult[ContextResult]:
+    """Get the context of a user message, as data: related memories, which count as used, and the latest messages."""
     context = await do(built_context(call.grant, call.arguments))
     hits = () if context.recall is None else context.recall.hits
     remembered = [hit.memory for hit in hits if hit.memory.id in context.memory_ids]
@@ -67,13 +68,6 @@ async def _context(
         notes=notes,
     )
     return ToolResult(text, result)
-
-
-def get_context(
-    call: ToolCall[ContextRequest],
-) -> Effect[ToolResult[ContextResult], RecallError | Refusal, ChatContextService]:
-    """Get the context of a user message, as data: related memories, which count as used, and the latest messages."""
-    return _context(call)
 
 
 CONTEXT: Final[Sequence[MemoryTool]] = (

@@ -70,9 +70,13 @@ class _OutOfTime:
 
 
 @Effect.gen
-async def _indexed(
+async def index_paths(
     do: Do[PastChatsError, PastChatsIndexService], call: ToolCall[Histories]
 ) -> ToolResult[Indexed]:
+    """Read new and changed chat histories of coding agents and other tools into past chats.
+
+    Nothing is deleted.  A long run stops and keeps what it has read; call again to continue.
+    """
     histories, seen = call.arguments, IndexProgress(files_done=0, files=0, turns=0, source="")
     request = IndexRequest(inputs=histories.paths, format=histories.format, is_dry_run=histories.dry_run)
 
@@ -81,11 +85,11 @@ async def _indexed(
         seen = progress
         call.report(Progress(seen.files_done, seen.files, _how_far(seen)))
 
-    run = PastChatsIndexService.use(lambda index: index.index(request, on_progress=note))
     report = await do(
-        run.timeout(LONGEST_SECONDS, _OutOfTime).lash(
-            lambda error: Effect.succeed(error) if isinstance(error, _OutOfTime) else Effect.fail(error)
-        )
+        do.service(PastChatsIndexService)
+        .index(request, on_progress=note)
+        .timeout(LONGEST_SECONDS, _OutOfTime)
+        .lash(lambda error: Effect.succeed(error) if isinstance(error, _OutOfTime) else Effect.fail(error))
     )
     if isinstance(report, _OutOfTime):
         reached = _how_far(seen) if seen.files else "nothing was read in time; another run may be in progress"
@@ -104,16 +108,6 @@ async def _indexed(
     issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
     parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
     return _result("\n\n".join(filter(None, parts)), report)
-
-
-def index_paths(
-    call: ToolCall[Histories],
-) -> Effect[ToolResult[Indexed], PastChatsError, PastChatsIndexService]:
-    """Read new and changed chat histories of coding agents and other tools into past chats.
-
-    Nothing is deleted.  A long run stops and keeps what it has read; call again to continue.
-    """
-    return _indexed(call)
 
 
 def _how_far(progress: IndexProgress) -> str:

@@ -1,17 +1,17 @@
 """The tools with which an agent changes memory: ``remember``, ``forget``, ``store_turn`` and ``end_session``."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, final
 
 from attrs import field, frozen, validators
 
-from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
+from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import AddReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import AddError, MemoryChangeError, MemoryReadError, RecallError, RememberError
 from chatmemory.input.json_value import Json
-from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import (
     Category,
     Duplicate,
@@ -24,9 +24,6 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.programs.mcp.tool import MemoryTool, ToolCall, ToolResult
-from chatmemory.programs.operations.refusal import Refusal
-
-TurnServices: TypeAlias = ChatMemoryService | LongTermMemoryService
 
 EXTRACTOR: Final = "mcp"
 """The extractor named in the provenance of a memory that an agent has saved."""
@@ -128,14 +125,15 @@ class TurnReport:
     memory: RememberReport
 
 
-def remember(
-    call: ToolCall[Fact],
-) -> Effect[ToolResult[RememberReport], RememberError | MemoryChangeError, LongTermMemoryService]:
+@Effect.gen
+async def remember(
+    do: Do[RememberError | MemoryChangeError, LongTermMemoryService], call: ToolCall[Fact]
+) -> ToolResult[RememberReport]:
     """Save one fact for later sessions, such as a preference or a decision; never a secret.
 
     A stored fact is not saved twice.  If a fact has changed, give the id of the old memory in `replaces`.
     """
-    fact = call.arguments
+    memory, fact = do.service(LongTermMemoryService), call.arguments
     draft = NewMemory(
         content=fact.content,
         key=fact.key,
@@ -148,45 +146,38 @@ def remember(
         memory_type="long_term",
         provenance=Provenance(extractor=EXTRACTOR),
     )
-
-    def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError | MemoryChangeError]:
-        if fact.replaces is None:
-            return memory.remember(call.namespace, [draft])
-        return memory.supersede(call.namespace, fact.replaces, draft).map(
-            lambda stored: RememberReport((stored,))
-        )
-
-    return LongTermMemoryService.use(save).map(lambda report: ToolResult(_saved(report), report))
-
-
-def forget(
-    call: ToolCall[ToForget],
-) -> Effect[ToolResult[ForgetReceipt], MemoryReadError, LongTermMemoryService]:
-    """Delete one memory permanently, and the older ones that it replaced.  Past chats do not change."""
-    memory_id = call.arguments.memory_id
-    return LongTermMemoryService.use(lambda memory: memory.forget(call.namespace, memory_id)).map(
-        lambda receipt: ToolResult(_gone(receipt), receipt)
-    )
+    if fact.replaces is None:
+        report = await do(memory.remember(call.namespace, [draft]))
+    else:
+        report = RememberReport((await do(memory.supersede(call.namespace, fact.replaces, draft)),))
+    return ToolResult(_saved(report), report)
 
 
 @Effect.gen
-async def _stored_turn(
-    do: Do[AddError | RememberError | Refusal, TurnServices], call: ToolCall[SaidTurn]
+async def forget(
+    do: Do[MemoryReadError, LongTermMemoryService], call: ToolCall[ToForget]
+) -> ToolResult[ForgetReceipt]:
+    """Delete one memory permanently, and the older ones that it replaced.  Past chats do not change."""
+    memory = do.service(LongTermMemoryService)
+    receipt = await do(memory.forget(call.namespace, call.arguments.memory_id))
+    return ToolResult(_gone(receipt), receipt)
+
+
+@Effect.gen
+async def store_turn(
+    do: Do[AddError | RememberError, ChatMemoryService | LongTermMemoryService], call: ToolCall[SaidTurn]
 ) -> ToolResult[TurnReport]:
+    """Store one turn of a conversation: the user message and your answer."""
+    chat, memory = do.service(ChatMemoryService), do.service(LongTermMemoryService)
     said = call.arguments
     messages = [
         NewMessage(role="user", content=said.user_content),
         NewMessage(role="assistant", content=said.assistant_content),
     ]
-
-    def add(chat: ChatMemory) -> Effect[AddReport, AddError]:
-        return chat.add_messages(said.conversation_id, messages)
-
-    added = await do(ChatMemoryService.use(add))
+    added = await do(chat.add_messages(said.conversation_id, messages))
     user_id, assistant_id = added.stored
-
-    def save(memory: LongTermMemory) -> Effect[RememberReport, RememberError]:
-        return memory.save_conversation_turn(
+    saved = await do(
+        memory.save_conversation_turn(
             call.namespace,
             said.user_content,
             said.assistant_content,
@@ -194,29 +185,21 @@ async def _stored_turn(
             user_message_id=user_id,
             assistant_message_id=assistant_id,
         )
-
-    saved = await do(LongTermMemoryService.use(save))
+    )
     return ToolResult("turn stored", TurnReport(conversation=added, memory=saved))
 
 
-def store_turn(
-    call: ToolCall[SaidTurn],
-) -> Effect[ToolResult[TurnReport], AddError | RememberError | Refusal, TurnServices]:
-    """Store one turn of a conversation: the user message and your answer."""
-    return _stored_turn(call)
-
-
-def end_session(
-    call: ToolCall[EndedConversation],
-) -> Effect[ToolResult[EndReport], RecallError, LongTermMemoryService]:
+@Effect.gen
+async def end_session(
+    do: Do[RecallError, LongTermMemoryService], call: ToolCall[EndedConversation]
+) -> ToolResult[EndReport]:
     """End a conversation: delete its short-term memories, if the configuration says so.
 
     Its messages, long-term and pinned memories stay.
     """
-    conversation_id = call.arguments.conversation_id
-    return LongTermMemoryService.use(lambda memory: memory.end_session(call.namespace, conversation_id)).map(
-        lambda removed: ToolResult(f"{removed} short-term memories removed", EndReport(removed=removed))
-    )
+    memory = do.service(LongTermMemoryService)
+    removed = await do(memory.end_session(call.namespace, call.arguments.conversation_id))
+    return ToolResult(f"{removed} short-term memories removed", EndReport(removed=removed))
 
 
 def _saved(report: RememberReport) -> str:

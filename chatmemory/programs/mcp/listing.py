@@ -62,22 +62,21 @@ class ListedMemories:
 
 
 @Effect.gen
-async def _listed(
+async def list_memories(
     do: Do[RecallError, LongTermMemoryService], call: ToolCall[WantedPage]
 ) -> ToolResult[ListedMemories]:
-    wanted = call.arguments
+    """List memories with their ids, newest first.  Use this when the user asks what you know."""
+    memory, wanted = do.service(LongTermMemoryService), call.arguments
 
-    def read(limit: int) -> Effect[MemoryPage, RecallError, LongTermMemoryService]:
-        return LongTermMemoryService.use(
-            lambda memory: memory.list(
-                call.namespace,
-                limit=limit,
-                after=wanted.after,
-                memory_type=wanted.memory_type,
-                category=wanted.category,
-                tag=wanted.tag,
-                containing=wanted.containing,
-            )
+    def read(limit: int) -> Effect[MemoryPage, RecallError]:
+        return memory.list(
+            call.namespace,
+            limit=limit,
+            after=wanted.after,
+            memory_type=wanted.memory_type,
+            category=wanted.category,
+            tag=wanted.tag,
+            containing=wanted.containing,
         )
 
     page = await do(read(wanted.limit))
@@ -90,13 +89,6 @@ async def _listed(
     return ToolResult(
         text, ListedMemories(text=text, memories=tuple(map(shortest, page.memories)), next=page.next)
     )
-
-
-def list_memories(
-    call: ToolCall[WantedPage],
-) -> Effect[ToolResult[ListedMemories], RecallError, LongTermMemoryService]:
-    """List memories with their ids, newest first.  Use this when the user asks what you know."""
-    return _listed(call)
 
 
 LISTING: Final[Sequence[MemoryTool]] = (

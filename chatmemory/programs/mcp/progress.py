@@ -4,33 +4,17 @@ A client that sent a progress token receives the newest state, as often as it ca
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol
 
 import anyio
+from mcp.server.session import ServerSession
 
 from chatmemory.programs.mcp.tool import Progress
 
 
-class Session(Protocol):
-    """The client's session, as far as it is used here."""
-
-    def report_progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> Awaitable[None]:
-        """Send the progress of this request to the client, if it sent a progress token.
-
-        Args:
-            progress: how much is done; each report must be greater than the one before.
-            total: how much there is to do; None if unknown.
-            message: the progress in words.
-        """
-        ...
-
-
 @asynccontextmanager
-async def reporting(session: Session) -> AsyncGenerator[Callable[[Progress], None]]:
+async def reporting(session: ServerSession) -> AsyncGenerator[Callable[[Progress], None]]:
     """Yield a function that reports progress; any thread may call it.  The last report is sent when the block ends."""
     loop, newest, is_new = asyncio.get_running_loop(), Progress(0, 0, ""), asyncio.Event()
     sent = 0

@@ -8,9 +8,10 @@ The server runs the recall before the model reads the prompt, so the model needs
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from attrs import frozen
+from mcp_types import Prompt, PromptArgument
 
 from chatmemory.effect import Effect
 from chatmemory.errors import DataValidationError, Problem, RecallError
@@ -27,31 +28,18 @@ MOST_SHOWN: Final = 50
 """The number of memories that ``what_do_you_know`` shows when it is given no topic."""
 
 
-class PromptArgument(NamedTuple):
-    """An argument of a prompt; its value is text."""
-
-    name: str
-    description: str
-    required: bool = True
-
-
 @final
 @frozen(kw_only=True)
 class MemoryPrompt:
     """One prompt.
 
     Attributes:
-        title: the name that people see.
-        description: the sentence that a person reads before choosing it.
-        arguments: the arguments that it takes.
+        listed: the prompt as a host shows it.
         ask: returns the user message that the host gives to its model.
         writes: whether the prompt asks the model to change memory.
     """
 
-    name: str
-    title: str
-    description: str
-    arguments: tuple[PromptArgument, ...]
+    listed: Prompt
     ask: Ask
     writes: bool = False
 
@@ -66,14 +54,15 @@ class MemoryPrompt:
             grant: what the caller may do.
             given: the arguments, by name.
         """
-        known = {argument.name for argument in self.arguments}
+        arguments = self.listed.arguments or ()
+        known = {argument.name for argument in arguments}
         problems = [
             Problem(f"$.{argument.name}", f"required: {argument.description}")
-            for argument in self.arguments
+            for argument in arguments
             if argument.required and not given.get(argument.name, "").strip()
         ]
         problems += [
-            Problem(f"$.{name}", f"unknown: {self.name} takes {', '.join(sorted(known))}")
+            Problem(f"$.{name}", f"unknown: {self.listed.name} takes {', '.join(sorted(known))}")
             for name in given
             if name not in known
         ]
@@ -113,27 +102,35 @@ def _save(_: Grant, given: Arguments) -> Effect[str, PromptError, Asks]:
     )
 
 
+def _argument(name: str, description: str, *, required: bool = True) -> PromptArgument:
+    return PromptArgument(name=name, description=description, required=required)
+
+
 PROMPTS: Final[Sequence[MemoryPrompt]] = (
     MemoryPrompt(
-        name="recall_before_task",
-        title="Recall before a task",
-        description="Give the model what is known about a task: saved facts, and what worked or failed in past chats.",
-        arguments=(PromptArgument("task", "the task, for example: add retries to the webhook"),),
+        listed=Prompt(
+            name="recall_before_task",
+            title="Recall before a task",
+            description="Give the model what is known about a task: saved facts, and what worked or failed in past chats.",
+            arguments=[_argument("task", "the task, for example: add retries to the webhook")],
+        ),
         ask=_before_task,
     ),
     MemoryPrompt(
-        name="what_do_you_know",
-        title="What do you know about me?",
-        description="Ask what is remembered about you, or about a topic.",
-        arguments=(PromptArgument("topic", "only memories about this topic; empty for all", required=False),),
+        listed=Prompt(
+            name="what_do_you_know",
+            title="What do you know about me?",
+            description="Ask what is remembered about you, or about a topic.",
+            arguments=[_argument("topic", "only memories about this topic; empty for all", required=False)],
+        ),
         ask=_about_me,
     ),
     MemoryPrompt(
-        name="save_this",
-        title="Save this",
-        description="Have the model remember a fact in later sessions.",
-        arguments=(
-            PromptArgument("fact", "what to remember, for example: the tests need Redis on port 6380"),
+        listed=Prompt(
+            name="save_this",
+            title="Save this",
+            description="Have the model remember a fact in later sessions.",
+            arguments=[_argument("fact", "what to remember, for example: the tests need Redis on port 6380")],
         ),
         ask=_save,
         writes=True,

@@ -10,10 +10,10 @@ The list of resources has the conversations first, the last changed one at the t
 Past chats are not listed.
 """
 
-from typing import Final, NamedTuple, TypeAlias, final
+from typing import Final, TypeAlias
 from urllib.parse import quote, unquote
 
-from attrs import frozen
+import mcp_types as types
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.context.recalled_block import MEMORIES_NOTICE
@@ -56,79 +56,57 @@ ListError: TypeAlias = ReadError | RecallError
 ResourceError: TypeAlias = ReadError | MemoryReadError | PastChatsError | Refusal
 
 
-class Template(NamedTuple):
-    """A kind of resource, with the template of its addresses."""
-
-    name: str
-    title: str
-    uri_template: str
-    description: str
-
-
-TEMPLATES: Final = (
-    Template(
-        "conversation",
-        "A conversation",
-        f"{CONVERSATIONS}{{conversationId}}",
-        f"The newest {MOST_READ} messages of a conversation, as a model sees them; percent-encode the id.",
+TEMPLATES: Final = [
+    types.ResourceTemplate(
+        name="conversation",
+        title="A conversation",
+        uri_template=f"{CONVERSATIONS}{{conversationId}}",
+        description=f"The newest {MOST_READ} messages of a conversation, as a model sees them; percent-encode the id.",
+        mime_type=MEDIA_TYPE,
     ),
-    Template(
-        "memory",
-        "A memory",
-        f"{MEMORIES}{{memoryId}}",
-        "One memory, by the id that recall, search and list_memories return; percent-encode the id.",
+    types.ResourceTemplate(
+        name="memory",
+        title="A memory",
+        uri_template=f"{MEMORIES}{{memoryId}}",
+        description="One memory, by the id that recall, search and list_memories return; percent-encode the id.",
+        mime_type=MEDIA_TYPE,
     ),
-    Template(
-        "past_conversation",
-        "A past conversation of another tool",
-        f"{PAST_CHATS}{{conversationId}}",
-        f"The first {MOST_READ} turns of a past conversation; percent-encode the id.",
+    types.ResourceTemplate(
+        name="past_conversation",
+        title="A past conversation of another tool",
+        uri_template=f"{PAST_CHATS}{{conversationId}}",
+        description=f"The first {MOST_READ} turns of a past conversation; percent-encode the id.",
+        mime_type=MEDIA_TYPE,
     ),
-)
-
-
-@final
-@frozen
-class Listed:
-    """A resource in a list."""
-
-    uri: str
-    name: str
-    description: str
-
-
-@final
-@frozen
-class ListedPage:
-    """A page of resources; *next* is the cursor of the page after this one, None at the end."""
-
-    resources: tuple[Listed, ...]
-    next: str | None
+]
 
 
 @Effect.gen
-async def list_resources(do: Do[ListError, Lists], grant: Grant, after: str | None) -> ListedPage:
+async def list_resources(
+    do: Do[ListError, Lists], grant: Grant, after: str | None
+) -> types.ListResourcesResult:
     """Return a page of the conversations and memories that *grant* may see.
 
     Args:
         do: runs a step.
         grant: what the client may do.
-        after: the ``next`` of the previous page; None for the first page.
+        after: the ``next_cursor`` of the previous page; None for the first page.
     """
-    listed: list[Listed] = []
+    listed: list[types.Resource] = []
     if after is None or not after.startswith(IN_MEMORIES):
         chat = do.service(ChatMemoryService)
         page = await do(chat.list_conversations(limit=MOST_LISTED, after=after, order="recent"))
         listed += map(_conversation, page.conversations)
         if page.next is not None:
-            return ListedPage(tuple(listed), page.next)
+            return types.ListResourcesResult(resources=listed, next_cursor=page.next)
         after = None
     else:
         after = after.removeprefix(IN_MEMORIES)
     namespace = Namespace(grant.user, grant.app)
     kept = await do(do.service(LongTermMemoryService).list(namespace, limit=MOST_LISTED, after=after))
     listed += map(_memory, kept.memories)
-    return ListedPage(tuple(listed), None if kept.next is None else IN_MEMORIES + kept.next)
+    following = None if kept.next is None else IN_MEMORIES + kept.next
+    return types.ListResourcesResult(resources=listed, next_cursor=following)
 
 
 @Effect.gen
@@ -172,22 +150,24 @@ async def read_resource(do: Do[ResourceError, Reads], grant: Grant, uri: str) ->
     )
 
 
-def _conversation(conversation: Conversation) -> Listed:
+def _conversation(conversation: Conversation) -> types.Resource:
     changed = f"{conversation.updated_at:%Y-%m-%d %H:%M} UTC"
-    return Listed(
-        CONVERSATIONS + quote(conversation.conversation_id, safe=""),
-        conversation.conversation_id,
-        f"{conversation.message_count} messages, the last change at {changed}",
+    return types.Resource(
+        uri=CONVERSATIONS + quote(conversation.conversation_id, safe=""),
+        name=conversation.conversation_id,
+        description=f"{conversation.message_count} messages, the last change at {changed}",
+        mime_type=MEDIA_TYPE,
     )
 
 
-def _memory(memory: Memory) -> Listed:
+def _memory(memory: Memory) -> types.Resource:
     said = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
     kind = memory.memory_type.replace("_", "-")
-    return Listed(
-        MEMORIES + quote(memory.id, safe=""),
-        memory.key or shortened(" ".join(memory.content.split()), LONGEST_NAME),
-        f"a {kind} memory of {said}",
+    return types.Resource(
+        uri=MEMORIES + quote(memory.id, safe=""),
+        name=memory.key or shortened(" ".join(memory.content.split()), LONGEST_NAME),
+        description=f"a {kind} memory of {said}",
+        mime_type=MEDIA_TYPE,
     )
 
 

@@ -39,7 +39,7 @@ from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.listing import LISTING
 from chatmemory.programs.mcp.progress import reporting
-from chatmemory.programs.mcp.prompts import PROMPTS, MemoryPrompt
+from chatmemory.programs.mcp.prompts import PROMPTS
 from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
 from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
 from chatmemory.programs.operations.first_answer import answered_once
@@ -63,7 +63,7 @@ GrantOf: TypeAlias = Callable[[RequestContext], Grant]
 Describe: TypeAlias = Callable[[ApiError], dict[str, Any]]
 
 TOOLS: Final = {tool.name: tool for tool in (*FINDING, *LISTING, *KEEPING, *CONTEXT, *INDEXING)}
-CHOICES: Final = {prompt.name: prompt for prompt in PROMPTS}
+CHOICES: Final = {prompt.listed.name: prompt for prompt in PROMPTS}
 
 NAME: Final = "chatmemory"
 PACKAGE: Final = "chatmemory-effect"
@@ -116,45 +116,31 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         context: RequestContext, _: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         grant = grant_of(context)
-        return types.ListPromptsResult(
-            prompts=[_offered(prompt) for prompt in PROMPTS if prompt.is_for(grant)]
-        )
+        return types.ListPromptsResult(prompts=[prompt.listed for prompt in PROMPTS if prompt.is_for(grant)])
 
     async def get_prompt(
         context: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         grant, prompt = grant_of(context), CHOICES.get(params.name)
         if prompt is None or not prompt.is_for(grant):
-            offered = ", ".join(one.name for one in PROMPTS if one.is_for(grant))
+            offered = ", ".join(one.listed.name for one in PROMPTS if one.is_for(grant))
             raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {offered}")
         message = prompt.message(grant, params.arguments or {})
-        text = _value(await _run(runtime, f"prompts/{prompt.name}", grant, message), described)
+        text = _value(await _run(runtime, f"prompts/{prompt.listed.name}", grant, message), described)
         said = types.PromptMessage(role="user", content=types.TextContent(text=within_limit(text)))
-        return types.GetPromptResult(description=prompt.description, messages=[said])
+        return types.GetPromptResult(description=prompt.listed.description, messages=[said])
 
     async def resources(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
         grant = grant_of(context)
-        listed = await _run(runtime, "resources/list", grant, list_resources(grant, after))
-        page = _value(listed, described)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=MEDIA_TYPE)
-                for one in page.resources
-            ],
-            next_cursor=page.next,
-        )
+        return _value(await _run(runtime, "resources/list", grant, list_resources(grant, after)), described)
 
     async def list_templates(
         _: RequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(**template._asdict(), mime_type=MEDIA_TYPE) for template in TEMPLATES
-            ]
-        )
+        return types.ListResourceTemplatesResult(resource_templates=TEMPLATES)
 
     async def resource(
         context: RequestContext, params: types.ReadResourceRequestParams
@@ -190,7 +176,7 @@ async def _called(
 ) -> Outcome[ToolResult[Any], ApiError]:
     if not tool.is_for(grant):
         return Failure(Refusal("ForbiddenError", f"the configuration does not allow this client {tool.name}"))
-    read = structure(arguments, tool.signature.arguments)
+    read = structure(arguments, tool.arguments)
     if isinstance(read, Failure):
         return Failure(read.failure())
     call = ToolCall(grant, read.unwrap(), report)
@@ -245,15 +231,6 @@ def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:
     if isinstance(outcome, Success):
         return outcome.unwrap()
     raise _protocol_error(outcome.failure(), document)
-
-
-def _offered(prompt: MemoryPrompt) -> types.Prompt:
-    return types.Prompt(
-        name=prompt.name,
-        title=prompt.title,
-        description=prompt.description,
-        arguments=[types.PromptArgument(**argument._asdict()) for argument in prompt.arguments],
-    )
 
 
 def _described(tool: MemoryTool) -> types.Tool:

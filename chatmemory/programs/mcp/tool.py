@@ -1,9 +1,12 @@
 """``MemoryTool``: a tool that an agent can call, defined by the signature of its handler.
 
-A handler is a function from ``ToolCall`` to an effect of ``ToolResult``.  The types in its signature become the schemas of the
-tool's arguments and of its structured answer; its docstring becomes the description that a model reads.
+A handler is a coroutine from ``ToolCall`` to ``ToolResult``.  The type of its arguments becomes the schema that a model sees,
+and its docstring becomes the description that a model reads.
 
-    def forget(call: ToolCall[Forgotten]) -> Effect[ToolResult[ForgetReceipt], MemoryReadError, LongTermMemoryService]: ...
+    @Effect.gen
+    async def forget(
+        do: Do[MemoryReadError, LongTermMemoryService], call: ToolCall[ToForget]
+    ) -> ToolResult[ForgetReceipt]: ...
 """
 
 import inspect
@@ -60,16 +63,9 @@ class ToolResult(Generic[A]):
     value: A
 
 
-LEFT_OUT: Final = {"title", "description", "properties", "additionalProperties"}
+LEFT_OUT: Final = {"$schema", "title", "description", "properties", "additionalProperties"}
 
 Handler: TypeAlias = Callable[[ToolCall[Any]], Effect[ToolResult[Any], ApiError, Any]]
-
-
-class Signature(NamedTuple):
-    """The types in the signature of a handler: of its arguments and of the value that it returns."""
-
-    arguments: type[Any]
-    value: type[Any]
 
 
 @final
@@ -110,33 +106,23 @@ class MemoryTool:
         return may_change and (grant.past_chats or not self.needs_past_chats)
 
     @cached_property
-    def signature(self) -> Signature:
-        """The types of the handler."""
-        call, effect = get_type_hints(self.handler).values()
-        (arguments,), (result, *_) = get_args(call), get_args(effect)
-        (value,) = get_args(result)
-        return Signature(arguments, value)
+    def arguments(self) -> type[Any]:
+        """The type of the arguments."""
+        _, call, _ = get_type_hints(self.handler).values()
+        (arguments,) = get_args(call)
+        return cast("type[Any]", arguments)
 
     @cached_property
     def input_schema(self) -> JsonObject:
         """The JSON Schema of the arguments."""
-        return _shortest(_schema(self.signature.arguments))
-
-    @cached_property
-    def output_schema(self) -> JsonObject:
-        """The JSON Schema of the structured answer."""
-        return _schema(self.signature.value)
-
-
-def _schema(kind: type[Any]) -> JsonObject:
-    """Return the schema of *kind* without ``$schema``: the protocol names the dialect, and some clients know no other."""
-    return {name: part for name, part in json_schema(kind).items() if name != "$schema"}
+        return _shortest(json_schema(self.arguments))
 
 
 def _shortest(schema: JsonObject) -> JsonObject:
     """Return the schema of arguments without what a model need not read: class names, and null as a default.
 
-    ``additionalProperties`` is left out too: a call with an unknown argument fails with the list of the known ones.
+    ``$schema`` is left out because the protocol names the dialect and some clients know no other, ``additionalProperties``
+    because a call with an unknown argument fails with the list of the known ones.
     """
     properties = cast("JsonObject", schema["properties"])
     short = {name: _short(cast("JsonObject", part)) for name, part in properties.items()}
