@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, Union, cast, final, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
 
 import attrs
-from attrs import frozen
 from typing_extensions import TypeVar
 
 from chatmemory.effect.likeness import did_you_mean
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
 A = TypeVar("A")
-A_co = TypeVar("A_co", covariant=True)
 
 MOST_PROBLEMS = 50
 """The largest number of problems that are reported for one list or table: to name each of a million would take
@@ -43,21 +41,6 @@ _BOOLEANS = {
     "off": False,
     "0": False,
 }
-
-
-@final
-@frozen(repr=False)
-class Redacted(Generic[A_co]):
-    """A secret that ``str``, ``repr`` and error messages do not show."""
-
-    _secret: A_co
-
-    def reveal(self) -> A_co:
-        """Return the secret.  Call it only where the secret is used."""
-        return self._secret
-
-    def __repr__(self) -> str:
-        return "<redacted>"
 
 
 def structure(
@@ -86,7 +69,7 @@ def fields_of(cls: Any) -> Mapping[str, Any]:
     """Return the types of the fields of an attrs class (or of ``class | None``) by key; empty for any other type."""
     if get_origin(cls) in {Union, types.UnionType}:
         cls = next((option for option in get_args(cls) if attrs.has(option)), cls)
-    if not attrs.has(cls) or _is_a(Redacted, cls):
+    if not attrs.has(cls):
         return {}
     return {key_of(field.name): field.type for field in attrs.fields(attrs.resolve_types(cls)) if field.init}
 
@@ -199,14 +182,6 @@ def new_converter() -> "Converter":
 
         return make
 
-    def secret(raw: object, type_: Any) -> object:
-        (inner,) = get_args(type_)
-        try:
-            return Redacted(converter.structure(raw, inner))
-        except (ValueError, TypeError):
-            msg = f"expected a secret {inner.__name__}"
-            raise ValueError(msg) from None
-
     def named_tables(raw: object, type_: Any) -> object:
         if not isinstance(raw, Mapping):
             raise _unfit("tables with names", raw)
@@ -220,17 +195,12 @@ def new_converter() -> "Converter":
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook_func(lambda type_: type_ is date, _date)
-    converter.register_structure_hook_func(lambda type_: _is_a(Literal, type_), _choice)
+    converter.register_structure_hook_func(lambda type_: get_origin(type_) is Literal, _choice)
     converter.register_structure_hook_factory(attrs.has, hook_for_class)
-    converter.register_structure_hook_func(lambda type_: _is_a(Redacted, type_), secret)
     return converter
 
 
 _converter = cache(new_converter)
-
-
-def _is_a(generic: object, type_: Any) -> bool:
-    return get_origin(type_) is generic
 
 
 def _text(raw: object, _: Any) -> str:
