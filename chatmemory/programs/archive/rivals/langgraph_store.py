@@ -5,11 +5,13 @@ Each item keeps its name, under which the LangGraph adapter finds it; a memory o
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Final, cast
+from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.made_id import made_id
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import ItemRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -17,10 +19,7 @@ from chatmemory.programs.archive.rivals.rival import (
     Remembered,
     Rival,
     RivalFile,
-    fields_of,
-    instant_of,
     json_of,
-    list_of,
     text_of,
 )
 
@@ -38,10 +37,10 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         namespace: the owner of records that have no owner in the export.
     """
     for number, item in enumerate(_rows(file) if file.is_sqlite else _listed(file), 1):
-        labels = [text_of(label) for label in list_of(item.get("namespace"))]
+        labels = [text_of(label) for label in json_items(item.get("namespace"))]
         key, value = text_of(item.get("key")), item.get("value")
         names = [label for label in labels if label is not None and "." not in label]
-        if key is None or not isinstance(value, dict) or len(names) < len(labels):
+        if key is None or not isinstance(value, Mapping) or len(names) < len(labels):
             yield Unfit(
                 f"item {number}: it must have a namespace of labels, a key and a value, as in LangGraph"
             )
@@ -51,11 +50,11 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         yield ItemRecord(
             namespace=(OWNER, *names),
             key=key,
-            value=cast("Json", value),
+            value=value,
             created_at=min(created_at, updated_at),
             updated_at=updated_at,
         )
-        if (content := _remembered(cast("Mapping[str, object]", value))) is not None:
+        if (content := _remembered(value)) is not None:
             yield Remembered(
                 TOOL,
                 made_id(TOOL, *names, key),
@@ -66,24 +65,24 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
             ).record()
 
 
-def _remembered(value: Mapping[str, object]) -> str | None:
+def _remembered(value: JsonObject) -> str | None:
     """Return a memory of LangMem, or None for any other document."""
     if "kind" not in value:
         return None
     content = value.get("content")
-    return text_of(content) or text_of(fields_of(content).get("content"))
+    return text_of(content) or text_of(json_object(content).get("content"))
 
 
-def _listed(file: RivalFile) -> Iterator[Mapping[str, object]]:
+def _listed(file: RivalFile) -> Iterator[JsonObject]:
     read = json_of(file.path)
-    for item in list_of(read) or list_of(fields_of(read).get("items")) or [read]:
-        yield fields_of(item)
+    for item in json_items(read) or json_items(json_object(read).get("items")) or [read]:
+        yield json_object(item)
 
 
-def _rows(file: RivalFile) -> Iterator[Mapping[str, object]]:
+def _rows(file: RivalFile) -> Iterator[JsonObject]:
     for prefix, key, value, created_at, updated_at in file.rows("store", COLUMNS, "prefix, key"):
         try:
-            read: object = json.loads(str(value))
+            read: Json = json.loads(str(value))
         except (ValueError, RecursionError):
             read = None
         labels = str(prefix).split(".") if prefix else []

@@ -1,11 +1,14 @@
 """Reads a Letta agent file (``.af``): its blocks become memories, its messages a conversation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.choices import Role
+from chatmemory.input.json_value import JsonObject
 from chatmemory.input.made_id import made_id
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -13,11 +16,8 @@ from chatmemory.programs.archive.rivals.rival import (
     Remembered,
     Rival,
     RivalFile,
-    fields_of,
     id_of,
-    instant_of,
     json_of,
-    list_of,
     spoken,
     text_of,
 )
@@ -38,21 +38,21 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         file: the export.
         namespace: the owner of records that have no owner in the export.
     """
-    read = fields_of(json_of(file.path))
-    agents = list_of(read.get("agents")) or ([read] if "messages" in read or "core_memory" in read else [])
+    read = json_object(json_of(file.path))
+    agents = json_items(read.get("agents")) or ([read] if "messages" in read or "core_memory" in read else [])
     if not agents:
         yield Unfit("not an agent file: it has neither agents nor messages")
-    for block in list_of(read.get("blocks")):
-        yield _block(fields_of(block), file, namespace)
+    for block in json_items(read.get("blocks")):
+        yield _block(json_object(block), file, namespace)
     for number, one in enumerate(agents, 1):
-        agent = fields_of(one)
+        agent = json_object(one)
         name = text_of(agent.get("name")) or f"agent {number}"
-        for block in list_of(agent.get("core_memory")):
-            yield _block(fields_of(block), file, namespace)
+        for block in json_items(agent.get("core_memory")):
+            yield _block(json_object(block), file, namespace)
         yield from _messages(agent, id_of(agent.get("id"), TOOL, file.path.name, name), namespace)
 
 
-def _block(block: Mapping[str, object], file: RivalFile, namespace: Namespace) -> Record | Unfit:
+def _block(block: JsonObject, file: RivalFile, namespace: Namespace) -> Record | Unfit:
     label, value = text_of(block.get("label")), text_of(block.get("value"))
     if value is None:
         return Unfit(f"the block {label!r} is empty")
@@ -61,7 +61,7 @@ def _block(block: Mapping[str, object], file: RivalFile, namespace: Namespace) -
     return Remembered(TOOL, id_, value, namespace, at, path=file.path.name, key=label).record()
 
 
-def _messages(agent: Mapping[str, object], conversation_id: str, namespace: Namespace) -> Arrivals:
+def _messages(agent: JsonObject, conversation_id: str, namespace: Namespace) -> Arrivals:
     said = list(_said(agent, conversation_id))
     records = [one for one in said if isinstance(one, MessageRecord)]
     if records:
@@ -76,11 +76,13 @@ def _messages(agent: Mapping[str, object], conversation_id: str, namespace: Name
     yield from said
 
 
-def _said(agent: Mapping[str, object], conversation_id: str) -> Iterator[MessageRecord | Unfit]:
-    for number, one in enumerate(list_of(agent.get("messages")), 1):
-        message = fields_of(one)
+def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | Unfit]:
+    for number, one in enumerate(json_items(agent.get("messages")), 1):
+        message = json_object(one)
         role = ROLES.get(message.get("role"))
-        calls = [fields_of(fields_of(call).get("function")) for call in list_of(message.get("tool_calls"))]
+        calls = [
+            json_object(json_object(call).get("function")) for call in json_items(message.get("tool_calls"))
+        ]
         called = [f"{call.get('name')}({call.get('arguments')})" for call in calls if call]
         content = "\n".join(filter(None, [spoken(message.get("content") or message.get("text")), *called]))
         if role is None or not content:

@@ -6,6 +6,8 @@ from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.memories import EarlierContent, Provenance
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -13,11 +15,8 @@ from chatmemory.programs.archive.rivals.rival import (
     Remembered,
     Rival,
     RivalFile,
-    fields_of,
     id_of,
-    instant_of,
     json_of,
-    list_of,
     object_of,
     text_of,
 )
@@ -39,12 +38,14 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
 def _listed(file: RivalFile, namespace: Namespace) -> Arrivals:
     read = json_of(file.path)
     given = (
-        list_of(read) or list_of(fields_of(read).get("results")) or list_of(fields_of(read).get("memories"))
+        json_items(read)
+        or json_items(json_object(read).get("results"))
+        or json_items(json_object(read).get("memories"))
     )
     if not given:
         yield Unfit("not a list of memories: give the JSON of Memory.get_all")
     for number, one in enumerate(given, 1):
-        fields = fields_of(one)
+        fields = json_object(one)
         content = text_of(fields.get("memory"))
         if content is None:
             yield Unfit(f"memory {number} of the list has no text")
@@ -52,7 +53,9 @@ def _listed(file: RivalFile, namespace: Namespace) -> Arrivals:
         owner = Namespace(
             text_of(fields.get("user_id")) or namespace.user, text_of(fields.get("agent_id")) or namespace.app
         )
-        tags = tuple(tag for each in list_of(fields.get("categories")) if (tag := text_of(each)) is not None)
+        tags = tuple(
+            tag for each in json_items(fields.get("categories")) if (tag := text_of(each)) is not None
+        )
         yield Remembered(
             TOOL,
             id_of(fields.get("id"), TOOL, content),

@@ -1,23 +1,22 @@
 """Reads the file of an OpenAI Agents ``SQLiteSession``; our adapter can continue each imported session."""
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import AS_GIVEN, JsonObject
+from chatmemory.input.json_value import AS_GIVEN, Json, JsonObject
 from chatmemory.input.made_id import made_id
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import json_object
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
     Rival,
     RivalFile,
-    fields_of,
     id_of,
-    instant_of,
     spoken,
 )
 
@@ -57,11 +56,11 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
             began, ended = times.get(str(session), (None, None))
             yield _conversation(id_, namespace, began or at, ended or at)
         try:
-            item: object = json.loads(str(data))
+            item: Json = json.loads(str(data))
         except (ValueError, RecursionError) as error:
             yield Unfit(f"item {number} of the session {id_!r} is not JSON: {error}")
             continue
-        fields = fields_of(item)
+        fields = json_object(item)
         if not fields:
             yield Unfit(f"item {number} of the session {id_!r} is not a JSON object")
             continue
@@ -71,7 +70,7 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
             role=ROLES.get(fields.get("role"), "tool"),
             content=_readable(fields),
             timestamp=at,
-            metadata={AS_GIVEN: {ITEM: cast("JsonObject", item)}},
+            metadata={AS_GIVEN: {ITEM: fields}},
         )
 
 
@@ -81,7 +80,7 @@ def _conversation(id_: str, namespace: Namespace, began: datetime, ended: dateti
     )
 
 
-def _readable(fields: Mapping[str, object]) -> str:
+def _readable(fields: JsonObject) -> str:
     match fields:
         case {"name": str(name), "arguments": str(arguments)}:
             return f"{name}({arguments})"

@@ -1,10 +1,10 @@
 """``Rival``: reads the export of another memory tool; the functions read its untyped JSON."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
 from attrs import frozen
 
@@ -13,11 +13,11 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryRole, Provenance
+from chatmemory.pastchats.formats.reading.json_walk import json_object
 from chatmemory.programs.archive.records import MemoryRecord, Record, Unfit
 
 Arrivals: TypeAlias = Iterator[Record | Unfit]
 
-LATEST_SECONDS: Final = 253_402_300_799  # the end of the year 9999; beyond it, times are milliseconds
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of records that the export does not date: before all others."""
 
@@ -31,7 +31,7 @@ class Rows(Protocol):
 
     def __call__(
         self, path: Path, table: str, columns: Sequence[str], order: str, /
-    ) -> Iterator[tuple[object, ...]]:
+    ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of *table*; none if the file has no such table.
 
         Args:
@@ -59,7 +59,7 @@ class RivalFile:
         with self.path.open("rb") as file:
             return file.read(len(SQLITE)) == SQLITE
 
-    def rows(self, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table, see ``Rows``."""
         return self.rows_of(self.path, table, columns, order)
 
@@ -118,67 +118,37 @@ class Remembered:
         return MemoryRecord(memory=memory, earlier=self.earlier, dedup_key=None, vector=None)
 
 
-def fields_of(value: object) -> Mapping[str, object]:
-    """Return the members of a JSON object, or an empty mapping for any other value."""
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
-
-
-def list_of(value: object) -> list[object]:
-    """Return the members of a JSON list, or an empty list for any other value."""
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def text_of(value: object) -> str | None:
+def text_of(value: Json) -> str | None:
     """Return a text without the characters that a store cannot keep, or None if it is empty or not a text."""
     if not isinstance(value, str) or not value.strip():
         return None
     return value.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def spoken(content: object) -> str:
+def spoken(content: Json) -> str:
     """Return the readable text of a message's content, which is a text or a list of parts with texts."""
     if isinstance(content, str):
         return text_of(content) or ""
     if isinstance(content, list):
-        return "\n".join(filter(None, map(spoken, cast("list[object]", content))))
-    part = fields_of(content)
+        return "\n".join(filter(None, map(spoken, content)))
+    part = json_object(content)
     found = next((part[name] for name in ("text", "refusal", "transcript", "content") if name in part), None)
     return "" if found is None else spoken(found)
 
 
-def instant_of(value: object) -> datetime | None:
-    """Return a time given as ISO 8601, or as seconds or milliseconds since 1970, or None for anything else.
-
-    A time without a zone is taken as UTC.
-
-    >>> str(instant_of("2026-05-04 12:00:00")), str(instant_of(1_777_888_800_000))
-    ('2026-05-04 12:00:00+00:00', '2026-05-04 10:00:00+00:00')
-    """
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            seconds = value / 1000 if abs(value) > LATEST_SECONDS else value
-            return datetime.fromtimestamp(seconds, UTC)
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value.strip())
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
-    return None
-
-
-def object_of(value: object) -> JsonObject | None:
+def object_of(value: Json) -> JsonObject | None:
     """Return a JSON object that has members, or None for anything else."""
-    return cast("JsonObject", value) if isinstance(value, dict) and value else None
+    return json_object(value) or None
 
 
-def id_of(value: object, *otherwise: str) -> str:
+def id_of(value: Json, *otherwise: str) -> str:
     """Return *value* if it is a valid id, else an id derived from *otherwise*, the same in each import."""
     if isinstance(value, str) and value.strip() and "\0" not in value and len(value) <= MAX_ID_CHARACTERS:
         return value
     return made_id(*otherwise)
 
 
-def json_of(path: Path) -> object:
+def json_of(path: Path) -> Json:
     """Read a file of JSON, or of JSON Lines as a list.
 
     Raises:
@@ -187,7 +157,7 @@ def json_of(path: Path) -> object:
     """
     text = path.read_text(encoding="utf-8-sig")
     try:
-        return json.loads(text)
+        return cast("Json", json.loads(text))
     except RecursionError as error:
         msg = "it is nested too deeply"
         raise ValueError(msg) from error

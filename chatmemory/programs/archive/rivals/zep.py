@@ -1,10 +1,12 @@
 """Reads Zep's sessions, messages and graph facts (edges), as its API returns them, from one JSON file."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.choices import Role
+from chatmemory.input.json_value import JsonObject
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -12,11 +14,8 @@ from chatmemory.programs.archive.rivals.rival import (
     Remembered,
     Rival,
     RivalFile,
-    fields_of,
     id_of,
-    instant_of,
     json_of,
-    list_of,
     object_of,
     spoken,
     text_of,
@@ -42,26 +41,26 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         namespace: the owner of records that have no owner in the export.
     """
     read = json_of(file.path)
-    root = fields_of(read)
-    sessions = list_of(root.get("sessions")) or list_of(root.get("threads"))
-    facts = list_of(root.get("edges")) or list_of(root.get("facts"))
+    root = json_object(read)
+    sessions = json_items(root.get("sessions")) or json_items(root.get("threads"))
+    facts = json_items(root.get("edges")) or json_items(root.get("facts"))
     if not sessions and "messages" in root:
         sessions = [root]
-    if listed := list_of(read):
-        facts = [one for one in listed if "fact" in fields_of(one)]
-        sessions = [one for one in listed if "messages" in fields_of(one)]
+    if listed := json_items(read):
+        facts = [one for one in listed if "fact" in json_object(one)]
+        sessions = [one for one in listed if "messages" in json_object(one)]
     if not sessions and not facts:
         yield Unfit("not an export of Zep: it has no sessions, threads or messages, and no edges or facts")
     for number, session in enumerate(sessions, 1):
-        yield from _session(fields_of(session), number, file, namespace)
+        yield from _session(json_object(session), number, file, namespace)
     for number, fact in enumerate(facts, 1):
-        yield from _fact(fields_of(fact), number, file, namespace)
+        yield from _fact(json_object(fact), number, file, namespace)
 
 
-def _session(session: Mapping[str, object], number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
+def _session(session: JsonObject, number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
     named = session.get("session_id") or session.get("thread_id") or session.get("uuid")
     conversation_id = id_of(named, TOOL, file.path.name, str(number))
-    messages = [fields_of(one) for one in list_of(session.get("messages"))]
+    messages = [json_object(one) for one in json_items(session.get("messages"))]
     if not messages:
         yield Unfit(f"the session {conversation_id!r} has no messages")
         return
@@ -90,7 +89,7 @@ def _session(session: Mapping[str, object], number: int, file: RivalFile, namesp
         )
 
 
-def _fact(fact: Mapping[str, object], number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
+def _fact(fact: JsonObject, number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
     content = text_of(fact.get("fact"))
     if content is None:
         yield Unfit(f"fact {number} has no text")
