@@ -22,6 +22,7 @@ from chatmemory.embedding.embedder import Embedder
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.rules import is_encodable
 from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.cleaning import Cleaning
@@ -40,8 +41,6 @@ VERSION: Final = 1
 _TEXTS: Final = ("source", "project", "format", "conversation_id", "session", "content", "search_terms")
 _HASHES: Final = ("content_hash", "text_hash")
 _HASH_DIGITS: Final = 64
-_ROLES: Final = frozenset(get_args(Role))
-_KINDS: Final = frozenset(get_args(TurnKind))
 
 IMPORT: Final = "import"
 """The name of the lines in issues."""
@@ -148,22 +147,13 @@ def draft_of(value: Json) -> PromptDraft:
     if value.get("version") != VERSION:
         msg = f"version {value.get('version')!r}: this program reads version {VERSION}"
         raise BadRecordError(msg)
-    texts = {name: _text(value, name) for name in (*_TEXTS, *_HASHES)}
-    if not texts["content"]:
-        msg = "content: empty"
-        raise BadRecordError(msg)
-    for name in _HASHES:
-        if len(texts[name]) != _HASH_DIGITS:
-            msg = f"{name}: no hash"
+    for name, (is_valid, problem) in _RULES.items():
+        if not is_valid(value.get(name)):
+            msg = f"{name}: {problem}"
             raise BadRecordError(msg)
-    speaker = value.get("speaker")
     metadata = value.get("metadata")
     made: dict[str, Any] = {
-        **texts,
-        "turn_index": _number(value, "turn_index"),
-        "role": _one_of(value, "role", _ROLES),
-        "kind": _one_of(value, "kind", _KINDS),
-        "speaker": None if speaker is None else _text(value, "speaker"),
+        **{name: value.get(name) for name in _RULES},
         "timestamp": _instant(value),
         "metadata": Cleaning().metadata(metadata) if isinstance(metadata, Mapping) else {},
         "is_superseded": value.get("is_superseded") is True,
@@ -171,39 +161,25 @@ def draft_of(value: Json) -> PromptDraft:
     return PromptDraft(**made)
 
 
-def _text(value: Mapping[str, Json], name: str) -> str:
-    text = value.get(name)
-    if not isinstance(text, str):
-        msg = f"{name}: not a text"
-        raise BadRecordError(msg)
-    if "\0" in text or not _is_encodable(text):
-        msg = f"{name}: holds what cannot be stored"
-        raise BadRecordError(msg)
-    return text
+def _is_text(found: Json) -> bool:
+    return isinstance(found, str) and "\0" not in found and is_encodable(found)
 
 
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _one_of(known: tuple[str, ...]) -> tuple[Callable[[Json], bool], str]:
+    return known.__contains__, f"not one of {', '.join(sorted(known))}"
 
 
-def _number(value: Mapping[str, Json], name: str) -> int:
-    number = value.get(name)
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**63:
-        msg = f"{name}: not a number from 0"
-        raise BadRecordError(msg)
-    return number
-
-
-def _one_of(value: Mapping[str, Json], name: str, known: frozenset[str]) -> str:
-    word = value.get(name)
-    if not isinstance(word, str) or word not in known:
-        msg = f"{name}: not one of {', '.join(sorted(known))}"
-        raise BadRecordError(msg)
-    return word
+_TEXT: Final = (_is_text, "not a text that can be stored")
+_RULES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
+    **dict.fromkeys(_TEXTS, _TEXT),
+    **dict.fromkeys(_HASHES, (lambda found: _is_text(found) and len(str(found)) == _HASH_DIGITS, "no hash")),
+    "content": (lambda found: found != "" and _is_text(found), "empty, or not a text that can be stored"),
+    "turn_index": (lambda found: type(found) is int and 0 <= found < 2**63, "not a number from 0"),
+    "role": _one_of(get_args(Role)),
+    "kind": _one_of(get_args(TurnKind)),
+    "speaker": (lambda found: found is None or _is_text(found), _TEXT[1]),
+}
+"""For each member of a line: whether a value is valid, and what is wrong with any other."""
 
 
 def _instant(value: Mapping[str, Json]) -> datetime | None:
