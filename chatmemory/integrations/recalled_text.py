@@ -1,4 +1,4 @@
-"""``recalled_text``: the memories that a model is shown with a user's message, for any framework; ``summary_block``: a summary."""
+"""``recalled``: the memories that a model is shown with a user's message, for any framework; ``summary_block``: a summary."""
 
 from random import Random
 from typing import final
@@ -71,19 +71,6 @@ async def recalled(
     text = recalled_block(lines, fence=fresh_fence(lines, do.service(RandomTag)), notice=MEMORIES_NOTICE)
     sessions = (hit.memory.session_id for hit in telling)
     return RecalledText(text, tuple(dict.fromkeys(session for session in sessions if session is not None)))
-
-
-def recalled_text(
-    namespace: Namespace,
-    query: str,
-    *,
-    limit: int | None = None,
-    session_id: str | None = None,
-    use_id: str | None = None,
-) -> Effect[str, RecallError, LongTermMemoryService]:
-    """Return the text of ``recalled``; an empty text for no memories."""
-    found = recalled(namespace, query, limit=limit, session_id=session_id, use_id=use_id)
-    return found.map(lambda memories: memories.text)
 
 
 def summary_block(message: ChatMessage) -> str:

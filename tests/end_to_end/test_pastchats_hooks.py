@@ -13,16 +13,15 @@ from tests.patience import PATIENCE_SECONDS
 BUILD = "Please build webhook retries with backoff for the relay service"
 
 
-def prompted(agent: Agent, prompt: str, command: str = "hook user-prompt-submit") -> str:
+def prompted(agent: Agent, prompt: str) -> str:
     payload = {"session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": prompt}
-    done = agent.run(f"pastchats-memory {command}", given=json.dumps(payload))
+    done = agent.run("pastchats-memory hook user-prompt-submit", given=json.dumps(payload))
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-@pytest.mark.parametrize("command", ["hook user-prompt-submit", "hook-user-prompt-submit"])
-def test_a_substantial_prompt_gets_a_recall_beside_it(indexed: Agent, command: str) -> None:
-    told = json.loads(prompted(indexed, BUILD, command))["hookSpecificOutput"]
+def test_a_substantial_prompt_gets_a_recall_beside_it(indexed: Agent) -> None:
+    told = json.loads(prompted(indexed, BUILD))["hookSpecificOutput"]
     assert told["hookEventName"] == "UserPromptSubmit"
     assert told["additionalContext"].startswith("# Memory Recall\n")
 
@@ -31,10 +30,9 @@ def test_a_prompt_that_asks_nothing_gets_nothing(indexed: Agent) -> None:
     assert prompted(indexed, "/compact") == prompted(indexed, "好的") == ""
 
 
-@pytest.mark.parametrize("command", ["hook stop", "hook-stop"])
-def test_a_session_is_indexed_when_its_agent_has_answered(fresh: Agent, command: str) -> None:
+def test_a_session_is_indexed_when_its_agent_has_answered(fresh: Agent) -> None:
     (session,) = HISTORIES.glob("codex-cli/**/*.jsonl")
-    done = fresh.run(f"pastchats-memory {command}", given=json.dumps({"transcript_path": str(session)}))
+    done = fresh.run("pastchats-memory hook stop", given=json.dumps({"transcript_path": str(session)}))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert json.loads(fresh.answer("pastchats-memory stats --json"))["sources"] == 1
 

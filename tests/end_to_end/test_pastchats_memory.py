@@ -78,7 +78,7 @@ USAGE = (
     "forget",
 )
 FAILURES = {
-    1: ("hook no-such-event", "hook-stop --no-such-option"),
+    1: ("hook no-such-event", "hook stop --no-such-option"),
     2: (*USAGE, "index --roles nobody", "import /nowhere/at/all.jsonl"),
     3: ("index --format no_such_format .",),
     4: ("show nowhere.jsonl#3", "show ''"),

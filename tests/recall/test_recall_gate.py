@@ -22,7 +22,7 @@ from chatmemory import (
     Namespace,
     NewMemory,
 )
-from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.recalled_text import recalled
 from chatmemory.longterm.contract import LongTermMemory
 from chatmemory_layers.stacks import embedded
 from tests.recall.quality import USER, own_questions
@@ -150,7 +150,7 @@ async def test_contexts_and_frameworks_show_what_recall_tells_and_nothing_else(
             expected = await told(memory, person, prompt)
             context = await contexts.build(person.namespace, "c", prompt, peek=True).or_raise()
             assert list(context.memory_ids) == expected
-            text = (await runtime.run(recalled_text(person.namespace, prompt))).unwrap()
+            text = (await runtime.run(recalled(person.namespace, prompt))).unwrap().text
             assert bool(text) == bool(expected)
             assert all(f'"{name}"' in text for name in expected)
 

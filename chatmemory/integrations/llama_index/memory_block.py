@@ -28,7 +28,7 @@ from chatmemory.errors import RememberError
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.llama_index.messages import RAISING
 from chatmemory.integrations.raising import to_its_end
-from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.recalled_text import recalled
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.extraction.memory_extractor import Speaker
 
@@ -96,20 +96,20 @@ class ChatMemoryBlock(BaseMemoryBlock[str]):
         asked = questions[-1] if questions else ""
         turn = self._turns.get(session_id)
         if turn is not None and (turn.number, turn.asked) == (len(questions), asked):
-            recalled = turn.recalled  # an agent asks before each of its steps
+            text = turn.recalled  # an agent asks before each of its steps
         else:
             use_id = sha256(f"{session_id} {asked}".encode()).hexdigest()
-            recalling = recalled_text(
+            recalling = recalled(
                 self.namespace, asked, limit=self.limit, session_id=session_id, use_id=use_id
             )
-            recalled = await RAISING.run(self.runtime, recalling)
+            text = (await RAISING.run(self.runtime, recalling)).text
         # After recalling: otherwise the question itself would be shown to the model as a memory.
         await self._keep(said, session_id)
         self._turns.pop(session_id, None)
-        self._turns[session_id] = _Turn(len(questions), asked, recalled, frozenset(said))
+        self._turns[session_id] = _Turn(len(questions), asked, text, frozenset(said))
         if len(self._turns) > MOST_SESSIONS:
             del self._turns[next(iter(self._turns))]
-        return recalled
+        return text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         sessions: dict[str | None, list[ChatMessage]] = {}

@@ -19,7 +19,7 @@ from chatmemory.effect import (
 from chatmemory.input.rules import clean_text
 from chatmemory.integrations.pydantic_ai.history import RAISING, said_in
 from chatmemory.integrations.raising import to_its_end
-from chatmemory.integrations.recalled_text import recalled_text
+from chatmemory.integrations.recalled_text import recalled
 from chatmemory.longterm.contract import LongTermMemoryService
 
 
@@ -67,10 +67,10 @@ class LongTermMemories(AbstractCapability[AgentDepsT]):
 
     async def _remembered(self, asked: str, ctx: RunContext[AgentDepsT]) -> str:
         text = clean_text(asked)
-        recalling = recalled_text(
+        recalling = recalled(
             self.namespace, text, limit=self.limit, session_id=ctx.conversation_id, use_id=ctx.run_id
         )
-        shown = await RAISING.run(self.runtime, recalling)
+        shown = (await RAISING.run(self.runtime, recalling)).text
         if self.saves and ctx.prompt is not None:
             # Afterwards, or the model would be shown its own question as a memory.
             saving = LongTermMemoryService.use(

@@ -53,17 +53,11 @@ COMMANDS: Final = {
         f"{__package__}.maintenance_commands", "Print the completion script of a shell.", is_rare=True
     ),
 }
-FLAT_HOOKS: Final = {
-    "hook-user-prompt-submit": ("hook", "user-prompt-submit"),
-    "hook-stop": ("hook", "stop"),
-}
-"""Aliases of the hooks, for agents that configure a single word."""
 
 
 @click.group(
     cls=CommandGroup,
     entries=COMMANDS,
-    flat=FLAT_HOOKS,
     epilog=EXPLANATION,
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,

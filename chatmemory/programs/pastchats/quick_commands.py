@@ -50,7 +50,7 @@ _RECALL: Final = _HOST | {
     "-c": "conversation",
 }
 _JSON: Final = "--json"
-_HOOKS: Final = (["hook", "user-prompt-submit"], ["hook-user-prompt-submit"])
+_HOOK: Final = ["hook", "user-prompt-submit"]
 _MOST_DIGITS: Final = 9
 _COMPLETION: Final = "_PASTCHATS_MEMORY_COMPLETE"  # click's, under which a shell asks for completions
 _ESCAPE: Final = "\x1b"
@@ -154,13 +154,12 @@ def _run(open_host: OpenHost, arguments: list[str]) -> int | None:
             return None
         print_recall(open_host(**_options(given)), asked)
         return 0
-    for name in _HOOKS:
-        if arguments[: len(name)] == name:
-            given = _parted(arguments[len(name) :], _HOST)
-            if given is None or len(given["words"]) > 1 or given["json"]:
-                return None
-            answer_prompt(open_host(**_options(given)), next(iter(given["words"]), None))
-            return 0
+    if arguments[: len(_HOOK)] == _HOOK:
+        given = _parted(arguments[len(_HOOK) :], _HOST)
+        if given is None or len(given["words"]) > 1 or given["json"]:
+            return None
+        answer_prompt(open_host(**_options(given)), next(iter(given["words"]), None))
+        return 0
     return None
 
 

@@ -37,24 +37,16 @@ class Entry(NamedTuple):
 class CommandGroup(click.Group):
     """A click group that imports a command on first use, so that a short one does not wait for the others."""
 
-    def __init__(
-        self,
-        *args: Any,
-        entries: Mapping[str, Entry] | None = None,
-        flat: Mapping[str, tuple[str, str]] | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, Entry] | None = None, **kwargs: Any) -> None:
         """Make a group of *entries*.
 
         Args:
             args: as ``click.Group`` takes them.
             entries: the commands by name, in the order of ``--help``.
-            flat: aliases of commands in a subgroup: the alias, then the names of the group and the command.
             kwargs: as ``click.Group`` takes them.
         """
         super().__init__(*args, **kwargs)
         self.entries = dict(entries or {})
-        self.flat = dict(flat or {})
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; on Ctrl-C end it without the empty line that click would print."""
@@ -67,11 +59,8 @@ class CommandGroup(click.Group):
         """Return the names in the order of ``--help``."""
         return list(self.entries)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click names it
         """Return the command of that name."""
-        if cmd_name in self.flat:
-            group, name = self.flat[cmd_name]
-            return cast("click.Group", self.get_command(ctx, group)).get_command(ctx, name)
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None

@@ -62,7 +62,7 @@ BOTH = [
     ["recall", "x", "-p", "a", "--project", "b", "-r", "user", "-f", "claude_code", "-c", "claude_code:1"],
     ["recall", "", "--query", ""],
     ["hook", "user-prompt-submit", '{"prompt": "build the webhook retries with backoff"}'],
-    ["hook-user-prompt-submit", "--db", "x.db", '{"prompt": "build the webhook retries with backoff"}'],
+    ["hook", "user-prompt-submit", "--db", "x.db", '{"prompt": "build the webhook retries with backoff"}'],
 ]
 CLICK = [
     [],
