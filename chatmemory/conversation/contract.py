@@ -286,10 +286,6 @@ class ChatMemory(Protocol):
             one page.  In the order ``id`` all pages together list each conversation exactly once.  In the order
             ``recent`` a conversation that changes while the pages are read moves to the front; only a new listing from
             the first page is sure to contain it.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -306,10 +302,6 @@ class ChatMemory(Protocol):
 
         Returns:
             the number of messages, 0 or greater.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -324,10 +316,6 @@ class ChatMemory(Protocol):
 
         Returns:
             which messages the summary covers and which skill wrote it; None when no summary has this id.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -343,10 +331,6 @@ class ChatMemory(Protocol):
         Returns:
             first the summary that covers the message, then the summary that covers that one, and so on; empty when no
             summary covers the message.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 

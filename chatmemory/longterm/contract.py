@@ -118,11 +118,7 @@ class LongTermMemory(Protocol):
 
         Returns:
             the proposals, the one with the highest confidence first; none when the text contains nothing worth
-            remembering.
-
-        Fails with:
-            DataValidationError: an argument is invalid.  When a skill fails, the rules are used instead, and ``note``
-                says why.
+            remembering.  When a skill fails, the rules are used instead, and ``note`` says why.
         """
         ...
 
@@ -158,10 +154,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             an outcome for each fact, in order.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -194,10 +186,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             the hits with their scores, and whether they were found by vectors or by words, and why.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -227,10 +215,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             how many memories were counted, and the ids of those that became long-term.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -251,10 +235,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             ``Stored``, or ``Duplicate`` when the key already has this value.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -270,10 +250,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             the memory; None when the key was unset at that time.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -286,10 +262,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             True when a value was deleted; False when the key is unset.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -313,10 +285,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             one page of memories, with the cursor of the page after it.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -411,10 +379,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             one page of memories, with the cursor of the page after it.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -444,10 +408,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             the total, and the counts of each of the three fields under the filters of the other fields.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -593,7 +553,6 @@ class LongTermMemory(Protocol):
 
         Fails with:
             DataValidationError: an argument is invalid, or none of the three is given.
-            GenericMemoryError: the store failed.
         """
         ...
 
@@ -612,10 +571,6 @@ class LongTermMemory(Protocol):
 
         Returns:
             how many memories were removed; 0 when the setting is off.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
-            GenericMemoryError: the store failed.
         """
         ...
 

@@ -32,7 +32,8 @@ SearchMode: TypeAlias = Literal["hybrid", "lexical"]
 class PastChats(Protocol):
     """Searches and reads the indexed chats.
 
-    Every method fails with ``GenericMemoryError`` when the store fails.
+    Every method fails with ``DataValidationError`` when an argument is invalid, and with ``GenericMemoryError`` when the
+    store fails.
     """
 
     def search(
@@ -55,9 +56,6 @@ class PastChats(Protocol):
         Returns:
             the hits, best first; turns with the same text are one hit.  When the embedder fails, only words are
             compared, and ``reason`` says so.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
         """
         ...
 
@@ -82,9 +80,6 @@ class PastChats(Protocol):
             without: ids of conversations, and paths of sources, that are left out.  A conversation is named with its
                 format (``claude_code:...``) or without it, as a running session knows its own id.
             with_undone: True: also turns that were rolled back, rewound or reverted.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
         """
         ...
 
@@ -116,9 +111,6 @@ class PastChats(Protocol):
         Returns:
             one page.  A conversation that gets a new turn during the walk moves to the front; the others keep their
             order.
-
-        Fails with:
-            DataValidationError: an argument is invalid.
         """
         ...
 
@@ -162,7 +154,8 @@ class PastChats(Protocol):
 class PastChatsIndex(Protocol):
     """Writes the index: fills it from histories, rebuilds it, and deletes from it.
 
-    Every method fails with ``GenericMemoryError`` when the store fails.
+    Every method fails with ``DataValidationError`` when an argument is invalid, and with ``GenericMemoryError`` when the
+    store fails.
     """
 
     def prepare(self) -> Effect[None, PastChatsError]:
