@@ -5,10 +5,10 @@ one after the other.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from threading import Event
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, cast, final
 
 import anyio
 
@@ -26,7 +26,6 @@ from chatmemory.errors import DataValidationError, PastChatsError, Problem
 from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.registry import installed_formats
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
-from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.local_files import confined_files
@@ -40,8 +39,8 @@ THREAD_NAME = "past chats index"
 
 
 @final
-class ServedIndex(PastChatsIndex):
-    """Runs ``PastChatsIndex`` in other threads; see there for its promises."""
+class ServedIndex:
+    """Runs the methods of ``PastChatsIndex`` in other threads; see there for what they promise."""
 
     def __init__(
         self, settings: PastChatsSettings, embedding: EmbeddingSettings, folders: Sequence[str]
@@ -51,12 +50,6 @@ class ServedIndex(PastChatsIndex):
         self._embedding = embedding
         self._folders = folders
         self._turn = anyio.Lock()
-
-    def prepare(self) -> Effect[None, PastChatsError]:
-        return self._ask(lambda index: index.prepare())
-
-    def histories(self) -> Effect[Mapping[str, int], PastChatsError]:
-        return self._ask(lambda index: index.histories())
 
     def index(
         self, request: IndexRequest, /, *, on_progress: Callable[[IndexProgress], None] = lambda _: None
@@ -87,33 +80,16 @@ class ServedIndex(PastChatsIndex):
 
         return Effect.from_outcome(run)
 
-    def re_embed(
-        self, *, on_progress: Callable[[int, int], None] = lambda _done, _all: None
-    ) -> Effect[int, PastChatsError]:
-        return self._ask(lambda index: index.re_embed(on_progress=on_progress))
+    def __getattr__(self, name: str) -> Callable[..., Effect[Any, PastChatsError]]:
+        """Return the method *name* of ``PastChatsIndex``; none but ``index`` reads histories."""
 
-    def reindex(self) -> Effect[int, PastChatsError]:
-        return self._ask(lambda index: index.reindex())
+        def method(*args: Any, **named: Any) -> Effect[Any, PastChatsError]:
+            stack = indexing(self._settings, self._embedding)
+            return Effect.from_outcome(
+                lambda: self._run(lambda index: getattr(index, name)(*args, **named), stack)
+            )
 
-    def import_records(self, lines: Iterable[bytes], /) -> Effect[IndexReport, PastChatsError]:
-        return self._ask(lambda index: index.import_records(lines))
-
-    def forget(
-        self,
-        which: PromptFilter = EVERYTHING,
-        /,
-        *,
-        sources: Sequence[str] = (),
-        is_dry_run: bool = False,
-    ) -> Effect[int, PastChatsError]:
-        return self._ask(lambda index: index.forget(which, sources=sources, is_dry_run=is_dry_run))
-
-    def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
-        return self._ask(lambda index: index.prune(is_dry_run=is_dry_run))
-
-    def _ask(self, ask: Callable[[PastChatsIndex], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
-        stack = indexing(self._settings, self._embedding)  # it reads no histories, so needs no confinement
-        return Effect.from_outcome(lambda: self._run(ask, stack))
+        return method
 
     async def _run(
         self,
@@ -179,4 +155,7 @@ def served_index(
         embedding: the embedder that makes vectors.
         folders: folders from which histories may be read, besides the folders of the known tools.
     """
-    return Layer.sync(PastChatsIndexService, lambda: ServedIndex(settings, embedding, folders))
+    # It has every method, which no type checker sees.
+    return Layer.sync(
+        PastChatsIndexService, lambda: cast("PastChatsIndex", ServedIndex(settings, embedding, folders))
+    )

@@ -4,10 +4,10 @@ The index need not exist when the program starts, see ``ReopenedIndex``.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TypeVar, final
+from typing import Any, TypeVar, cast, final
 
 from attrs import define
 
@@ -22,11 +22,7 @@ from chatmemory.effect import (
     ThreadRuntime,
 )
 from chatmemory.errors import ConfigError, EmbeddingError, GenericMemoryError, PastChatsError, RepositoryError
-from chatmemory.input.json_value import JsonObject
-from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
-from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
-from chatmemory.pastchats.past_chats import Finding, PastChatsStatistics, PastConversationPage, PastTurnPage
-from chatmemory.pastchats.prompt import EVERYTHING, Prompt, PromptFilter
+from chatmemory.pastchats.contract import PastChats, PastChatsService
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.sqlite.engine.file_connection import find_again
@@ -156,70 +152,23 @@ async def _close(opened: _Opened) -> None:
 
 
 @final
-class ServedPastChats(PastChats):
-    """Runs ``PastChats`` in another thread; see there for its promises."""
+class ServedPastChats:
+    """Runs the methods of ``PastChats`` in another thread; see there for what they promise."""
 
     def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
         """Use the index that is open in *thread*."""
         self._thread = thread
 
-    def search(
-        self,
-        query: str,
-        /,
-        *,
-        which: PromptFilter = EVERYTHING,
-        limit: int = 10,
-        mode: SearchMode = "hybrid",
-    ) -> Effect[PromptSearchResult, PastChatsError]:
-        return self._ask(lambda chats: chats.search(query, which=which, limit=limit, mode=mode))
+    def __getattr__(self, name: str) -> Callable[..., Effect[Any, PastChatsError]]:
+        """Return the method *name* of ``PastChats``."""
 
-    def recall(
-        self,
-        query: str,
-        /,
-        *,
-        which: PromptFilter = EVERYTHING,
-        limit: int = 5,
-        tokens: int | None = None,
-        without: Sequence[str] = (),
-        with_undone: bool = False,
-    ) -> Effect[PastRecall, PastChatsError]:
-        return self._ask(
-            lambda chats: chats.recall(
-                query, which=which, limit=limit, tokens=tokens, without=without, with_undone=with_undone
+        def method(*args: Any, **named: Any) -> Effect[Any, PastChatsError]:
+            asked = PastChatsService.use(lambda chats: getattr(chats, name)(*args, **named))
+            return Effect.from_outcome(
+                partial(self._thread.run, ReopenedIndexTag.use(lambda index: index.ask(asked)))
             )
-        )
 
-    def show(
-        self, source: str, /, *, before: int = 3, after: int = 3
-    ) -> Effect[tuple[Prompt, ...], PastChatsError]:
-        return self._ask(lambda chats: chats.show(source, before=before, after=after))
-
-    def conversations(
-        self, which: PromptFilter = EVERYTHING, /, *, limit: int = 50, after: str | None = None
-    ) -> Effect[PastConversationPage, PastChatsError]:
-        return self._ask(lambda chats: chats.conversations(which, limit=limit, after=after))
-
-    def turns(
-        self, conversation: str, /, *, newer_than: int = -1, limit: int = 100
-    ) -> Effect[PastTurnPage, PastChatsError]:
-        return self._ask(lambda chats: chats.turns(conversation, newer_than=newer_than, limit=limit))
-
-    def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        return self._ask(lambda chats: chats.statistics())
-
-    def export(
-        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
-    ) -> Effect[int, PastChatsError]:
-        return self._ask(lambda chats: chats.export(which, to=to))
-
-    def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        return self._ask(lambda chats: chats.check())
-
-    def _ask(self, ask: Callable[[PastChats], Effect[A, PastChatsError]]) -> Effect[A, PastChatsError]:
-        asked = ReopenedIndexTag.use(lambda index: index.ask(PastChatsService.use(ask)))
-        return Effect.from_outcome(partial(self._thread.run, asked))
+        return method
 
 
 @asynccontextmanager
@@ -227,7 +176,7 @@ async def _open_served(
     settings: PastChatsSettings, embedding: EmbeddingSettings
 ) -> AsyncGenerator[PastChats]:
     async with ThreadRuntime(reopened_index(settings, embedding), name=THREAD_NAME) as thread:
-        yield ServedPastChats(thread)
+        yield cast("PastChats", ServedPastChats(thread))  # it has every method, which no type checker sees
 
 
 def served_past_chats(
