@@ -3,7 +3,7 @@
 ``Problem`` is one broken rule in a ``DataValidationError``.
 """
 
-from typing import Final, Literal, final
+from typing import ClassVar, Final, Literal, final
 
 from attrs import field, frozen
 
@@ -34,11 +34,7 @@ class DataValidationError:
 
     problems: tuple[Problem, ...]
     tag: Literal["DataValidationError"] = "DataValidationError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the same input breaks the same rules."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the same input breaks the same rules
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.problems))
@@ -51,11 +47,7 @@ class ConversationNotFoundError:
 
     conversation_id: str
     tag: Literal["ConversationNotFoundError"] = "ConversationNotFoundError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the conversation does not exist until a message is added to it."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the conversation does not exist until a message is added to it
 
     def __str__(self) -> str:
         return f"no conversation {self.conversation_id!r}: add a message to it first"
@@ -73,11 +65,7 @@ class AccessDeniedError:
     needs: str
     conversation_id: str
     tag: Literal["AccessDeniedError"] = "AccessDeniedError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the right must be granted first."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the right must be granted first
 
     def __str__(self) -> str:
         return f"no grant to {self.needs} in conversation {self.conversation_id!r}: use another id, or ask for the grant"
@@ -91,11 +79,7 @@ class MessageConflictError:
     conversation_id: str
     message_ids: tuple[str, ...]
     tag: Literal["MessageConflictError"] = "MessageConflictError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the id stays taken."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the id stays taken
 
     def __str__(self) -> str:
         taken = ", ".join(map(repr, self.message_ids))
@@ -111,11 +95,7 @@ class VersionConflictError:
     expected: int
     actual: int
     tag: Literal["VersionConflictError"] = "VersionConflictError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the caller must read the conversation again first."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the caller must read the conversation again first
 
     def __str__(self) -> str:
         if self.actual == self.expected:  # a summary of messages that another one covers
@@ -133,11 +113,7 @@ class MemoryNotFoundError:
 
     memory_id: str
     tag: Literal["MemoryNotFoundError"] = "MemoryNotFoundError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: it was forgotten, or belongs to another namespace."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # it was forgotten, or belongs to another namespace
 
     def __str__(self) -> str:
         return f"no memory {self.memory_id!r} in this namespace: list the memories to see their ids"
@@ -150,11 +126,7 @@ class MemoryConflictError:
 
     memory_ids: tuple[str, ...]
     tag: Literal["MemoryConflictError"] = "MemoryConflictError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the id stays taken."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the id stays taken
 
     def __str__(self) -> str:
         taken = ", ".join(map(repr, self.memory_ids))
@@ -170,11 +142,7 @@ class MemoryChangedError:
     expected: int
     actual: int
     tag: Literal["MemoryChangedError"] = "MemoryChangedError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the caller must read the memory again first."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the caller must read the memory again first
 
     def __str__(self) -> str:
         return (
@@ -192,11 +160,7 @@ class NotUndoableError:
     number: int
     reason: str
     tag: Literal["NotUndoableError"] = "NotUndoableError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: deleted data stays deleted, and later changes stay."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # deleted data stays deleted, and later changes stay
 
     def __str__(self) -> str:
         return f"change {self.number} of {self.target!r} cannot be undone: {self.reason}"
@@ -209,11 +173,7 @@ class PromptNotFoundError:
 
     source: str
     tag: Literal["PromptNotFoundError"] = "PromptNotFoundError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """True: the source may have been indexed in the meantime."""
-        return True
+    retry_is_safe: ClassVar[bool] = True  # the source may have been indexed in the meantime
 
     def __str__(self) -> str:
         return f"nothing is indexed as {self.source!r}: name a source as search and recall print it, or index it first"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, final
+from typing import ClassVar, Literal, TypeAlias, final
 
 from attrs import frozen
 
@@ -55,11 +55,7 @@ class ConfigError:
 
     problems: tuple[ConfigProblem, ...]
     tag: Literal["ConfigError"] = "ConfigError"
-
-    @property
-    def retry_is_safe(self) -> bool:
-        """False: the same configuration has the same problems."""
-        return False
+    retry_is_safe: ClassVar[bool] = False  # the same configuration has the same problems
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
