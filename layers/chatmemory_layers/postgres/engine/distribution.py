@@ -1,11 +1,9 @@
 """``distribution_of`` and ``distribute``: plan how Citus spreads the tables of a store over servers, and do so.
 
 Rows of one key lie on one server: the messages of a conversation with its row, the memories of a user with their vectors.
-The catalog shows what Citus would refuse, so that a PostgreSQL without Citus can report it beforehand.  ``distribute`` may be
-interrupted and run again: it skips the tables that are spread already.
+``distribute`` may be interrupted and run again: it skips the tables that are spread already.
 """
 
-from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import frozen
@@ -20,65 +18,6 @@ Kind: TypeAlias = Literal["distributed", "reference"]
 SELECT_TABLES: Final = """
 SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
 """
-# Two rows with equal values must be on one server; otherwise no server sees that there are two.
-SELECT_UNIQUE_WITHOUT_KEY: Final = """
-SELECT wanted.name, indexrelid::regclass::text AS index, indisprimary AS is_primary
-FROM unnest($1::text[], $2::text[]) AS wanted (name, key)
-JOIN pg_index ON indrelid = to_regclass(wanted.name)
-WHERE (indisunique OR indisexclusion) AND NOT EXISTS (
-    SELECT FROM pg_attribute
-    WHERE attrelid = indrelid AND attnum = ANY (indkey::smallint[]) AND attname = wanted.key
-)
-ORDER BY indexrelid::regclass::text
-"""
-# A foreign key within one key is checked on one server, and so is one to a table that every server has.  A table that is
-# missing is NULL here, and no name differs from NULL.
-SELECT_REFERENCES_ACROSS: Final = """
-WITH wanted AS (
-    SELECT to_regclass(name) AS oid, name, key FROM unnest($1::text[], $2::text[]) AS wanted (name, key)
-)
-SELECT wanted.name, conname, confrelid::regclass::text AS referred
-FROM wanted JOIN pg_constraint ON conrelid = wanted.oid AND contype = 'f'
-WHERE confrelid <> ALL (ARRAY(
-    SELECT to_regclass(name) FROM unnest($3::text[]) AS name WHERE to_regclass(name) IS NOT NULL)
-) AND NOT EXISTS (
-    SELECT FROM wanted AS other
-    JOIN unnest(conkey, confkey) AS pair (here, there) ON TRUE
-    JOIN pg_attribute AS mine ON mine.attrelid = conrelid AND mine.attnum = pair.here AND mine.attname = wanted.key
-    JOIN pg_attribute AS its ON its.attrelid = confrelid AND its.attnum = pair.there AND its.attname = other.key
-    WHERE other.oid = confrelid AND other.key = wanted.key
-)
-ORDER BY conname
-"""
-# Foreign keys from tables of other programs to these tables: rows on one server would refer to rows on all servers.
-SELECT_STRANGERS: Final = """
-SELECT confrelid::regclass::text AS name, conname, conrelid::regclass::text AS stranger
-FROM pg_constraint
-WHERE contype = 'f' AND confrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name))
-    AND conrelid <> ALL (ARRAY(
-        SELECT to_regclass(name) FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL))
-ORDER BY conname
-"""
-SELECT_COUNTED: Final = """
-SELECT wanted.name, attname AS column, attidentity <> '' AS is_identity
-FROM unnest($1::text[]) AS wanted (name)
-JOIN pg_attribute ON attrelid = to_regclass(wanted.name) AND attnum > 0 AND NOT attisdropped
-WHERE attidentity <> '' OR EXISTS (
-    SELECT FROM pg_depend JOIN pg_class ON pg_class.oid = objid AND relkind = 'S'
-    WHERE refobjid = attrelid AND refobjsubid = attnum AND deptype IN ('a', 'i')
-) OR EXISTS (
-    SELECT FROM pg_attrdef JOIN pg_depend ON pg_depend.objid = pg_attrdef.oid AND pg_depend.classid = 'pg_attrdef'::regclass
-    JOIN pg_class ON pg_class.oid = pg_depend.refobjid AND relkind = 'S'
-    WHERE adrelid = attrelid AND adnum = attnum
-)
-ORDER BY attname
-"""
-SELECT_TRIGGERS: Final = """
-SELECT wanted.name, tgname FROM unnest($1::text[]) AS wanted (name)
-JOIN pg_trigger ON tgrelid = to_regclass(wanted.name) AND NOT tgisinternal
-ORDER BY tgname
-"""
-
 SELECT_IS_OFFERED: Final = (
     "SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citus') AS is_offered"
 )
@@ -108,7 +47,7 @@ class TablePlan:
         kind: `distributed`: its rows are spread by *key*; `reference`: each server has all of them.
         key: the column by which it is spread; "" for a reference table.
         group: the table whose rows of one key lie on the same server; "" for a reference table.
-        refusals: what Citus would refuse, each with its cure; empty: nothing.
+        refusals: why it cannot be spread like this, each with its cure; empty: it can.
         is_done: whether it is spread like this already.
     """
 
@@ -144,7 +83,7 @@ class Distribution:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """What Citus would refuse, each with the name of its table."""
+        """Why tables cannot be spread as planned, each with the name of its table."""
         return tuple(f"{table.name}: {each}" for table in self.tables for each in table.refusals)
 
 
@@ -172,7 +111,7 @@ NO_CITUS: Final = (
 
 
 async def distribution_of(connection: Connection) -> Distribution:
-    """Return the plan for each table, with what would be refused; nothing is written."""
+    """Return the plan for each table, with what prevents it; nothing is written."""
     names = [*EVERYWHERE, *SPREAD_BY]
     refusals: dict[str, list[str]] = {name: [] for name in names}
     there = {row["name"] for row in await connection.fetch(SELECT_TABLES, names)}
@@ -181,7 +120,6 @@ async def distribution_of(connection: Connection) -> Distribution:
             refusals[name].append(
                 "the table is missing: open the store once with this edition, which makes it"
             )
-    await _refuse(connection, refusals)
     has_catalog = await _has_catalog(connection)
     done: dict[str, tuple[str, str | None]] = {}
     if has_catalog:
@@ -210,7 +148,7 @@ async def distribute(connection: Connection) -> Outcome[Distribution, Distributi
     """Spread the tables of a store over the servers, except tables that are spread already.
 
     The caller must stop all other writers meanwhile.  Fails with ``DistributionRefusedError`` when the server lacks Citus, or
-    when Citus would refuse a table.
+    when a table is missing or spread otherwise.
 
     Raises:
         asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses something else, or does not answer.
@@ -242,26 +180,3 @@ async def _has_catalog(connection: Connection) -> bool:
 
 def _first_by(key: str) -> str:
     return next(name for name, each in SPREAD_BY.items() if each == key)
-
-
-async def _refuse(connection: Connection, refusals: dict[str, list[str]]) -> None:
-    """Add to *refusals*, by table, what Citus refuses according to the catalog."""
-    names: Sequence[str] = [*SPREAD_BY]
-    keys = [*SPREAD_BY.values()]
-    for row in await connection.fetch(SELECT_UNIQUE_WITHOUT_KEY, names, keys):
-        what, key = "primary key" if row["is_primary"] else "unique index", SPREAD_BY[row["name"]]
-        refusals[row["name"]].append(f"the {what} {row['index']} lacks {key}: drop it, or add the column")
-    for row in await connection.fetch(SELECT_REFERENCES_ACROSS, names, keys, [*EVERYWHERE]):
-        key = SPREAD_BY[row["name"]]
-        refusals[row["name"]].append(
-            f"the foreign key {row['conname']} refers to {row['referred']} without {key}: drop it"
-        )
-    for row in await connection.fetch(SELECT_STRANGERS, [*EVERYWHERE, *names]):
-        refusals[row["name"]].append(
-            f"the foreign key {row['conname']} of {row['stranger']}, a table of another program, refers to it: drop it"
-        )
-    for row in await connection.fetch(SELECT_COUNTED, names):
-        what = "an identity column" if row["is_identity"] else "counted by a sequence"
-        refusals[row["name"]].append(f"{row['column']} is {what}, which one server would count: drop it")
-    for row in await connection.fetch(SELECT_TRIGGERS, [*EVERYWHERE, *names]):
-        refusals[row["name"]].append(f"the trigger {row['tgname']} would not run on other servers: drop it")
