@@ -6,12 +6,12 @@ from functools import partial
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import Granted, acting_as
 from chatmemory.items.item_repository import ItemPut, name_in_log
 from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
 from chatmemory.laws.kit.law import expect, law, race
-from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, somebody, summary_of
 from chatmemory.laws.memories.memory_witness import PUT, MemoryRepositoryUnderTest, dedup_key, remembered
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
@@ -109,17 +109,15 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
         """N4 seen: a principal that may not read a conversation gets none of its events."""
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
-            hers, his = Namespace(witness.named("ada")), Namespace(witness.named("bob"))
-            ada = Principal(name="ada", namespace=hers, granted=(Granted(hers),))
-            bob = Principal(
-                name="bob", namespace=his, granted=(Granted(his), Granted(hers, witness.named("b")))
-            )
+            hers = Namespace(witness.named("ada"))
+            ada = somebody(hers.user)
+            bob = somebody(witness.named("bob"), Granted(hers, witness.named("b")))
             with acting_as(ada):
                 for name in ("a", "b"):
                     await witness.get(witness.repository.append(batch(witness.named(name), said("1"))))
             await log.expect(Told("added", "a", 1), Told("added", "b", 1))
             acted = [(event.who, event.user, event.owner) for event in log.events]
-            expect(acted, [("ada", hers.user, hers)] * 2, "who acted, in whose name, and whose it is")
+            expect(acted, [(hers.user, hers.user, hers)] * 2, "who acted, in whose name, and whose it is")
             for who, seen in ((ada, ["a", "b"]), (bob, ["b"])):
                 with acting_as(who):
                     page = await witness.get(log.log.changes_page(None, limit=100_000))
@@ -235,8 +233,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                 )
             await log.read_all(3)
             for namespace, count in ((hers, 2), (Namespace(hers.user, "chat"), 1), (his, 1)):
-                who = Principal(name="who", namespace=namespace, granted=(Granted(namespace),))
-                with acting_as(who):
+                with acting_as(somebody(namespace.user, app=namespace.app)):
                     page = await witness.get(log.log.changes_page(None, limit=100_000))
                 told = [event.owner for event in page.events if witness.space in event.target]
                 expect(len(told), count, f"how many events {namespace} is told of")

@@ -4,9 +4,8 @@ import pytest
 
 from chatmemory.access.principal import Granted, acting_as
 from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
-from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.kit.samples import START, batch, said, somebody, summary_of
 from chatmemory.laws.memories.memory_witness import remembered
-from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting

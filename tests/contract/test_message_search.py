@@ -14,8 +14,7 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import ConversationNotFoundError, DataValidationError
-from chatmemory.laws.kit.samples import START
-from chatmemory.laws.messages.owner_laws import somebody
+from chatmemory.laws.kit.samples import START, somebody
 
 DAY = timedelta(days=1)
 

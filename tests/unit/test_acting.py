@@ -17,7 +17,7 @@ from chatmemory import (
 )
 from chatmemory.access.principal import NO_PRINCIPAL
 from chatmemory.effect import Failure
-from chatmemory.laws.messages.owner_laws import somebody
+from chatmemory.laws.kit.samples import somebody
 from chatmemory_layers import stacks
 
 ADA, BOB = somebody("ada"), somebody("bob")

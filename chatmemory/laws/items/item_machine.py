@@ -78,7 +78,7 @@ class ItemMachine(SideBySide[ItemWitness]):
 
     def __init__(self, host: Host[ItemWitness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
-        self.model = KeptItems()
+        self.model: KeptItems = KeptItems()
 
     @initialize(puts=st.lists(_LASTING, min_size=4, max_size=8))
     def fill(self, puts: Sequence[ItemPut]) -> None:
@@ -116,35 +116,26 @@ class ItemMachine(SideBySide[ItemWitness]):
     def undo(self, name: tuple[Labels, str]) -> None:
         """Undo the newest change of an item."""
         (undone,), now = self._names([name]), self._later()
-        predicted = self.model.undo(undone, now=now)
-        answered = self._ask(lambda witness: witness.ask(witness.repository.undo(undone, now=now)))
-        expect(answered, predicted, f"the undo of {undone}", law=UNDO)
+        self._same(UNDO, "undo", undone, now=now)
         self._agree(UNDO)
 
     @rule(names=st.lists(item_witness.names, max_size=2))
     def forget(self, names: Sequence[tuple[Labels, str]]) -> None:
         """Forget items with their earlier values."""
-        forgotten = self._names(names)
-        predicted = self.model.forget(forgotten)
-        answered = self._ask(lambda witness: witness.get(witness.repository.forget(forgotten)))
-        expect(answered, predicted, f"how many of {forgotten} were forgotten", law=FORGET)
+        self._same(FORGET, "forget", self._names(names))
         self._agree(FORGET)
 
     @rule(name=item_witness.names, as_of=st.integers(-12, 6))
     def read_as_of(self, name: tuple[Labels, str], as_of: int) -> None:
         """Read an item as of a version, or as of some minutes ago."""
-        read, now = self._names([name]), self._now()
+        now = self._now()
         at = as_of if as_of > 0 else now + timedelta(minutes=as_of)
-        predicted = self.model.read(read, now=now, as_of=at)
-        answered = self._ask(lambda witness: witness.get(witness.repository.read(read, now=now, as_of=at)))
-        expect(answered, predicted, f"{read} as of {at}", law=PAST)
+        self._same(PAST, "read", self._names([name]), now=now, as_of=at)
 
     @rule(names=st.lists(item_witness.names, max_size=3))
     def refresh(self, names: Sequence[tuple[Labels, str]]) -> None:
         """Restart lifetimes."""
-        refreshed, now = self._names(names), self._later()
-        self._ask(lambda witness: witness.get(witness.repository.refresh(refreshed, now=now)))
-        self.model.refresh(refreshed, now=now)
+        self._same(REFRESH, "refresh", self._names(names), now=self._later())
         self._agree(REFRESH)
 
     @rule()

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from chatmemory.access.namespace import Namespace
+from chatmemory.access.principal import Granted, Principal
 from chatmemory.conversation.message_repository import Append, MessageDraft, Summary, WorkThreshold
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.input.choices import Role
@@ -47,6 +49,13 @@ METADATA: tuple[JsonObject | None, ...] = (
     {"big": 2**63, "small": -(2**70), "tiny": 5e-324, "多": "语\u2028言 \x1f \\ \" '"},
     {"tool_calls": [{"id": "call_1", "function": {"name": "search", "arguments": '{"q": "%"}'}}]},
 )
+
+
+def somebody(user: str, *granted: Granted, app: str = "") -> Principal:
+    """Return a principal with all rights on its own conversations, and with the rights of *granted*."""
+    own = Namespace(user, app)
+    return Principal(name=user, namespace=own, granted=(Granted(own), *granted))
+
 
 ALWAYS = WorkThreshold()
 """A threshold that every conversation exceeds."""

@@ -11,7 +11,8 @@ from typing import Any, Final, Generic, TypeVar
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from chatmemory.laws.kit.law import Host, RepositoryUnderTest, new_space
+from chatmemory.effect.outcome import Failure, Outcome, Success
+from chatmemory.laws.kit.law import Host, RepositoryUnderTest, expect, new_space
 from chatmemory.laws.kit.samples import START
 
 T = TypeVar("T")
@@ -24,12 +25,15 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
     """The base class of all machines: a repository, a prefix of names, a clock, and the reopening of the repository.
 
     Attributes:
+        model: the model; its operations have the names and the arguments of the repository's.
         space: the prefix of all names that the machine uses, because the repository may hold other data.
 
     Args:
         host: hosts the repository, which may be used before and afterwards.
         is_durable: whether the repository may be closed and opened in between.
     """
+
+    model: Any
 
     def __init__(self, host: Host[W], *, is_durable: bool) -> None:
         super().__init__()
@@ -44,6 +48,25 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
         """Close the repository and open it again."""
         self.host.reopen()
         self._agree(REOPEN)
+
+    def _same(self, law: str, operation: str, *args: Any, **named: Any) -> Any:
+        """Perform *operation* on the model and on the repository; a different answer breaks *law*."""
+        made = getattr(self.model, operation)(*args, **named)
+        predicted: Any = made if type(made) in {Success, Failure} else Success(made)
+
+        async def answer(witness: Any) -> Outcome[Any, Any]:
+            outcome: Outcome[Any, Any] = await witness.ask(
+                getattr(witness.repository, operation)(*args, **named)
+            )
+            return outcome
+
+        answered = self._ask(answer)
+        expect(answered.map(self._plain), predicted.map(self._plain), f"the answer of {operation}", law=law)
+        return predicted
+
+    def _plain(self, answer: Any) -> Any:
+        """Return *answer* in a form that can be compared."""
+        return answer
 
     def _agree(self, law: str) -> None:
         """Compare all that can be read with the model; a difference breaks *law*."""

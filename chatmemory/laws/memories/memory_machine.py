@@ -22,7 +22,6 @@ from chatmemory.laws.memories.memory_side_by_side import (
     VECTOR,
     WINDOW,
     place,
-    plain_or_none,
     readers,
     which,
 )
@@ -82,13 +81,8 @@ class MemoryMachine(WritingRules):
     ) -> None:
         """List the memories without a vector of *space*."""
         namespace = self._namespace(*reader)
-        page: dict[str, Any] = {"limit": limit, "after": None if after is None else place(self._sent(after))}
-        memories, count = self._ask(
-            lambda witness: witness.get(witness.repository.unembedded(namespace, space, **page))
-        )
-        lacking, lacking_count = self.model.unembedded(namespace, space, **page)
-        predicted = tuple(map(plain, lacking)), lacking_count
-        expect((tuple(map(plain, memories)), count), predicted, f"what has no vector of {space}", law=VECTOR)
+        cursor = None if after is None else place(self._sent(after))
+        self._same(VECTOR, "unembedded", namespace, space, limit=limit, after=cursor)
 
     @rule(
         reader=readers,
@@ -120,12 +114,7 @@ class MemoryMachine(WritingRules):
     @rule(reader=readers, key=st.sampled_from(KEYS), as_of=seldom(*INSTANTS))
     def read_value(self, reader: tuple[int, str], key: str, as_of: datetime | None) -> None:
         """Read the value of a key."""
-        namespace = self._namespace(*reader)
-        answered = self._ask(
-            lambda witness: witness.get(witness.repository.value(namespace, key, as_of=as_of))
-        )
-        predicted = self.model.value(namespace, key, as_of=as_of)
-        expect(plain_or_none(answered), plain_or_none(predicted), f"the value of {key!r}", law=TRUTH)
+        self._same(TRUTH, "value", self._namespace(*reader), key, as_of=as_of)
 
     @rule(
         reader=readers,

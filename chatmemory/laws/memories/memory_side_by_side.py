@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, cast
 
 from attrs import evolve
 from hypothesis import strategies as st
@@ -57,9 +57,14 @@ class MemorySideBySide(SideBySide[MemoryWitness]):
 
     def __init__(self, host: Host[MemoryWitness], *, is_durable: bool) -> None:
         super().__init__(host, is_durable=is_durable)
-        self.model = KeptMemories()
+        self.model: KeptMemories = KeptMemories()
         self.users: list[str] = []
         self.sent: list[MemoryDraft] = []
+
+    def _plain(self, answer: Any) -> Any:
+        if isinstance(answer, tuple):
+            return tuple(map(self._plain, cast("Iterable[Any]", answer)))
+        return plain(answer) if isinstance(answer, Memory) else answer
 
     def _namespace(self, user: int, app: str) -> Namespace:
         return Namespace(self.users[user], app)

@@ -24,7 +24,6 @@ from chatmemory.laws.memories.memory_side_by_side import (
     USE,
     VECTOR,
     MemorySideBySide,
-    plain_or_none,
     readers,
     which,
 )
@@ -124,17 +123,7 @@ class WritingRules(MemorySideBySide):
         draft = evolve(said, id=self._sent(which).id, namespace=self._reading(reader, which))
         before = self.model.get(draft.namespace, draft.id)
         version = lag + (before.version if before else 1)
-        predicted = self.model.rewrite(draft, expected_version=version, keep_vector=keep_vector).map(
-            plain_or_none
-        )
-        answered = self._ask(
-            lambda witness: witness.ask(
-                witness.repository.rewrite(draft, expected_version=version, keep_vector=keep_vector).map(
-                    plain_or_none
-                )
-            )
-        )
-        expect(answered, predicted, "the rewrite answered", law=CORRECT)
+        self._same(CORRECT, "rewrite", draft, expected_version=version, keep_vector=keep_vector)
         self._agree(CORRECT)
 
     @rule(
@@ -152,13 +141,7 @@ class WritingRules(MemorySideBySide):
     ) -> None:
         """Promote, demote, pin or unpin a memory, which may be unseen."""
         namespace, memory_id = self._reading(reader, which), self._sent(which).id
-        predicted = self.model.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
-        answered = self._ask(
-            lambda witness: witness.get(
-                witness.repository.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
-            )
-        )
-        expect(plain_or_none(answered), plain_or_none(predicted), "the mark answered", law=MARK)
+        self._same(MARK, "mark", namespace, memory_id, memory_type=memory_type, pinned=pinned)
         self._agree(MARK)
 
     @rule(
@@ -188,20 +171,13 @@ class WritingRules(MemorySideBySide):
             "promote_after": promote_after,
         }
         for _ in range(1 + is_repeated):
-            predicted = self.model.record_use(namespace, memory_ids, **use)
-            answered = self._ask(
-                lambda witness: witness.get(witness.repository.record_use(namespace, memory_ids, **use))
-            )
-            expect(answered, predicted, "the use answered", law=USE)
+            self._same(USE, "record_use", namespace, memory_ids, **use)
         self._agree(USE)
 
     @rule(reader=readers, key=st.sampled_from(KEYS))
     def retire(self, reader: tuple[int, str], key: str) -> None:
         """End the truth of a key."""
-        namespace, now = self._namespace(*reader), self._later()
-        predicted = self.model.retire(namespace, key, now=now)
-        answered = self._ask(lambda witness: witness.get(witness.repository.retire(namespace, key, now=now)))
-        expect(answered, predicted, "the end of a key answered", law=TRUTH)
+        self._same(TRUTH, "retire", self._namespace(*reader), key, now=self._later())
         self._agree(TRUTH)
 
     @rule(which=which, reader=st.none() | readers, other=st.none() | which)
@@ -210,13 +186,7 @@ class WritingRules(MemorySideBySide):
         namespace, now = self._reading(reader, which), self._later()
         memory_id = self._sent(which).id
         instead_of = None if other is None else self._sent(other).id
-        predicted = self.model.restore(namespace, memory_id, instead_of=instead_of, now=now)
-        answered = self._ask(
-            lambda witness: witness.ask(
-                witness.repository.restore(namespace, memory_id, instead_of=instead_of, now=now)
-            )
-        )
-        expect(answered.map(plain_or_none), predicted.map(plain_or_none), "the restoring answered", law=TRUTH)
+        self._same(TRUTH, "restore", namespace, memory_id, instead_of=instead_of, now=now)
         self._agree(TRUTH)
 
     @rule(which=which, reader=st.none() | readers)
@@ -246,10 +216,7 @@ class WritingRules(MemorySideBySide):
     ) -> None:
         """Expire short-term memories."""
         namespace = self._namespace(*reader)
-        which: dict[str, Any] = {"session_id": session_id, "created_before": created_before}
-        predicted = self.model.expire(namespace, **which)
-        answered = self._ask(lambda witness: witness.get(witness.repository.expire(namespace, **which)))
-        expect(answered, predicted, "the expiry answered", law=FORGET)
+        self._same(FORGET, "expire", namespace, session_id=session_id, created_before=created_before)
         self._agree(FORGET)
 
     @rule(
@@ -268,9 +235,5 @@ class WritingRules(MemorySideBySide):
             for memory_id in vectors
         }
         attachments = tuple(Attachment(key, versions[key], vector) for key, vector in vectors.items())
-        predicted = self.model.attach(namespace, SPACE, attachments)
-        answered = self._ask(
-            lambda witness: witness.get(witness.repository.attach(namespace, SPACE, attachments))
-        )
-        expect(answered, predicted, "the number of vectors attached", law=VECTOR)
+        self._same(VECTOR, "attach", namespace, SPACE, attachments)
         self._agree(VECTOR)

@@ -6,29 +6,21 @@ import anyio
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import READ, Granted, acting_as
 from chatmemory.conversation.message_repository import ConversationListing, Fork, PageQuery
 from chatmemory.conversation.messages import Forked, ForkOrigin, MessagePage, View
 from chatmemory.effect import Failure, Success
 from chatmemory.errors import ConversationNotFoundError, DataValidationError, VersionConflictError
 from chatmemory.laws.kit.law import LawBrokenError, expect, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, somebody, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
-ADA = Principal(name="ada", namespace=Namespace("ada"), granted=(Granted(Namespace("ada")),))
-BOB = Principal(
-    name="bob",
-    namespace=Namespace("bob"),
-    granted=(Granted(Namespace("bob")), Granted(Namespace("ada"), rights=frozenset({"read"}))),
-)
+ADA = somebody("ada")
+BOB = somebody("bob", Granted(Namespace("ada"), rights=READ))
 """May read Ada's conversations."""
-CAI = Principal(name="cai", namespace=Namespace("cai"), granted=(Granted(Namespace("cai")),))
-DEE = Principal(
-    name="dee",
-    namespace=Namespace("dee"),
-    granted=(Granted(Namespace("dee")), Granted(Namespace("bob"), rights=frozenset({"read"}))),
-)
+CAI = somebody("cai")
+DEE = somebody("dee", Granted(Namespace("bob"), rights=READ))
 """May read Bob's conversations, and none of Ada's."""
 
 

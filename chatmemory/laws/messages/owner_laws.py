@@ -12,17 +12,11 @@ from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.effect import Failure
 from chatmemory.errors import AccessDeniedError
 from chatmemory.laws.kit.law import expect, law, race
-from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.kit.samples import START, batch, said, somebody, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 ADA: Final = Namespace("ada")
 ORDERS: Final[tuple[ConversationOrder, ...]] = ("id", "recent")
-
-
-def somebody(user: str, *granted: Granted, app: str = "") -> Principal:
-    """Return a principal with all rights on its own conversations, and with the rights of *granted*."""
-    own = Namespace(user, app)
-    return Principal(name=user, namespace=own, granted=(Granted(own), *granted))
 
 
 class OwnerLaws(MessageRepositoryUnderTest):

@@ -9,8 +9,8 @@ import pytest
 from chatmemory import ConversationListing, EffectFailed, Failure, MemoryRepository, Namespace
 from chatmemory.access.principal import acting_as
 from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.laws.kit.samples import somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
-from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from tests.bouncer import bouncer_of

@@ -17,8 +17,8 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
+from chatmemory.laws.kit.samples import somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
-from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database

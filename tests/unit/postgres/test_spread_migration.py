@@ -13,9 +13,8 @@ from attrs import evolve
 from chatmemory import Duplicate, Fork, Namespace, PageQuery, Stored, acting_as
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
-from chatmemory.laws.kit.samples import START, batch, said
+from chatmemory.laws.kit.samples import START, batch, said, somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
-from chatmemory.laws.messages.owner_laws import somebody
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
