@@ -195,12 +195,17 @@ def new_converter() -> "Converter":
     converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook_func(lambda type_: type_ is date, _date)
-    converter.register_structure_hook_func(lambda type_: cast("Any", get_origin(type_)) is Literal, _choice)
+    converter.register_structure_hook_func(_is_literal, _choice)
     converter.register_structure_hook_factory(attrs.has, hook_for_class)
     return converter
 
 
 _converter = cache(new_converter)
+
+
+def _is_literal(type_: Any) -> bool:
+    origin: object = get_origin(type_)
+    return origin is Literal
 
 
 def _text(raw: object, _: Any) -> str:

@@ -15,7 +15,7 @@ from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, so
 from chatmemory.laws.memories.memory_witness import PUT, MemoryRepositoryUnderTest, dedup_key, remembered
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Expiry, Forgetting, Mark, Use
 
 WRITERS = 6
 ROUNDS = 8
@@ -148,20 +148,20 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             )
             changed = remembered(a, "geheimer", namespace=user, key="geheim")
             await witness.get(witness.repository.rewrite(changed, expected_version=1))
-            await witness.get(witness.repository.mark(user, a, pinned=True))
-            await witness.get(witness.repository.mark(user, a, pinned=False))
-            await witness.get(witness.repository.mark(user, a, memory_type="short_term"))
+            await witness.get(witness.repository.mark(Mark(user, a, pinned=True)))
+            await witness.get(witness.repository.mark(Mark(user, a, pinned=False)))
+            await witness.get(witness.repository.mark(Mark(user, a, memory_type="short_term")))
             use = witness.repository.record_use(
-                user, (a,), use_id="u", session_id="s", now=LATER, promote_after=1
+                Use(namespace=user, memory_ids=(a,), use_id="u", session_id="s", now=LATER, promote_after=1)
             )
             await witness.get(use)
             await witness.get(witness.repository.retire(user, "geheim", now=LATER))
             await witness.get(witness.repository.forget(Forgetting(user, memory_id=a)))
             short = {"memory_type": "short_term", "session_id": "会"}
             await witness.store(remembered(d, namespace=user, **short))
-            await witness.get(witness.repository.expire(user, session_id="会"))
+            await witness.get(witness.repository.expire(Expiry(user, session_id="会")))
             await witness.store(remembered(witness.named("e"), namespace=user, **short))
-            await witness.get(witness.repository.expire(user, created_before=LATER))
+            await witness.get(witness.repository.expire(Expiry(user, created_before=LATER)))
             pet = remembered(witness.named("f"), namespace=user, attribute="pet:geheim")
             await witness.store(pet)
             await witness.store(evolve(pet, id=witness.named("g"), created_at=LATER))
@@ -211,14 +211,16 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                     (remembered(witness.named("c"), namespace=user), remembered(a, "x", namespace=user))
                 ),
                 witness.repository.rewrite(remembered(a, "x", namespace=user), expected_version=7),
-                witness.repository.mark(witness.user("b"), a, pinned=True),
+                witness.repository.mark(Mark(witness.user("b"), a, pinned=True)),
                 witness.repository.retire(user, "unknown", now=START),
                 witness.repository.forget(Forgetting(witness.user("b"))),
-                witness.repository.record_use(user, (a,), use_id="u", session_id="s", now=START),
+                witness.repository.record_use(
+                    Use(namespace=user, memory_ids=(a,), use_id="u", session_id="s", now=START)
+                ),
             ):
                 await witness.ask(refused)
             await witness.observe(user)
-            await witness.get(witness.repository.mark(user, a, pinned=True))
+            await witness.get(witness.repository.mark(Mark(user, a, pinned=True)))
             await log.expect(Told("stored", "a", 1), Told("pinned", "a"))
 
     @law
@@ -335,7 +337,7 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
             short = {"memory_type": "short_term", "session_id": "s"}
             await witness.store(remembered(a, namespace=user), remembered(b, namespace=user, **short))
             await witness.get(witness.repository.forget(Forgetting(user, memory_id=a)))
-            await witness.get(witness.repository.expire(user, session_id="s"))
+            await witness.get(witness.repository.expire(Expiry(user, session_id="s")))
             stored = await witness.store(*(remembered(each, namespace=user) for each in (c, a, b)))
             expect(stored, (Stored(c), Skipped("forgotten"), Stored(b)), "what becomes of a batch")
             expect(await witness.memory(user, a), None, "what was forgotten")

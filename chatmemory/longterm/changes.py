@@ -15,8 +15,8 @@ from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.events.event import AGE, SESSION, Change, EventAction
 from chatmemory.input.json_value import same_json, to_json
 from chatmemory.longterm.extraction.attributes.names import is_single_valued
-from chatmemory.longterm.memories import Duplicate, Memory, MemoryType, Retired, SaveOutcome, Skipped, Stored
-from chatmemory.longterm.repository_values import MemoryDraft
+from chatmemory.longterm.memories import Duplicate, Memory, Retired, SaveOutcome, Skipped, Stored
+from chatmemory.longterm.repository_values import Mark, MemoryDraft
 
 KEY: Final = "key"
 """The reason in the log when the value of a key is superseded because the key gets another value."""
@@ -388,26 +388,14 @@ def changes_of_restore(
         yield Change("restored", "memory", memory_id, namespace)
 
 
-def changes_of_mark(
-    memory_id: str, namespace: Namespace, *, memory_type: MemoryType | None, pinned: bool | None
-) -> Iterator[Change]:
-    """Return the changes of ``MemoryRepository.mark`` for the log.
-
-    Args:
-        memory_id: the id of the memory.
-        namespace: the namespace of the memory.
-        memory_type: the new type; None: it stays the same.
-        pinned: True: it was pinned; False: it was unpinned; None: it stays the same.
-
-    Returns:
-        the changes, in order.
-    """
+def changes_of_mark(mark: Mark, owner: Namespace) -> Iterator[Change]:
+    """Return the changes of ``MemoryRepository.mark`` for the log, in order; the memory belongs to *owner*."""
     actions: list[EventAction] = []
-    if memory_type is not None:
-        actions.append("promoted" if memory_type == "long_term" else "demoted")
-    if pinned is not None:
-        actions.append("pinned" if pinned else "unpinned")
-    return (Change(action, "memory", memory_id, namespace) for action in actions)
+    if mark.memory_type is not None:
+        actions.append("promoted" if mark.memory_type == "long_term" else "demoted")
+    if mark.pinned is not None:
+        actions.append("pinned" if mark.pinned else "unpinned")
+    return (Change(action, "memory", mark.memory_id, owner) for action in actions)
 
 
 def changed_by(draft: MemoryDraft, changed: Memory) -> Change:

@@ -35,15 +35,18 @@ from chatmemory.longterm.changes import (
     sources,
 )
 from chatmemory.longterm.kept_memory import KeptMemory, kept, newest
-from chatmemory.longterm.memories import Memory, MemoryHistory, MemoryType, SaveOutcome, UseReport
+from chatmemory.longterm.memories import Memory, MemoryHistory, SaveOutcome, UseReport
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
+    Expiry,
     Forgetting,
+    Mark,
     MemoryCount,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    Use,
     WholeMemory,
 )
 
@@ -228,44 +231,27 @@ class KeptMemories:
         self.log.note([changed_by(draft, rewritten.memory)])
         return Success(rewritten.handed_out())
 
-    def mark(
-        self,
-        namespace: Namespace,
-        memory_id: str,
-        *,
-        memory_type: MemoryType | None = None,
-        pinned: bool | None = None,
-    ) -> Memory | None:
+    def mark(self, mark: Mark, /) -> Memory | None:
         """Change the type of a memory, or pin or unpin it."""
-        row = self.seen(namespace, memory_id)
+        row = self.seen(mark.namespace, mark.memory_id)
         if row is None:
             return None
-        marked = row.marked(memory_type=memory_type, pinned=pinned)
+        marked = row.marked(memory_type=mark.memory_type, pinned=mark.pinned)
         self._put([marked])
-        owner = row.memory.namespace
-        self.log.note(changes_of_mark(memory_id, owner, memory_type=memory_type, pinned=pinned))
+        self.log.note(changes_of_mark(mark, row.memory.namespace))
         return marked.handed_out()
 
-    def record_use(
-        self,
-        namespace: Namespace,
-        memory_ids: tuple[str, ...],
-        *,
-        use_id: str,
-        session_id: str | None,
-        now: datetime,
-        promote_after: int | None = None,
-    ) -> UseReport:
+    def record_use(self, use: Use, /) -> UseReport:
         """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
         used = 0
         promoted: list[str] = []
-        for memory_id in memory_ids:
-            row = self.seen(namespace, memory_id)
-            if row is None or row.last_use_id == use_id:
+        for memory_id in use.memory_ids:
+            row = self.seen(use.namespace, memory_id)
+            if row is None or row.last_use_id == use.use_id:
                 continue
-            row = row.used(use_id=use_id, session_id=session_id, now=now)
+            row = row.used(use)
             used += 1
-            if row.promotes_itself(promote_after):
+            if row.promotes_itself(use.promote_after):
                 row = row.marked(memory_type="long_term", pinned=None)
                 promoted.append(memory_id)
                 self.log.note([Change("promoted", "memory", memory_id, row.memory.namespace, reason=USE)])
@@ -297,25 +283,20 @@ class KeptMemories:
         )
         return gone
 
-    def expire(
-        self,
-        namespace: Namespace,
-        *,
-        session_id: str | None = None,
-        created_before: datetime | None = None,
-    ) -> int:
+    def expire(self, expiry: Expiry, /) -> int:
         """Remove short-term memories that are not pinned, whether true now or superseded."""
+        before, ended = expiry.created_before, expiry.session_id
         expired = self._remove(
             row
             for row in self.rows.values()
-            if namespace.sees(row.memory.namespace)
+            if expiry.namespace.sees(row.memory.namespace)
             and row.memory.memory_type == "short_term"
             and not row.memory.pinned
-            and session_id in {None, row.memory.session_id}
-            and (created_before is None or row.memory.created_at < created_before)
+            and ended in {None, row.memory.session_id}
+            and (before is None or row.memory.created_at < before)
         )
         self.log.note(
-            change_of_expiry(row.id, row.memory.namespace, session_id=row.memory.session_id, ended=session_id)
+            change_of_expiry(row.id, row.memory.namespace, session_id=row.memory.session_id, ended=ended)
             for row in expired
         )
         return len(expired)

@@ -20,7 +20,7 @@ from chatmemory.input.rules import Place
 from chatmemory.longterm.changes import CurrentRow, MemoryName, Words
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryType
 from chatmemory.longterm.memory_rules import folded
-from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing, WholeMemory
+from chatmemory.longterm.repository_values import Forgetting, MemoryDraft, MemoryListing, Use, WholeMemory
 
 
 @final
@@ -237,20 +237,11 @@ class KeptMemory:
         copied = None if vector is None else vector.copy()
         return evolve(self, memory=evolve(self.memory, embedding=space), vector=copied)
 
-    def used(self, *, use_id: str, session_id: str | None, now: datetime) -> KeptMemory:
-        """Return the memory with one more use.
-
-        Args:
-            use_id: the id of the use.
-            session_id: the session of the use; None: it counts for no session.
-            now: the time of the use, UTC.
-
-        Returns:
-            the changed memory.
-        """
-        memory = evolve(self.memory, last_accessed=now, access_count=self.memory.access_count + 1)
-        used_in = self.used_in if session_id is None else self.used_in | {session_id}
-        return evolve(self, memory=memory, last_use_id=use_id, used_in=used_in)
+    def used(self, use: Use) -> KeptMemory:
+        """Return the memory with one more use."""
+        memory = evolve(self.memory, last_accessed=use.now, access_count=self.memory.access_count + 1)
+        used_in = self.used_in if use.session_id is None else self.used_in | {use.session_id}
+        return evolve(self, memory=memory, last_use_id=use.use_id, used_in=used_in)
 
     def promotes_itself(self, after: int | None) -> bool:
         """Return whether it becomes long-term after its use in *after* sessions; never when that is None."""

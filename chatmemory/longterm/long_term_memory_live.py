@@ -86,7 +86,7 @@ from chatmemory.longterm.reading import count_facets, find, list_page, mark
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
 from chatmemory.longterm.recall.recalling import LOOKED_AT, Recalling, is_echo, short_term_uses
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing
+from chatmemory.longterm.repository_values import Expiry, Forgetting, Mark, MemoryListing, Use
 from chatmemory.longterm.saving.auto_save import Utterance, side_of_turn, statement
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 from chatmemory.longterm.saving.saving import Saving
@@ -303,12 +303,14 @@ class LongTermMemoryLive(LongTermMemory):
             return UseReport(0)
         return await do(
             self.repository.record_use(
-                namespace,
-                tuple(used),
-                use_id=use_id or self.ids.next_id(),
-                session_id=session_id,
-                now=self.clock.now(),
-                promote_after=self.promotion.after_sessions or None,
+                Use(
+                    namespace=namespace,
+                    memory_ids=tuple(used),
+                    use_id=use_id or self.ids.next_id(),
+                    session_id=session_id,
+                    now=self.clock.now(),
+                    promote_after=self.promotion.after_sessions or None,
+                )
             ).alt(GenericMemoryError)
         )
 
@@ -490,7 +492,7 @@ class LongTermMemoryLive(LongTermMemory):
     @Effect.gen
     async def promote(self, do: Do[MemoryReadError], namespace: Namespace, memory_id: str) -> Memory:
         refuse(do, namespace_problems(namespace), id_problems("$.memory_id", memory_id))
-        return await do(mark(self.repository, namespace, memory_id, memory_type="long_term"))
+        return await do(mark(self.repository, Mark(namespace, memory_id, memory_type="long_term")))
 
     @Effect.gen
     async def pin(
@@ -502,7 +504,7 @@ class LongTermMemoryLive(LongTermMemory):
             id_problems("$.memory_id", memory_id),
             flag_problems("$.pinned", pinned),
         )
-        return await do(mark(self.repository, namespace, memory_id, pinned=pinned))
+        return await do(mark(self.repository, Mark(namespace, memory_id, pinned=pinned)))
 
     @Effect.gen
     async def re_embed(
@@ -570,7 +572,7 @@ class LongTermMemoryLive(LongTermMemory):
         refuse(do, namespace_problems(namespace), id_problems("$.session_id", session_id))
         if not self.expiry.at_session_end:
             return 0
-        return await do(self.repository.expire(namespace, session_id=session_id).alt(GenericMemoryError))
+        return await do(self._expire(Expiry(namespace, session_id=session_id)))
 
     @Effect.gen
     async def expire(self, do: Do[RecallError], namespace: Namespace) -> int:
@@ -583,7 +585,10 @@ class LongTermMemoryLive(LongTermMemory):
         if not self.expiry.short_term_days:
             return 0
         oldest = self.clock.now() - timedelta(days=self.expiry.short_term_days)
-        return await do(self.repository.expire(namespace, created_before=oldest).alt(GenericMemoryError))
+        return await do(self._expire(Expiry(namespace, created_before=oldest)))
+
+    def _expire(self, expiry: Expiry) -> Effect[int, GenericMemoryError]:
+        return self.repository.expire(expiry).alt(GenericMemoryError)
 
 
 def _values_of(memories: object) -> list[object]:

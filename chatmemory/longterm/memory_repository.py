@@ -18,18 +18,20 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryHistory,
-    MemoryType,
     SaveOutcome,
     UseReport,
 )
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
+    Expiry,
     Forgetting,
+    Mark,
     MemoryCount,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    Use,
     WholeMemory,
 )
 
@@ -232,50 +234,15 @@ class MemoryRepository(Protocol):
         """
         ...
 
-    def mark(
-        self,
-        namespace: Namespace,
-        memory_id: str,
-        *,
-        memory_type: MemoryType | None = None,
-        pinned: bool | None = None,
-    ) -> Effect[Memory | None, RepositoryError]:
-        """Change the type of a memory, or pin or unpin it.
-
-        Args:
-            namespace: the reader.
-            memory_id: the id of the memory.
-            memory_type: the new type; None: the type stays the same.
-            pinned: True: pin it; False: unpin it; None: the pin stays the same.
-
-        Returns:
-            the changed memory; None when the namespace does not see it.
-        """
+    def mark(self, mark: Mark, /) -> Effect[Memory | None, RepositoryError]:
+        """Change the type of a memory, or pin or unpin it; return None when the namespace does not see the memory."""
         ...
 
-    def record_use(
-        self,
-        namespace: Namespace,
-        memory_ids: tuple[str, ...],
-        *,
-        use_id: str,
-        session_id: str | None,
-        now: datetime,
-        promote_after: int | None = None,
-    ) -> Effect[UseReport, RepositoryError]:
+    def record_use(self, use: Use, /) -> Effect[UseReport, RepositoryError]:
         """Count one use of each memory that the namespace sees, and set ``last_accessed``.
 
-        Args:
-            namespace: the reader.
-            memory_ids: the ids of the used memories; an id that is given twice counts once.
-            use_id: the id of this use.  A memory whose last use has the same id is not counted again.
-            session_id: the session of this use; None: it counts for no session.
-            now: the time of the use, UTC.
-            promote_after: a short-term memory of the role ``user`` that the user stated becomes long-term when it has been
-                used in this many sessions; None: never.
-
         Returns:
-            how many memories were counted, and the ids of those that became long-term, in the order of *memory_ids*.
+            how many memories were counted, and the ids of those that became long-term, in the order of the use.
         """
         ...
 
@@ -288,24 +255,10 @@ class MemoryRepository(Protocol):
         """
         ...
 
-    def expire(
-        self,
-        namespace: Namespace,
-        *,
-        session_id: str | None = None,
-        created_before: datetime | None = None,
-    ) -> Effect[int, RepositoryError]:
-        """Remove short-term memories that are not pinned, whether true now or superseded.
+    def expire(self, expiry: Expiry, /) -> Effect[int, RepositoryError]:
+        """Remove short-term memories that are not pinned, whether true now or superseded, and return how many.
 
         A remaining memory whose ``superseded_by`` names a removed memory gets None there.
-
-        Args:
-            namespace: the reader.
-            session_id: remove only memories of this session; None: of any session.
-            created_before: remove only memories that were created before this time, UTC; None: of any age.
-
-        Returns:
-            how many memories were removed.
         """
         ...
 

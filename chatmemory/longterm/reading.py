@@ -30,7 +30,7 @@ from chatmemory.longterm.memories import (
 )
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import contained_problems, flag_problems, namespace_problems
-from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
+from chatmemory.longterm.repository_values import Mark, MemoryCount, MemoryListing
 
 SEARCHED: Final = 5_000
 """How many memories one page of a search for a text reads: this takes 5 ms, however many memories are stored."""
@@ -56,17 +56,11 @@ async def find(
 
 @Effect.gen
 async def mark(
-    do: Do[MemoryNotFoundError | GenericMemoryError],
-    repository: MemoryRepository,
-    namespace: Namespace,
-    memory_id: str,
-    *,
-    memory_type: MemoryType | None = None,
-    pinned: bool | None = None,
+    do: Do[MemoryNotFoundError | GenericMemoryError], repository: MemoryRepository, mark: Mark
 ) -> Memory:
     """Change the type or the pin of a memory and return it, or fail with ``MemoryNotFoundError``."""
-    marking = repository.mark(namespace, memory_id, memory_type=memory_type, pinned=pinned)
-    return (await do(marking.alt(GenericMemoryError))) or do.fail(MemoryNotFoundError(memory_id))
+    marked = await do(repository.mark(mark).alt(GenericMemoryError))
+    return marked or do.fail(MemoryNotFoundError(mark.memory_id))
 
 
 @Effect.gen

@@ -238,6 +238,59 @@ class Forgetting:
 
 @final
 @frozen
+class Expiry:
+    """Which of the short-term memories that *namespace* sees to remove; pinned ones stay.
+
+    Attributes:
+        session_id: only memories of this session; None: of any session.
+        created_before: only memories that were created before this time, UTC; None: of any age.
+    """
+
+    namespace: Namespace
+    session_id: str | None = None
+    created_before: datetime | None = None
+
+
+@final
+@frozen
+class Mark:
+    """A change of the type or the pin of a memory that *namespace* sees.
+
+    Attributes:
+        memory_type: the new type; None: it stays the same.
+        pinned: True: pin it; False: unpin it; None: it stays the same.
+    """
+
+    namespace: Namespace
+    memory_id: str
+    memory_type: MemoryType | None = None
+    pinned: bool | None = None
+
+
+@final
+@frozen(kw_only=True)
+class Use:
+    """A use of memories, of those among them that *namespace* sees.
+
+    Attributes:
+        memory_ids: the used memories; an id that is given twice counts once.
+        use_id: the id of this use.  A memory whose last use has the same id is not counted again.
+        session_id: the session of this use; None: it counts for no session.
+        now: the time of the use, UTC.
+        promote_after: a short-term memory of the role ``user`` that the user stated becomes long-term when it has been
+            used in this many sessions; None: never.
+    """
+
+    namespace: Namespace
+    memory_ids: tuple[str, ...]
+    use_id: str
+    session_id: str | None
+    now: datetime
+    promote_after: int | None = None
+
+
+@final
+@frozen
 class Attachment:
     """A vector for a memory; *version* is the memory's version when its content was read."""
 

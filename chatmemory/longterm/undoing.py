@@ -21,6 +21,7 @@ from chatmemory.events.event import UNDO, Event, because
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryHistory, MemoryType, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.reading import find, mark
+from chatmemory.longterm.repository_values import Mark
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 
 MOMENT: Final = timedelta(microseconds=1)
@@ -75,7 +76,7 @@ class Undoing:
             return await do(self._said_before(memory, earlier))
         if action in PINNED or action in TYPES:
             kind, pinned = TYPES.get(action), PINNED.get(action)
-            return await do(mark(self.repository, namespace, memory_id, memory_type=kind, pinned=pinned))
+            return await do(mark(self.repository, Mark(namespace, memory_id, kind, pinned)))
         before = None
         if action == "stored" and memory.value_key is not None:
             value = self.repository.value(

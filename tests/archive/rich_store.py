@@ -20,7 +20,7 @@ from chatmemory.laws.kit.samples import METADATA, START, TEXTS, batch, said, sum
 from chatmemory.laws.memories.memory_witness import SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Provenance
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Forgetting, Use
 from chatmemory.programs.archive.exporting import exported
 from chatmemory.programs.archive.import_report import ImportReport
 from chatmemory.programs.archive.importing import imported
@@ -119,5 +119,7 @@ async def _remember(runtime: ManagedRuntime[Any]) -> None:
     new = remembered("new", "住在上海", namespace=MEI, attribute="residence", created_at=START + DAY)
     await memories.store((new,)).or_raise()
     await memories.rewrite(remembered("tea", "喜欢喝红茶", namespace=MEI), expected_version=1).or_raise()
-    await memories.record_use(MEI, ("tea", "new"), use_id="u", session_id="s", now=START + DAY).or_raise()
+    await memories.record_use(
+        Use(namespace=MEI, memory_ids=("tea", "new"), use_id="u", session_id="s", now=START + DAY)
+    ).or_raise()
     await memories.forget(Forgetting(MEI, memory_id="gone")).or_raise()

@@ -16,7 +16,7 @@ from chatmemory.events.event_log import AuditQuery
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
 from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import Attachment, Forgetting
+from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, Use
 from chatmemory_layers.stacks.ready_made import audit_trail
 from tests.contract.conftest import Repositories
 
@@ -56,9 +56,9 @@ async def test_what_is_done_to_conversations_and_memories_is_on_record_and_what_
         await repository.remove_newest("旅行", now=START, threshold=None).or_raise()
         await repository.clear("旅行", now=START).or_raise()
         await memories.store((remembered("a", "geheim", namespace=DESK, **short),)).or_raise()
-        assert await memories.expire(MEI, session_id="s").or_raise() == 1
+        assert await memories.expire(Expiry(MEI, session_id="s")).or_raise() == 1
         await memories.store((remembered("b", namespace=DESK, **short),)).or_raise()
-        assert await memories.expire(MEI, created_before=START + timedelta(days=9999)).or_raise() == 1
+        assert await memories.expire(Expiry(MEI, created_before=START + timedelta(days=9999))).or_raise() == 1
     entries = await told(trail)
     assert [(one.who, one.user, one.action, one.kind, one.target, one.owner) for one in entries] == [
         ("phone", "mei", "added", "conversation", "旅行", DESK),
@@ -77,7 +77,7 @@ async def test_a_program_that_has_the_store_to_itself_leaves_no_entry(
     await repository.append(batch("c", said("m1"))).or_raise()
     await repository.clear("c", now=START).or_raise()
     await memories.store((remembered("a", namespace=MEI),)).or_raise()
-    await memories.mark(MEI, "a", pinned=True).or_raise()
+    await memories.mark(Mark(MEI, "a", pinned=True)).or_raise()
     await memories.forget(Forgetting(MEI)).or_raise()
     assert await told(trail) == ()
 
@@ -97,7 +97,9 @@ async def test_neither_a_refusal_nor_a_use_nor_the_service_itself_leaves_an_entr
         assert work is not None
         await repository.summarize(summary).or_raise()
         await repository.settle_work(work, threshold=None).or_raise()
-        await memories.record_use(MEI, ("a",), use_id="u", session_id="s", now=START).or_raise()
+        await memories.record_use(
+            Use(namespace=MEI, memory_ids=("a",), use_id="u", session_id="s", now=START)
+        ).or_raise()
         vector = (Attachment("a", 1, unit(1, 0)),)
         await memories.attach(MEI, EmbeddingSpace("e", 2), vector).or_raise()
     with acting_as(READER):

@@ -24,7 +24,7 @@ from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, 
 from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import Expiry, Forgetting, Mark, MemoryListing, MemorySearch, Use
 from chatmemory_layers import stacks
 from tests.contract.conftest import NewStack
 
@@ -68,10 +68,13 @@ def of_memories(repository: MemoryRepository) -> Iterator[tuple[str, Effect[Any,
     yield "walk through memories", repository.reach(MEI, 1)
     yield "search memories", repository.search(MemorySearch(MEI, "茶", ("茶",)))
     yield "rewrite memory", repository.rewrite(draft, expected_version=1)
-    yield "mark memory", repository.mark(MEI, "m", pinned=True)
-    yield "record use", repository.record_use(MEI, ("m",), use_id="u", session_id=None, now=START)
+    yield "mark memory", repository.mark(Mark(MEI, "m", pinned=True))
+    yield (
+        "record use",
+        repository.record_use(Use(namespace=MEI, memory_ids=("m",), use_id="u", session_id=None, now=START)),
+    )
     yield "forget memories", repository.forget(Forgetting(MEI))
-    yield "expire memories", repository.expire(MEI)
+    yield "expire memories", repository.expire(Expiry(MEI))
     yield "list memories without vector", repository.unembedded(MEI, SPACE, limit=1)
     yield "attach vectors", repository.attach(MEI, SPACE, ())
 

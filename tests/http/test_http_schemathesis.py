@@ -25,10 +25,10 @@ HERE = Path(__file__).parent
 TOKEN = "schemathesis-is-let-in"
 RUN = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
 SERVE = """
-from chatmemory.programs.http.guards import wrong_tokens
+from chatmemory.programs.http import access
 from chatmemory_layers.entry import chatmemory
 
-wrong_tokens.LONGEST_SECONDS = 0.0
+access.LONGEST_SECONDS = 0.0
 chatmemory()
 """
 """The server, but it holds no answer back: every operation is asked with wrong tokens, and each would wait for 2 s."""

@@ -15,7 +15,7 @@ from chatmemory.events.event import Change
 from chatmemory.events.event_log import ChangesPage
 from chatmemory.longterm.changes import name_of
 from chatmemory.longterm.memories import EarlierContent, ForgetReceipt, MemoryHistory, SaveOutcome, Skipped
-from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft, Use
 from chatmemory_layers.in_memory.database import InMemoryEventLog
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.broken import Broken
@@ -106,10 +106,10 @@ class ForgetsWithoutATrace(BrokenMemory, breaks="n1_event"):
 
 class LogsUses(BrokenMemory, breaks="n2_no_event"):
     @Effect.gen
-    async def record_use(self, do: Do[Any], namespace: Any, memory_ids: Any, **use: Any) -> Any:
-        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+    async def record_use(self, do: Do[Any], use: Use) -> Any:
+        report = await do(self.inner.record_use(use))
         self.inner.database.log.note(
-            Change("changed", "memory", memory_id, namespace) for memory_id in memory_ids
+            Change("changed", "memory", memory_id, use.namespace) for memory_id in use.memory_ids
         )
         return report
 
@@ -140,9 +140,9 @@ class RefusesWhatExpired(BrokenMemory, breaks="n5_tombstone_of_a_batch"):
     """Of what goes with its session it keeps the names, as of what was forgotten."""
 
     @Effect.gen
-    async def expire(self, do: Do[Any], namespace: Namespace, **which: Any) -> int:
+    async def expire(self, do: Do[Any], expiry: Expiry) -> int:
         before = set(self.table.rows)
-        expired = await do(self.inner.expire(namespace, **which))
+        expired = await do(self.inner.expire(expiry))
         self.table._forgotten_names |= before - set(self.table.rows)
         return expired
 

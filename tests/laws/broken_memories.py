@@ -22,10 +22,13 @@ from chatmemory.longterm.repository_values import (
     Attachment,
     Candidate,
     Candidates,
+    Expiry,
     Forgetting,
+    Mark,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    Use,
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.breaking import Breaks
@@ -195,9 +198,10 @@ class EndsByIdAlone(BrokenMemory, breaks="l3_isolation_of_ids"):
 
 
 class MarksByIdAlone(BrokenMemory, breaks="l3_isolation_of_ids"):
-    def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
-        self.change(memory_id, **{mark: value for mark, value in marks.items() if value is not None})
-        return self.inner.mark(namespace, memory_id, **marks)
+    def mark(self, mark: Mark) -> Effect[Memory | None, Any]:
+        marks = {"memory_type": mark.memory_type, "pinned": mark.pinned}
+        self.change(mark.memory_id, **{name: value for name, value in marks.items() if value is not None})
+        return self.inner.mark(mark)
 
 
 class SharesValues(BrokenMemory, breaks="l1_remember_copies"):
@@ -534,33 +538,29 @@ class CountsFindingAsUse(BrokenMemory, breaks=["l8_candidates", "l17_access_peek
 
 
 class CountsRepeatedUses(BrokenMemory, breaks="l17_access", by_long_program="L17", in_service="l17_access"):
-    def record_use(self, namespace: Namespace, memory_ids: tuple[str, ...], **use: Any) -> Any:
-        for memory_id in memory_ids:
+    def record_use(self, use: Use) -> Any:
+        for memory_id in use.memory_ids:
             for name, row in self.of_id(memory_id).items():
                 self.table.rows[name] = evolve(row, last_use_id=None)
-        return self.inner.record_use(namespace, memory_ids, **use)
+        return self.inner.record_use(use)
 
 
 class LosesConcurrentUses(BrokenMemory, breaks="l17_access_at_once"):
     """Reads the count, and writes it back a moment later."""
 
     @Effect.gen
-    async def record_use(
-        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
-    ) -> UseReport:
-        before = [self.of_id(memory_id) for memory_id in memory_ids]
+    async def record_use(self, do: Do[Any], use: Use) -> UseReport:
+        before = [self.of_id(memory_id) for memory_id in use.memory_ids]
         await checkpoint()
         for rows in before:
             self.table.rows.update(rows)
-        return await do(self.inner.record_use(namespace, memory_ids, **use))
+        return await do(self.inner.record_use(use))
 
 
 class PromotesInSilence(BrokenMemory, in_service="l17_hits"):
     @Effect.gen
-    async def record_use(
-        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
-    ) -> UseReport:
-        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+    async def record_use(self, do: Do[Any], use: Use) -> UseReport:
+        report = await do(self.inner.record_use(use))
         return evolve(report, promoted=())
 
 
@@ -577,15 +577,13 @@ class ListsNoSessions(BrokenMemory, in_service="l17_hits"):
 
 class PromotesWhatAnybodySaid(BrokenMemory, breaks="l17_access_promotes"):
     @Effect.gen
-    async def record_use(
-        self, do: Do[Any], namespace: Namespace, memory_ids: tuple[str, ...], **use: Any
-    ) -> UseReport:
-        report = await do(self.inner.record_use(namespace, memory_ids, **use))
+    async def record_use(self, do: Do[Any], use: Use) -> UseReport:
+        report = await do(self.inner.record_use(use))
         if not report.promoted:
             return report
-        for memory_id in memory_ids:
+        for memory_id in use.memory_ids:
             self.change(memory_id, memory_type="long_term")
-        return evolve(report, promoted=memory_ids)
+        return evolve(report, promoted=use.memory_ids)
 
 
 # --- Forgetting --------------------------------------------------------------------------------------------------
@@ -672,11 +670,11 @@ class RemembersDedupKeysForEver(BrokenMemory, breaks="l23_forget_all"):
 
 
 class ExpiresWhatIsPinned(BrokenMemory, breaks="l23_expire", by_program="L23"):
-    def expire(self, namespace: Namespace, **which: Any) -> Effect[int, Any]:
+    def expire(self, expiry: Expiry) -> Effect[int, Any]:
         for row in list(self.table.rows.values()):
-            if namespace.sees(row.memory.namespace):
+            if expiry.namespace.sees(row.memory.namespace):
                 self.change(row.id, pinned=False)
-        return self.inner.expire(namespace, **which)
+        return self.inner.expire(expiry)
 
 
 class LeavesSummariesAsTheyAre(BrokenMemory, breaks="l23_forget_marks_summaries"):

@@ -8,6 +8,7 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect
 from chatmemory.longterm.memories import Memory, MemoryHistory
+from chatmemory.longterm.repository_values import Mark
 from tests.laws.broken_memories import BrokenMemory
 
 
@@ -20,10 +21,10 @@ class LeavesTheSuccessorTrue(BrokenMemory, in_service="u1_undo"):
 
 
 class NeverUnpins(BrokenMemory, in_service="u1_undo"):
-    def mark(self, namespace: Namespace, memory_id: str, **marks: Any) -> Effect[Memory | None, Any]:
-        if marks.get("pinned") is False:
-            return self.inner.get(namespace, memory_id)
-        return self.inner.mark(namespace, memory_id, **marks)
+    def mark(self, mark: Mark) -> Effect[Memory | None, Any]:
+        if mark.pinned is False:
+            return self.inner.get(mark.namespace, mark.memory_id)
+        return self.inner.mark(mark)
 
 
 class HidesWhatWasForgotten(BrokenMemory, in_service="u2_no_undo"):

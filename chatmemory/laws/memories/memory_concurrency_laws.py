@@ -18,7 +18,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, SaveOutcome, Stored
-from chatmemory.longterm.repository_values import MemoryDraft
+from chatmemory.longterm.repository_values import MemoryDraft, Use
 
 WRITERS = 8
 BATCHES = 5  # by each writer
@@ -122,12 +122,14 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
             async def use(use_id: str) -> None:
                 report = await witness.get(
                     witness.repository.record_use(
-                        user,
-                        (draft.id,),
-                        use_id=use_id,
-                        session_id=use_id,
-                        now=START,
-                        promote_after=WRITERS,
+                        Use(
+                            namespace=user,
+                            memory_ids=(draft.id,),
+                            use_id=use_id,
+                            session_id=use_id,
+                            now=START,
+                            promote_after=WRITERS,
+                        )
                     )
                 )
                 promoted.extend(report.promoted)

@@ -23,7 +23,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Provenance, Stored
-from chatmemory.longterm.repository_values import Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft, Use
 
 DAY = timedelta(days=1)
 
@@ -83,8 +83,15 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                 witness.named("2"), namespace=user, session_id="会议", replaces=older.id, terms="tea"
             )
             await witness.store(first, older, heir)
-            use: dict[str, Any] = {"use_id": "u", "session_id": "s", "now": START, "promote_after": 2}
-            await witness.get(witness.repository.record_use(user, (first.id,), **use))
+            use = Use(
+                namespace=user,
+                memory_ids=(first.id,),
+                use_id="u",
+                session_id="s",
+                now=START,
+                promote_after=2,
+            )
+            await witness.get(witness.repository.record_use(use))
             await witness.get(witness.repository.forget(Forgetting(user, session_id="会议")))
             left = await witness.memory(user, older.id)
             ended = left and (left.superseded_at, left.superseded_by)
@@ -93,7 +100,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
             expect(receipt.memories, 2, "what was left to be forgotten")
             anew = evolve(first, id=witness.named("3"))
             expect(await witness.store(anew), (Stored(anew.id),), "the answer to storing it anew")
-            again = await witness.get(witness.repository.record_use(user, (anew.id,), **use))
+            again = await witness.get(witness.repository.record_use(evolve(use, memory_ids=(anew.id,))))
             expect((again.used, again.promoted), (1, ()), "the use that would have been the second one")
 
     @law
@@ -130,7 +137,9 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                     and session in {None, memory.session_id}
                     and (created_before is None or memory.created_at < created_before)
                 ]
-                expiry = witness.repository.expire(user, session_id=session, created_before=created_before)
+                expiry = witness.repository.expire(
+                    Expiry(user, session_id=session, created_before=created_before)
+                )
                 expect(await witness.get(expiry), len(expired), f"what expired of {session}")
                 left = tuple(memory for memory in left if memory not in expired)
                 expect(await witness.listed(user), left, "what is left")
@@ -140,7 +149,9 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
             )
             await witness.store(old)
             await witness.store(heir)
-            expect(await witness.get(witness.repository.expire(user)), 1, "what expired of a successor")
+            expect(
+                await witness.get(witness.repository.expire(Expiry(user))), 1, "what expired of a successor"
+            )
             kept = await witness.memory(user, old.id)
             ended = kept and (kept.superseded_at, kept.superseded_by)
             expect(ended, (START, None), "the end of what an expired memory had superseded")

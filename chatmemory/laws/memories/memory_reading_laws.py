@@ -34,7 +34,7 @@ from chatmemory.laws.memories.memory_witness import (
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Attachment, MemoryListing
+from chatmemory.longterm.repository_values import Attachment, Mark, MemoryListing, Use
 
 HOUR = timedelta(hours=1)
 MANY = 60  # the number of memories that share words
@@ -150,7 +150,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
             )
             await witness.store(evolve(draft, pinned=True))
             for memory_type in ("long_term", "long_term", "short_term", "short_term", "long_term"):
-                await witness.get(mark(user, draft.id, memory_type=memory_type))
+                await witness.get(mark(Mark(user, draft.id, memory_type)))
                 is_found = draft.id in found(await witness.search(user))
                 expect(is_found, memory_type == "long_term", f"whether it is found as {memory_type}")
                 memory = await witness.memory(user, draft.id)
@@ -160,7 +160,7 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
             changes: tuple[dict[str, Any], ...] = ({}, {"memory_type": "short_term", "pinned": False})
             for change in changes:
                 expected = before and evolve(before, **change)
-                answer = await witness.get(mark(user, draft.id, **change))
+                answer = await witness.get(mark(Mark(user, draft.id, **change)))
                 expect(answer and plain(answer), expected, f"the answer to a mark of {change}")
                 expect(await witness.memory(user, draft.id), expected, f"the memory after a mark of {change}")
 
@@ -226,7 +226,9 @@ async def _pages(witness: MemoryWitness, user: Namespace, size: int, **filters: 
 
 
 async def _use(repository: MemoryRepository, user: Namespace, memory_id: str, *, use_id: str) -> None:
-    use = repository.record_use(user, (memory_id,), use_id=use_id, session_id="s", now=INSTANTS[0])
+    use = repository.record_use(
+        Use(namespace=user, memory_ids=(memory_id,), use_id=use_id, session_id="s", now=INSTANTS[0])
+    )
     await use.or_raise()
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Final
 
 from attrs import evolve
@@ -28,6 +27,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Provenance, Stored, UseReport
+from chatmemory.longterm.repository_values import Use
 
 HOUR = timedelta(hours=1)
 
@@ -143,7 +143,9 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
             )
             first = evolve(first, session_id="会议", role="assistant", pinned=True)
             await witness.store(first, remembered(witness.named("2"), namespace=user))
-            use = witness.repository.record_use(user, (first.id,), use_id="u", session_id=None, now=START)
+            use = witness.repository.record_use(
+                Use(namespace=user, memory_ids=(first.id,), use_id="u", session_id=None, now=START)
+            )
             await witness.get(use)
             other = await witness.memory(user, witness.named("2"))
             before = await witness.memory(user, first.id)
@@ -194,7 +196,6 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
             for memory_id in ids:
                 await witness.store(remembered(memory_id, namespace=user))
             await witness.store(remembered(witness.named("his"), namespace=stranger))
-            use = partial(witness.repository.record_use, user, session_id=None)
             expected = {memory_id: await witness.memory(user, memory_id) for memory_id in ids}
             # Repeated, named twice, not seen, unknown: each of these counts nothing.
             for use_id, used, counted in (
@@ -205,7 +206,8 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
                 ("3", (witness.named("his"), witness.named("nobody")), ()),
             ):
                 now = START + timedelta(hours=int(use_id), minutes=len(used))
-                report = await witness.get(use(used, use_id=use_id, now=now))
+                use = Use(namespace=user, memory_ids=used, use_id=use_id, session_id=None, now=now)
+                report = await witness.get(witness.repository.record_use(use))
                 expect(report, UseReport(len(counted)), f"the report of use {use_id} of {used}")
                 for memory_id in counted:
                     before = expected[memory_id]
@@ -234,7 +236,13 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
             expect(await witness.observe(user, instants=INSTANTS), before, "what is read after reading")
             for number in range(5):
                 use = witness.repository.record_use(
-                    user, (witness.named("1"),), use_id=f"{number}", session_id="s", now=START
+                    Use(
+                        namespace=user,
+                        memory_ids=(witness.named("1"),),
+                        use_id=f"{number}",
+                        session_id="s",
+                        now=START,
+                    )
                 )
                 await witness.get(use)
             again = {candidate.memory.id for candidate in (await witness.search(user, **query)).found}
@@ -255,12 +263,14 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
                 [("会", ()), ("会", ()), (None, ()), ("会议", ()), ("会 ", (ids[0],)), ("a", ())]
             ):
                 use = witness.repository.record_use(
-                    user,
-                    ids,
-                    use_id=f"{number}",
-                    session_id=session_id,
-                    now=START,
-                    promote_after=PROMOTE_AFTER if number > 1 else None,  # the session is noted all the same
+                    Use(
+                        namespace=user,
+                        memory_ids=ids,
+                        use_id=f"{number}",
+                        session_id=session_id,
+                        now=START,
+                        promote_after=PROMOTE_AFTER if number > 1 else None,
+                    )
                 )
                 expect(
                     await witness.get(use), UseReport(len(ids), promoted), f"use {number}, in {session_id!r}"

@@ -28,7 +28,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, Stored
-from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Use
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):
@@ -153,10 +153,10 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             for question, answer in (
                 (repository.get(user, "1"), None),
                 (repository.value(user, "city"), None),
-                (repository.mark(user, "1", pinned=True), None),
+                (repository.mark(Mark(user, "1", pinned=True)), None),
                 (repository.rewrite(remembered("1", namespace=user), expected_version=1), None),
                 (repository.retire(user, "city", now=START), False),
-                (repository.expire(user), 0),
+                (repository.expire(Expiry(user)), 0),
                 (repository.unembedded(user, SPACE, limit=9), ((), 0)),
                 (repository.attach(user, SPACE, (Attachment("1", 1, VECTORS[0]),)), 0),
             ):
@@ -164,7 +164,9 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             receipt = await witness.get(repository.forget(Forgetting(user)))
             expect((receipt.memories, receipt.embeddings), (0, 0), "what was forgotten")
             used = await witness.get(
-                repository.record_use(user, ("1",), use_id="u", session_id=None, now=START)
+                repository.record_use(
+                    Use(namespace=user, memory_ids=("1",), use_id="u", session_id=None, now=START)
+                )
             )
             expect(used.used, 0, "uses counted")
             expect(await witness.observe(user), before, "what is read after all that")
@@ -271,10 +273,12 @@ async def _live(witness: MemoryWitness, namespace: Namespace, drafts: list[Memor
     """Perform every operation in a namespace, and leave no memory in it that is true."""
     repository = witness.repository
     ids = tuple(draft.id for draft in drafts)
-    await witness.get(repository.mark(namespace, ids[0], pinned=True))
-    await witness.get(repository.record_use(namespace, ids, use_id="u", session_id="s", now=START))
+    await witness.get(repository.mark(Mark(namespace, ids[0], pinned=True)))
+    await witness.get(
+        repository.record_use(Use(namespace=namespace, memory_ids=ids, use_id="u", session_id="s", now=START))
+    )
     await witness.get(repository.rewrite(evolve(drafts[0], content="另一句"), expected_version=1))
-    await witness.get(repository.expire(namespace, session_id="会议"))
+    await witness.get(repository.expire(Expiry(namespace, session_id="会议")))
     await witness.get(repository.attach(namespace, SPACE, (Attachment(ids[0], 2, VECTORS[1]),)))
     await witness.store(evolve(drafts[0], id=f"{ids[0]} newer", dedup_key=None, replaces=ids[0]))
     await witness.get(repository.forget(Forgetting(namespace, memory_id=f"{ids[0]} newer")))

@@ -38,7 +38,7 @@ from chatmemory.laws.memories.memory_witness import (
     users,
 )
 from chatmemory.longterm.memories import MemoryType
-from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Use
 
 
 class WritingRules(MemorySideBySide):
@@ -140,8 +140,8 @@ class WritingRules(MemorySideBySide):
         pinned: bool | None,
     ) -> None:
         """Promote, demote, pin or unpin a memory, which may be unseen."""
-        namespace, memory_id = self._reading(reader, which), self._sent(which).id
-        self._same(MARK, "mark", namespace, memory_id, memory_type=memory_type, pinned=pinned)
+        marked = Mark(self._reading(reader, which), self._sent(which).id, memory_type, pinned)
+        self._same(MARK, "mark", marked)
         self._agree(MARK)
 
     @rule(
@@ -162,16 +162,16 @@ class WritingRules(MemorySideBySide):
         is_repeated: bool,
     ) -> None:
         """Use some memories; one of them may occur twice, and the use may have been counted before."""
-        namespace = self._reading(reader, next(iter(which), 0))
-        memory_ids = tuple(self._sent(index).id for index in which)
-        use: dict[str, Any] = {
-            "use_id": use_id,
-            "session_id": session_id,
-            "now": self._later(),
-            "promote_after": promote_after,
-        }
+        use = Use(
+            namespace=self._reading(reader, next(iter(which), 0)),
+            memory_ids=tuple(self._sent(index).id for index in which),
+            use_id=use_id,
+            session_id=session_id,
+            now=self._later(),
+            promote_after=promote_after,
+        )
         for _ in range(1 + is_repeated):
-            self._same(USE, "record_use", namespace, memory_ids, **use)
+            self._same(USE, "record_use", use)
         self._agree(USE)
 
     @rule(reader=readers, key=st.sampled_from(KEYS))
@@ -215,8 +215,7 @@ class WritingRules(MemorySideBySide):
         self, reader: tuple[int, str], session_id: str | None, created_before: datetime | None
     ) -> None:
         """Expire short-term memories."""
-        namespace = self._namespace(*reader)
-        self._same(FORGET, "expire", namespace, session_id=session_id, created_before=created_before)
+        self._same(FORGET, "expire", Expiry(self._namespace(*reader), session_id, created_before))
         self._agree(FORGET)
 
     @rule(

@@ -26,7 +26,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_witness import PUT, dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import Attachment, Forgetting, MemoryListing, MemorySearch, Use
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres import pool_metrics
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -224,7 +224,7 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
     found = await memories.search(MemorySearch(namespace, "", (app,), space, unit(1, 0, 0))).or_raise()
     assert [candidate.memory.embedding for candidate in found.found] == [space]
     used = await memories.record_use(
-        namespace, (id_,), use_id=user, session_id=session, now=NOW, promote_after=1
+        Use(namespace=namespace, memory_ids=(id_,), use_id=user, session_id=session, now=NOW, promote_after=1)
     ).or_raise()
     assert used.used == 1
     assert await memories.value(namespace, key).or_raise() == await memories.get(namespace, id_).or_raise()
@@ -319,7 +319,9 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
     )
     await memories.store((draft,)).or_raise()
     await memories.rewrite(draft, expected_version=1).or_raise()
-    await memories.record_use(MING, ("1",), use_id=secret, session_id=secret, now=NOW).or_raise()
+    await memories.record_use(
+        Use(namespace=MING, memory_ids=("1",), use_id=secret, session_id=secret, now=NOW)
+    ).or_raise()
     await memories.attach(MING, SPACE, (Attachment("1", 2, unit(0, 0, 1)),)).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()
     assert (receipt.memories, receipt.embeddings) == (1, 1)

@@ -19,7 +19,7 @@ from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
 from chatmemory.laws.kit.samples import somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Forgetting, Use
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_security import GUARDED, UNGUARDED, acting
@@ -67,7 +67,9 @@ async def kept(
         await memories.store((tea,)).or_raise()
         await memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
         with under(RequestKey(user=ADA.user, name=made_id("k"), request="r", now=NOW)):
-            await memories.record_use(ADA, ("tea",), use_id="u", session_id=TALK, now=NOW).or_raise()
+            await memories.record_use(
+                Use(namespace=ADA, memory_ids=("tea",), use_id="u", session_id=TALK, now=NOW)
+            ).or_raise()
     with acting_as(EVERYBODY):
         await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     with acting_as(somebody("ada")):

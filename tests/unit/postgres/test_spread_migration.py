@@ -15,7 +15,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemSearch
 from chatmemory.laws.kit.samples import START, batch, said, somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
-from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch
+from chatmemory.longterm.repository_values import Forgetting, MemoryListing, MemorySearch, Use
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine import migrations
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -140,7 +140,14 @@ async def look_at(database: Database) -> None:
             assert similarity.pop(f"{name}4") is None  # it has no vector, and is found beside its neighbours
             assert {*similarity.values()} == {0.0, 1.0}
         used = await memories.record_use(
-            user, (f"{name}3",), use_id="v", session_id="session 3", now=NOW, promote_after=3
+            Use(
+                namespace=user,
+                memory_ids=(f"{name}3",),
+                use_id="v",
+                session_id="session 3",
+                now=NOW,
+                promote_after=3,
+            )
         ).or_raise()
         assert used.promoted == (f"{name}3",)
         twin = remembered("twin", namespace=user, dedup_key=b"\x07")

@@ -9,6 +9,7 @@ import pytest
 
 from chatmemory import Attachment, Forgetting, Matrix, MemorySearch
 from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.longterm.repository_values import Mark
 from chatmemory_layers.embedding.code_index import VectorCodes, rows_of
 from chatmemory_layers.sqlite.memories import code_blocks
 from chatmemory_layers.sqlite.memories.code_blocks import BLOCK, stored_codes, stored_mean
@@ -72,7 +73,7 @@ async def test_what_is_gone_or_changed_leaves_its_place_empty(tmp_path: Path) ->
         await fill(memories, vectors(SETTLED + 10))
         await memories.forget(Forgetting(MING, memory_id="0")).or_raise()
         await memories.forget(Forgetting(MING, memory_id="254")).or_raise()
-        await memories.mark(MING, "7", memory_type="short_term").or_raise()
+        await memories.mark(Mark(MING, "7", memory_type="short_term")).or_raise()
         await memories.attach(MING, SPACE, (Attachment("300", 1, vectors(1, seed=2)[0]),)).or_raise()
         assert check(path) == SETTLED - 1 - 4
         await memories.forget(Forgetting(MING)).or_raise()

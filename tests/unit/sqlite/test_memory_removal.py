@@ -12,6 +12,7 @@ import pytest
 from chatmemory import ForgetReceipt, Forgetting, MemorySearch, Namespace, Provenance
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_witness import remembered, unit
+from chatmemory.longterm.repository_values import Mark
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 from tests.unit.sqlite.stores import open_memories
@@ -92,9 +93,9 @@ async def test_forgetting_nothing_leaves_the_log_alone(tmp_path: Path) -> None:
 async def test_the_index_of_words_stays_true_whoever_writes(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await tell_a_secret(memories)
-        await memories.mark(MING, "1", memory_type="short_term").or_raise()
-        await memories.mark(MING, "1", memory_type="long_term").or_raise()
-        await memories.mark(MING, "2", memory_type="short_term").or_raise()
+        await memories.mark(Mark(MING, "1", memory_type="short_term")).or_raise()
+        await memories.mark(Mark(MING, "1", memory_type="long_term")).or_raise()
+        await memories.mark(Mark(MING, "2", memory_type="short_term")).or_raise()
         await memories.rewrite(
             remembered("3", "红茶", namespace=MING, terms="红茶"), expected_version=1
         ).or_raise()

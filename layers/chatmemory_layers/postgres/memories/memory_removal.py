@@ -7,14 +7,13 @@ The tables are ``atomic_memory``, ``memory_version``, ``memory_embedding``, ``me
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final, Never
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Expiry, Forgetting
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.row_security import act_for_the_service
 from chatmemory_layers.postgres.engine.spread_keys import user_key
@@ -121,23 +120,18 @@ async def forget(connection: Connection, forgetting: Forgetting, /) -> Outcome[F
     return Success(ForgetReceipt(len(gone), embeddings, await _mark_stale(connection, gone)))
 
 
-async def expire(
-    connection: Connection,
-    namespace: Namespace,
-    *,
-    session_id: str | None = None,
-    created_before: datetime | None = None,
-) -> Outcome[int, Never]:
+async def expire(connection: Connection, expiry: Expiry) -> Outcome[int, Never]:
     """Remove short-term memories that are not pinned, whether true now or superseded."""
-    before_us = None if created_before is None else to_us(created_before)
-    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(namespace), session_id, before_us)
+    namespace, before = expiry.namespace, expiry.created_before
+    before_us = None if before is None else to_us(before)
+    gone = await connection.fetch(SELECT_EXPIRED, *seen_by(namespace), expiry.session_id, before_us)
     await _remove(connection, namespace, gone)
     changes = [
         change_of_expiry(
             row["memory_id"],
             Namespace(namespace.user, row["app_type"]),
             session_id=row["session_id"],
-            ended=session_id,
+            ended=expiry.session_id,
         )
         for row in gone
     ]

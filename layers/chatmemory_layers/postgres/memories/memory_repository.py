@@ -18,7 +18,6 @@ from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
     MemoryHistory,
-    MemoryType,
     SaveOutcome,
     UseReport,
 )
@@ -26,11 +25,14 @@ from chatmemory.longterm.memory_repository import MemoryRepository, MemoryReposi
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidates,
+    Expiry,
     Forgetting,
+    Mark,
     MemoryCount,
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    Use,
     WholeMemory,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
@@ -151,61 +153,20 @@ class PostgresMemoryRepository(MemoryRepository):
             keep_vector=keep_vector,
         )
 
-    def mark(
-        self,
-        namespace: Namespace,
-        memory_id: str,
-        *,
-        memory_type: MemoryType | None = None,
-        pinned: bool | None = None,
-    ) -> Effect[Memory | None, RepositoryError]:
-        return self.database.write(
-            "mark memory",
-            _changing(namespace),
-            memory_writes.mark,
-            namespace,
-            memory_id,
-            memory_type=memory_type,
-            pinned=pinned,
-        )
+    def mark(self, mark: Mark, /) -> Effect[Memory | None, RepositoryError]:
+        return self.database.write("mark memory", _changing(mark.namespace), memory_writes.mark, mark)
 
-    def record_use(
-        self,
-        namespace: Namespace,
-        memory_ids: tuple[str, ...],
-        *,
-        use_id: str,
-        session_id: str | None,
-        now: datetime,
-        promote_after: int | None = None,
-    ) -> Effect[UseReport, RepositoryError]:
-        return self.database.write(
-            "record use",
-            _changing(namespace),
-            memory_writes.record_use,
-            namespace,
-            memory_ids,
-            use_id=use_id,
-            session_id=session_id,
-            now=now,
-            promote_after=promote_after,
-        )
+    def record_use(self, use: Use, /) -> Effect[UseReport, RepositoryError]:
+        return self.database.write("record use", _changing(use.namespace), memory_writes.record_use, use)
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
         return self.database.write(
             "forget memories", _changing(forgetting.namespace), memory_removal.forget, forgetting
         )
 
-    def expire(
-        self, namespace: Namespace, *, session_id: str | None = None, created_before: datetime | None = None
-    ) -> Effect[int, RepositoryError]:
+    def expire(self, expiry: Expiry, /) -> Effect[int, RepositoryError]:
         return self.database.write(
-            "expire memories",
-            _changing(namespace),
-            memory_removal.expire,
-            namespace,
-            session_id=session_id,
-            created_before=created_before,
+            "expire memories", _changing(expiry.namespace), memory_removal.expire, expiry
         )
 
     def unembedded(

@@ -15,8 +15,8 @@ from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
 from chatmemory.events.event import USE, Change
 from chatmemory.input.json_value import to_json
 from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_restore
-from chatmemory.longterm.memories import Memory, MemoryType, UseReport
-from chatmemory.longterm.repository_values import Attachment, MemoryDraft
+from chatmemory.longterm.memories import Memory, UseReport
+from chatmemory.longterm.repository_values import Attachment, Mark, MemoryDraft, Use
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
@@ -208,43 +208,30 @@ async def rewrite(
     return Success(rewritten)
 
 
-async def mark(
-    connection: Connection,
-    namespace: Namespace,
-    memory_id: str,
-    *,
-    memory_type: MemoryType | None = None,
-    pinned: bool | None = None,
-) -> Outcome[Memory | None, Never]:
+async def mark(connection: Connection, mark: Mark) -> Outcome[Memory | None, Never]:
     """Change the type of a memory, or pin or unpin it."""
-    await connection.execute(UPDATE_MARKS, *seen_by(namespace), memory_id, memory_type, pinned)
-    marked = await _seen(connection, namespace, memory_id)
+    seen = seen_by(mark.namespace)
+    await connection.execute(UPDATE_MARKS, *seen, mark.memory_id, mark.memory_type, mark.pinned)
+    marked = await _seen(connection, mark.namespace, mark.memory_id)
     if marked is not None:
-        changes = changes_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned)
-        await note(connection, [*changes])
+        await note(connection, [*changes_of_mark(mark, marked.namespace)])
     return Success(marked)
 
 
-async def record_use(
-    connection: Connection,
-    namespace: Namespace,
-    memory_ids: tuple[str, ...],
-    *,
-    use_id: str,
-    session_id: str | None,
-    now: datetime,
-    promote_after: int | None = None,
-) -> Outcome[UseReport, Never]:
+async def record_use(connection: Connection, use: Use) -> Outcome[UseReport, Never]:
     """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
-    counted = await connection.fetch(COUNT_USE, *seen_by(namespace), memory_ids, use_id, to_us(now))
+    namespace = use.namespace
+    counted = await connection.fetch(
+        COUNT_USE, *seen_by(namespace), use.memory_ids, use.use_id, to_us(use.now)
+    )
     user, keys = user_key(namespace.user), [row["memory_key"] for row in counted]
-    if session_id is not None:
-        await connection.execute(INSERT_USES, user, keys, session_id)
+    if use.session_id is not None:
+        await connection.execute(INSERT_USES, user, keys, use.session_id)
     promoted: dict[str, str] = {}
-    if promote_after is not None:
-        rows = await connection.fetch(PROMOTE_USED, user, keys, promote_after)
+    if use.promote_after is not None:
+        rows = await connection.fetch(PROMOTE_USED, user, keys, use.promote_after)
         promoted = {row["memory_id"]: row["app_type"] for row in rows}
-    ids = [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id in promoted]
+    ids = [memory_id for memory_id in dict.fromkeys(use.memory_ids) if memory_id in promoted]
     owners = [(memory_id, Namespace(namespace.user, promoted[memory_id])) for memory_id in ids]
     await note(connection, [Change("promoted", "memory", *promotion, reason=USE) for promotion in owners])
     return Success(UseReport(len(keys), tuple(ids)))

@@ -9,7 +9,6 @@ until then only marks them as deleted.  ``Database.empty_log`` empties the log a
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Final, Never
 
 from chatmemory.access.namespace import Namespace
@@ -17,7 +16,7 @@ from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
-from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.longterm.repository_values import Expiry, Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
@@ -134,18 +133,13 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     return Success(ForgetReceipt(len(keys), embeddings, _mark_stale(transaction, rows)))
 
 
-def expire(
-    transaction: Transaction,
-    namespace: Namespace,
-    *,
-    session_id: str | None = None,
-    created_before: datetime | None = None,
-) -> Outcome[int, Never]:
+def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
     """Remove short-term memories that are not pinned, whether true now or superseded."""
+    namespace, before = expiry.namespace, expiry.created_before
     parameters = {
         **seen_by(namespace),
-        "session_id": session_id,
-        "before_us": END_US if created_before is None else to_us(created_before),
+        "session_id": expiry.session_id,
+        "before_us": END_US if before is None else to_us(before),
     }
     rows = transaction.execute(SELECT_EXPIRED, parameters).fetchall()
     _remove(transaction, namespace, [key for key, *_ in rows])
@@ -153,7 +147,7 @@ def expire(
         transaction,
         [
             change_of_expiry(
-                memory_id, Namespace(namespace.user, app), session_id=of_session, ended=session_id
+                memory_id, Namespace(namespace.user, app), session_id=of_session, ended=expiry.session_id
             )
             for _, memory_id, app, of_session in rows
         ],

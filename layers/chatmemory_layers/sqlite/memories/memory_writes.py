@@ -16,7 +16,7 @@ from chatmemory.errors import MemoryChangedError, MemoryNotFoundError
 from chatmemory.events.event import USE, Change
 from chatmemory.longterm.changes import changed_by, changes_of_mark, changes_of_restore
 from chatmemory.longterm.memories import Memory, MemoryType, UseReport
-from chatmemory.longterm.repository_values import Attachment, MemoryDraft
+from chatmemory.longterm.repository_values import Attachment, Mark, MemoryDraft, Use
 from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
@@ -164,51 +164,37 @@ def rewrite(
     return Success(rewritten)
 
 
-def mark(
-    transaction: Transaction,
-    namespace: Namespace,
-    memory_id: str,
-    *,
-    memory_type: MemoryType | None = None,
-    pinned: bool | None = None,
-) -> Outcome[Memory | None, Never]:
+def mark(transaction: Transaction, mark: Mark) -> Outcome[Memory | None, Never]:
     """Change the type of a memory, or pin or unpin it."""
-    row = _seen(transaction, namespace, memory_id)
+    namespace = mark.namespace
+    row = _seen(transaction, namespace, mark.memory_id)
     if row is None:
         return Success(None)
     key, *_ = row
-    _set_marks(transaction, namespace.user, key, memory_type=memory_type, pinned=pinned)
+    _set_marks(transaction, namespace.user, key, memory_type=mark.memory_type, pinned=mark.pinned)
     marked = _memory(transaction, namespace, key)
-    note(transaction, changes_of_mark(memory_id, marked.namespace, memory_type=memory_type, pinned=pinned))
+    note(transaction, changes_of_mark(mark, marked.namespace))
     return Success(marked)
 
 
-def record_use(
-    transaction: Transaction,
-    namespace: Namespace,
-    memory_ids: tuple[str, ...],
-    *,
-    use_id: str,
-    session_id: str | None,
-    now: datetime,
-    promote_after: int | None = None,
-) -> Outcome[UseReport, Never]:
+def record_use(transaction: Transaction, use: Use) -> Outcome[UseReport, Never]:
     """Count one use of each memory that the namespace sees, and set ``last_accessed``."""
     used = 0
     promoted: list[str] = []
-    parameters = {**seen_by(namespace), "use_id": use_id, "now_us": to_us(now)}
-    for memory_id in memory_ids:
+    user = use.namespace.user
+    parameters = {**seen_by(use.namespace), "use_id": use.use_id, "now_us": to_us(use.now)}
+    for memory_id in use.memory_ids:
         # All rows are fetched: an UPDATE with RETURNING that is left half-read holds up the commit.
         for key, app, can_be_promoted in transaction.execute(
             COUNT_USE, {**parameters, "memory_id": memory_id}
         ).fetchall():
             used += 1
-            if session_id is not None:
-                transaction.execute(INSERT_USE, {"memory_key": key, "session_id": session_id})
-            if can_be_promoted and _is_due(transaction, key, promote_after):
-                _set_marks(transaction, namespace.user, key, memory_type="long_term")
+            if use.session_id is not None:
+                transaction.execute(INSERT_USE, {"memory_key": key, "session_id": use.session_id})
+            if can_be_promoted and _is_due(transaction, key, use.promote_after):
+                _set_marks(transaction, user, key, memory_type="long_term")
                 promoted.append(memory_id)
-                owner = Namespace(namespace.user, app)
+                owner = Namespace(user, app)
                 note(transaction, [Change("promoted", "memory", memory_id, owner, reason=USE)])
     return Success(UseReport(used, tuple(promoted)))
 
