@@ -102,7 +102,7 @@ class NewMemory:
         attribute: the attribute of the user that the memory states or ends: ``residence``, ``favourite:book``,
             ``database:relay``, or any name that the caller chooses.  A newer statement of the user about the same
             attribute supersedes this memory, unless the attribute can have several values at once, see
-            ``SEVERAL_VALUED``.  None: the memory is about no attribute.
+            ``is_single_valued``.  None: the memory is about no attribute.
     """
 
     content: str

@@ -10,7 +10,11 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.longterm.extraction.attributes.grammar import AttributeGrammar, attribute_grammar_of
+from chatmemory.longterm.extraction.attributes.grammar import (
+    AttributeGrammar,
+    attribute_grammar_of,
+    in_any_language,
+)
 from chatmemory.longterm.extraction.attributes.names import is_named, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     STATED_ATTRIBUTE,
@@ -31,37 +35,7 @@ _ABOUT_OTHERS: Final = frozenset({"pet", "roommate", "boss", "doctor", "school",
 OF_MANY: Final = frozenset({"like", "allergy", "spoken language"})
 """What one has many of: it ends only where the words say that just this is no more."""
 
-_NO_PARTNER: Final = re.compile(
-    r"\b(sisters?|brothers?|friends?|parents|cousins?|son|daughter|colleagues?|mum|mom|dad|aunt|uncle|neighbou?rs?|boss)\b"
-    r"|\A((so|and|well|oh),? )*(my|our|the|an?) (?!(ex|late|husband|wife|partner|girlfriend|boyfriend|fianc[ée]e?|marriage|engagement|wedding|divorce|relationship|separation)\b)[\w&' -]+? (got|is|has|broke|split|divorced|separated)\b(?!.*\b(me|us)\b)"
-    r"|\b(her|his|their|(?-i:[A-Z])\w+'s) (boyfriend|girlfriend|husband|wife|partner|fianc[ée]e?)\b|[他她]们?的?(女友|男友|老婆|老公|对象|丈夫|妻子)"
-    r"|[姐妹哥弟爸妈](?!夫)|(?<![男女])朋友|同事|闺蜜|室友|舍友|同学|客户|儿子|女儿|老板|邻居",
-    re.IGNORECASE,
-)
-_DOER: Final = re.compile(
-    r"(?!.*\b(?:me|us|my|our|i|we|i've|i'm|we've)\b)(?:(?:so|and|but|well|oh|apparently|today|yesterday),? )*"
-    r"(?!(?:so|and|but|well|oh|apparently|today|yesterday|finally|just|officially|recently|sadly|also|then|never|it|that|this|they|the|all|both|everything|after)\b)"
-    r"(?P<who>(?-i:[A-Z])[\w-]+)( (?-i:[A-Z])[\w-]+)?( has|'s| have| had)?( just| finally| also| already| recently)*"
-    r" (quit|left|resigned|retired|sold|traded|cancel(l)?ed|unsubscribed|dropped|ditched|stopped|gave|given|moved out|switched|broke up|split|dumped|divorced|got (fired|divorced)|lost|no longer)\b"
-    r"|(?P<谁>(?![^，。]*[我咱])(?!(?:上|这|昨|今|前|刚|已|终|正|主|年|最|后|然|直|果|早|也|都|就|又|现|裸|春|国|从|把|一)|工作|公司)[^，。从]{1,6}?)(?:上个?月|上周|昨天|今天|刚刚?|已经|前几天|最近|早就?|也|都|就|又|现在)*(?:从[^，。]{1,10}?)?(?:辞职|离职|走人|跳槽|退休|下岗)",
-    re.IGNORECASE,
-)
-"""Who is named first in a clause and does something in it: ``Kim quit``; not what ends by itself: ``Zara closed``."""
-_OWN: Final = re.compile(
-    r"\b(i|i'm|im|i've|i'd|we|we're|we've|me|us|mine|ours|myself)\b|\w+ (my|our)\b", re.IGNORECASE
-)
 _SUBJECT: Final = re.compile(r"\w")
-_BESIDE: Final = re.compile(
-    r"\b(so|and|but|well|ok|okay|oh|ugh|yes|yeah|also|finally|just|officially|recently|sadly|now|then|today|yesterday|tonight|been|have|has|had|am|is|are|was|were|got|"
-    r"already|actually|honestly|really|completely|totally|after|all|at last|last \w+|this \w+|on \w+day|\w+ (weeks?|days?|months?) ago|it's|it|that's|that|no|not|never)\b|[^\w']",
-    re.IGNORECASE,
-)
-"""What says nothing of who did it, before what he did."""
-_TAKER: Final = re.compile(
-    r"(?<=\b(?:sold|gave|sent|left|lent)\b)( (it|them|mine|(the|my|our) [\w -]{1,24}?))? to (my|our|an?|the|some) [\w'-]+( \w+)?"
-    r"|(?<=[卖送转让过户借]给)了?(?:我(?:们)?的?)?[^，。的]{1,5}?(?=了|，|。|$)",
-    re.IGNORECASE,
-)
 
 
 def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
@@ -113,7 +87,7 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
 
 def _is_of_others(clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
     """Return whether each of *clauses* is about another person; a person who only receives a thing of mine is left out."""
-    return all(grammar.other.search(_TAKER.sub(" ", clause)) for clause in clauses)
+    return all(grammar.other.search(in_any_language("taker").sub(" ", clause)) for clause in clauses)
 
 
 def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) -> bool:
@@ -121,7 +95,9 @@ def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) 
     family = over.partition(":")[0]
     cue = grammar.ended.search(clause)
     before = clause[: cue.start()] if cue else ""
-    if _OWN.search(clause) or not _SUBJECT.search(_BESIDE.sub(" ", before)):
+    if in_any_language("own").search(clause) or not _SUBJECT.search(
+        in_any_language("beside").sub(" ", before)
+    ):
         return True
     noun = grammar.ends.get(over, grammar.ends.get(family))
     named = clause if family in {"relationship", "work"} else before
@@ -132,7 +108,7 @@ def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) 
 
 def _is_done_by_another(clause: str, memory: Memory) -> bool:
     """Return whether *clause* tells what a person did whom *memory* does not name, and not to me: ``Kim quit Zara``."""
-    doer = _DOER.match(clause)
+    doer = in_any_language("doer").match(clause)
     if doer is None:
         return False
     who = (doer["who"] or doer["谁"]).casefold()
@@ -140,7 +116,7 @@ def _is_done_by_another(clause: str, memory: Memory) -> bool:
 
 
 def _is_their_love(clauses: Iterable[str]) -> bool:
-    return any(_NO_PARTNER.search(clause) for clause in clauses)
+    return any(in_any_language("no_partner").search(clause) for clause in clauses)
 
 
 def _over(

@@ -1,6 +1,7 @@
 """What a language brings to find statements about attributes; ``attribute_grammar_of`` reads and compiles it.
 
-The tables are ``words/english_attributes.toml`` and ``words/chinese_attributes.toml``.  A pattern has up to three groups.
+The tables are ``words/english_attributes.toml`` and ``words/chinese_attributes.toml``, and ``words/attribute_words.toml`` for
+what is applied to texts of any language.  A pattern has up to three groups.
 ``value`` is true now.  ``of`` is the subject of the attribute: ``our <of> is written in <value>``.  ``was`` is no longer
 true: ``my boss <was>, it's <value>``.  A pattern may match anywhere in a passage; the rest of its clause says whether it
 counts.
@@ -96,6 +97,22 @@ def attribute_grammar_of(language: Language) -> AttributeGrammar | None:
         ends={family: expression(pattern, words) for family, pattern in content["ends"].items()},
         **{field: expression(pattern, words) for field, pattern in content["expressions"].items()},
     )
+
+
+@cache
+def in_any_language(name: str) -> re.Pattern[str]:
+    """Return the expression *name* of ``words/attribute_words.toml``, which holds of a text in any language."""
+    return _joined(table("attribute_words")["expressions"][name])
+
+
+@cache
+def kinds_of_pets() -> tuple[re.Pattern[str], ...]:
+    """Return an expression for each kind of pets, for a text in any language."""
+    return tuple([_joined(kind) for kind in table("attribute_words")["kinds"].values()])
+
+
+def _joined(entry: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("|".join(entry[language] for language in NAMES if language in entry), re.IGNORECASE)
 
 
 def _rule(entry: Mapping[str, Any], words: Vocabulary) -> AttributeRule:

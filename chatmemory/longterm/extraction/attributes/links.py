@@ -5,7 +5,6 @@ tells it, if it is one thing.  Which memories end is not decided here, but by th
 ``changes.py``.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -13,7 +12,7 @@ from attrs import evolve
 
 from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
 from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
-from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN
+from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN, in_any_language, kinds_of_pets
 from chatmemory.longterm.extraction.attributes.names import is_named, is_one, telling_words
 from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
@@ -27,21 +26,6 @@ from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
 _CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
 """Whose names fit a son and a daughter alike."""
 
-_NEW_ONE: Final = re.compile(
-    r"\b(second|another|new|adopted|got|have|has|bought|rescued|fostering|third)\b|又|再|养了|捡了?|领养|认养|收养|第二|新来",
-    re.IGNORECASE,
-)
-_KINDS: Final = tuple(
-    re.compile(kind, re.IGNORECASE)
-    for kind in (
-        r"\b(dog|pup\w*|beagle|whippet|labrador|retriever|poodle|corgi|terrier|spaniel|collie|shepherd|greyhound)\b|狗|金毛|柯基|泰迪|哈士奇|柴犬",
-        r"\b(cat|kitt\w+|tabby|siamese)\b|猫|貓",
-        r"\b(rabbit|bunny)\b|兔",
-        r"\b(hamster|gerbil|guinea pig)\b|仓鼠",
-        r"\b(bird|parrot|budgie)\b|鸟|鹦鹉",
-        r"\b(gold)?fish\b|鱼",
-    )
-)
 _OF_SOMEBODY: Final = frozenset({"database", "language", "deployment", "school"})
 """What a statement may leave unsaid of what or whom it is, though its words tell it: ``My daughter is in a class at Oakwood``."""
 
@@ -194,7 +178,7 @@ def _replaced(text: str, language: Language, known: Mapping[str, Memory]) -> str
 
 def _is_kind(of: str) -> bool:
     """Return whether a pet is known by its kind alone: there may be more of it, so that none takes the place of another."""
-    return any(kind.search(of) for kind in _KINDS)
+    return any(kind.search(of) for kind in kinds_of_pets())
 
 
 def _of_a_kind(
@@ -202,9 +186,9 @@ def _of_a_kind(
 ) -> list[str]:
     """Return the pets that *statement* may give a new name; none when it tells of another one."""
     said = statement.passage.text
-    if _NEW_ONE.search(said):
+    if in_any_language("new_one").search(said):
         return []
-    kinds = [kind for kind in _KINDS if kind.search(said)]
+    kinds = [kind for kind in kinds_of_pets() if kind.search(said)]
     # Of one that is known by its kind alone there may be more.
     family = [name for name in family if not _is_kind(name)]
     return [name for name in family if not kinds or any(kind.search(known[name].content) for kind in kinds)]
