@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, final
-
-from attrs import field, frozen
+from typing import Final
 
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.json_walk import (
     first_text,
@@ -22,27 +21,9 @@ BETWEEN_BLOCKS: Final = "\n\n"
 _SHELL_INPUT: Final = re.compile(r"\s*<bash-input>")
 
 
-@final
-@frozen
-class ClaudeParts:
-    """The parts of a message, each with its texts in their order.
-
-    Attributes:
-        words: the texts that the speaker wrote.
-        asides: blocks that the tool added to the message of a person.
-        tool_calls: ``{name, id}`` of each.
-    """
-
-    words: list[str] = field(factory=list[str])
-    asides: list[str] = field(factory=list[str])
-    thoughts: list[str] = field(factory=list[str])
-    tool_results: list[str] = field(factory=list[str])
-    tool_calls: list[JsonObject] = field(factory=list[JsonObject])
-
-
-def parts_of(content: Json) -> ClaudeParts:
-    """Split the ``content`` of a message, which is a string or a list of blocks, into its parts."""
-    parts = ClaudeParts()
+def parts_of(content: Json) -> Content:
+    """Return the parts of a message's ``content``, a string or a list of blocks; *attached* are blocks that the tool added."""
+    parts = Content()
     items = json_items(content)
     for item in (content,) if isinstance(content, str) else items:
         block = json_object(item)
@@ -51,16 +32,16 @@ def parts_of(content: Json) -> ClaudeParts:
         if kind == "text" and text.strip():
             own, notes = words_and_notes(text)
             if notes and own:
-                parts.asides.append(notes)
-                parts.words.append(own)
+                parts.attached.append(notes)
+                parts.texts.append(own)
             else:
-                (parts.asides if len(items) > 1 and HARNESS.match(text) else parts.words).append(text)
+                (parts.attached if len(items) > 1 and HARNESS.match(text) else parts.texts).append(text)
         elif kind == "thinking" and (thought := json_text(block.get("thinking"))).strip():
-            parts.thoughts.append(thought)
+            parts.thinking.append(thought)
         elif kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
             parts.tool_calls.append({"name": json_text(block.get("name")), "id": json_text(block.get("id"))})
         elif kind.endswith("tool_result") and (result := _text_of_result(block.get("content"))).strip():
-            parts.tool_results.append(result)
+            parts.results.append(result)
     return parts
 
 

@@ -12,13 +12,13 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of
 from chatmemory.pastchats.formats.claude.claude_text import (
     BETWEEN_BLOCKS,
-    ClaudeParts,
     kind_of_words,
     parts_of,
     united,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_walk import (
@@ -75,7 +75,7 @@ class Message:
     place: Place
     record: JsonObject
     native_id: str | None
-    lines: dict[str, ClaudeParts] = field(factory=dict[str, ClaudeParts])
+    lines: dict[str, Content] = field(factory=dict[str, Content])
     held: int = 0
     is_whole: bool = False
     is_left_behind: bool = True
@@ -114,8 +114,8 @@ class Waiting:
 def _turns_of(message: Message) -> Iterator[PromptTurn]:
     record = message.record
     lines = tuple(message.lines.values())
-    thoughts = [(line, thought) for line, parts in enumerate(lines) for thought in parts.thoughts]
-    words = [(line, text) for line, parts in enumerate(lines) for text in parts.words]
+    thoughts = [(line, thought) for line, parts in enumerate(lines) for thought in parts.thinking]
+    words = [(line, text) for line, parts in enumerate(lines) for text in parts.texts]
     calls = {
         json_text(call["id"]) or str(place): call
         for place, call in enumerate(c for p in lines for c in p.tool_calls)
@@ -207,7 +207,7 @@ class ClaudeTranscript:
         parts = parts_of(message.get("content"))
         found.lines[uuid or str(line)] = parts
         found.is_left_behind &= self.survey.is_left_behind(uuid)
-        weight = sum(map(len, parts.words)) + sum(map(len, parts.thoughts))
+        weight = sum(map(len, parts.texts)) + sum(map(len, parts.thinking))
         found.held += weight
         self.waiting.held += weight
         last_line = self.survey.last_lines.get(message_id, line)
@@ -231,13 +231,13 @@ class ClaudeTranscript:
         else:
             self.say(record, uuid, parts_of(json_object(record.get("message")).get("content")))
 
-    def say(self, record: JsonObject, uuid: str, parts: ClaudeParts) -> None:
+    def say(self, record: JsonObject, uuid: str, parts: Content) -> None:
         """Read the message of a user, which may hold results and asides of the tool."""
-        results = BETWEEN_BLOCKS.join(parts.tool_results)
-        self.turn(record, uuid, "tool", "tool_result", results, suffix="#results" if parts.words else "")
-        asides = BETWEEN_BLOCKS.join(parts.asides)
-        self.turn(record, uuid, "user", "harness", asides, suffix="#asides" if parts.words else "")
-        words = BETWEEN_BLOCKS.join(parts.words)
+        results = BETWEEN_BLOCKS.join(parts.results)
+        self.turn(record, uuid, "tool", "tool_result", results, suffix="#results" if parts.texts else "")
+        asides = BETWEEN_BLOCKS.join(parts.attached)
+        self.turn(record, uuid, "user", "harness", asides, suffix="#asides" if parts.texts else "")
+        words = BETWEEN_BLOCKS.join(parts.texts)
         kind = kind_of_words(words, record)
         self.turn(record, uuid, "summary" if kind == "summary" else "user", kind, words)
 

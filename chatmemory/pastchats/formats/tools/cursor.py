@@ -12,9 +12,10 @@ from attrs import define, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, ClaudeParts, parts_of
+from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -110,7 +111,7 @@ def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[P
                 yield UnknownRecord(kind or "(none)")
             continue
         parts = parts_of(json_object(record.get("message")).get("content"))
-        query, notes, at = query_of(BETWEEN_BLOCKS.join((*parts.asides, *parts.words)))
+        query, notes, at = query_of(BETWEEN_BLOCKS.join((*parts.attached, *parts.texts)))
         asked_at = instant_of(record.get("timestamp")) or (at if role == "user" else None) or asked_at
         for speaker, turn_kind, text, metadata in _spoken(role, parts, query, notes):
             if text.strip():
@@ -126,15 +127,15 @@ def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[P
 
 
 def _spoken(
-    role: Role, parts: ClaudeParts, query: str, notes: str
+    role: Role, parts: Content, query: str, notes: str
 ) -> Iterator[tuple[Role, TurnKind, str, JsonObject]]:
-    yield role, "thinking", BETWEEN_BLOCKS.join(parts.thoughts), {}
-    yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.tool_results), {}
+    yield role, "thinking", BETWEEN_BLOCKS.join(parts.thinking), {}
+    yield "tool", "tool_result", BETWEEN_BLOCKS.join(parts.results), {}
     if role == "user":
         yield role, "harness", notes, {}
         yield role, "harness" if HARNESS.match(query) else "typed", query, {}
     else:
-        words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.asides, *parts.words))).strip()
+        words = HIDDEN.sub("", BETWEEN_BLOCKS.join((*parts.attached, *parts.texts))).strip()
         yield (
             role,
             "typed" if role == "assistant" else "harness",

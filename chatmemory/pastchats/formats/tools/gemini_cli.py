@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
@@ -253,21 +254,22 @@ class _Session:
             yield UnknownRecord(type_ or "(none)")
             return
         parts = parts_of(message)
+        words = _BETWEEN.join(parts.texts)
         display = shown(message)
         kind: TurnKind = "harness"
         if role != "system":
-            kind = kind_of_words(parts.words, display=display, is_users=role == "user")
+            kind = kind_of_words(words, display=display, is_users=role == "user")
         spoken: tuple[tuple[Role, TurnKind, str, str], ...] = (
-            (role, "thinking", parts.thoughts, "#thinking"),
-            ("summary" if kind == "summary" else role, kind, parts.words, ""),
-            ("tool", "tool_result", parts.results, "#results"),
+            (role, "thinking", _BETWEEN.join(filter(None, parts.thinking)), "#thinking"),
+            ("summary" if kind == "summary" else role, kind, words, ""),
+            ("tool", "tool_result", _BETWEEN.join(filter(None, parts.results)), "#results"),
         )
         metadata = without_blanks(
             {
                 **self.metadata,
                 "model": json_text(message.get("model")),
                 "display": display if kind == "command" else "",
-                "tool_calls": parts.calls,
+                "tool_calls": tuple(parts.tool_calls),
             }
         )
         native_id = json_text(message.get("id"))
@@ -293,45 +295,26 @@ def _project_root(reader: HistoryReader) -> str:
     return ""
 
 
-@final
-@frozen
-class GeminiParts:
-    """The texts of a message."""
-
-    words: str
-    thoughts: str
-    results: str
-    calls: tuple[JsonObject, ...]
-
-
-def parts_of(message: JsonObject) -> GeminiParts:
-    """Split *message*, of a session or of a checkpoint, into its texts."""
-    words: list[str] = []
-    thoughts = [_thought(thought) for thought in json_objects(message.get("thoughts"))]
-    results: list[str] = []
-    calls: list[JsonObject] = []
+def parts_of(message: JsonObject) -> Content:
+    """Return the parts of *message*, of a session or of a checkpoint."""
+    parts = Content(thinking=[_thought(thought) for thought in json_objects(message.get("thoughts"))])
     content = message.get("content", message.get("parts"))
     for item in (content,) if isinstance(content, str | dict) else json_items(content):
         part = json_object(item)
         text = item if isinstance(item, str) else json_text(part.get("text"))
         if text.strip():
-            (thoughts if part.get("thought") is True else words).append(text)
+            (parts.thinking if part.get("thought") is True else parts.texts).append(text)
         if response := json_object(part.get("functionResponse")):
-            results.append(_result(response))
+            parts.results.append(_result(response))
         if call := json_object(part.get("functionCall")):
-            calls.append(_named(call))
+            parts.tool_calls.append(_named(call))
     for call in json_objects(message.get("toolCalls")):
-        calls.append(_named(call))
+        parts.tool_calls.append(_named(call))
         responses = [
             _result(json_object(part.get("functionResponse"))) for part in json_objects(call.get("result"))
         ]
-        results.append(_BETWEEN.join(filter(None, responses)) or json_text(call.get("resultDisplay")))
-    return GeminiParts(
-        _BETWEEN.join(words),
-        _BETWEEN.join(filter(None, thoughts)),
-        _BETWEEN.join(filter(None, results)),
-        tuple(calls),
-    )
+        parts.results.append(_BETWEEN.join(filter(None, responses)) or json_text(call.get("resultDisplay")))
+    return parts
 
 
 def _thought(thought: JsonObject) -> str:
