@@ -101,8 +101,8 @@ class NewMemory:
         embedding: its vector; None: the embedder makes one.
         attribute: the attribute of the user that the memory states or ends: ``residence``, ``favourite:book``,
             ``database:relay``, or any name that the caller chooses.  A newer statement of the user about the same
-            attribute supersedes this memory, unless the attribute can have several values at once, see
-            ``is_single_valued``.  None: the memory is about no attribute.
+            attribute supersedes this memory, unless the attribute can have several values at once, as ``allergy`` and
+            ``hobby`` can.  None: the memory is about no attribute.
     """
 
     content: str
