@@ -95,9 +95,8 @@ def _is_mine(clause: str, over: str, memory: Memory, grammar: AttributeGrammar) 
     family = over.partition(":")[0]
     cue = grammar.ended.search(clause)
     before = clause[: cue.start()] if cue else ""
-    if in_any_language("own").search(clause) or not _SUBJECT.search(
-        in_any_language("beside").sub(" ", before)
-    ):
+    subject = in_any_language("beside").sub(" ", before)
+    if in_any_language("own").search(clause) or not _SUBJECT.search(subject):
         return True
     noun = grammar.ends.get(over, grammar.ends.get(family))
     named = clause if family in {"relationship", "work"} else before

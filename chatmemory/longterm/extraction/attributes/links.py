@@ -13,7 +13,7 @@ from attrs import evolve
 from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
 from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN, in_any_language, kinds_of_pets
-from chatmemory.longterm.extraction.attributes.names import is_named, is_one, telling_words
+from chatmemory.longterm.extraction.attributes.names import is_named, is_one, telling_words, words
 from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
@@ -22,9 +22,6 @@ from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, 
 from chatmemory.longterm.extraction.statements import is_plain
 from chatmemory.longterm.extraction.word_rules import named_words
 from chatmemory.longterm.memories import Memory, NewMemory, Skipped, is_stated
-
-_CHILDREN: Final = frozenset({"child", "kid", "baby", "孩子", "娃", "宝宝", UNKNOWN})
-"""Whose names fit a son and a daughter alike."""
 
 _OF_SOMEBODY: Final = frozenset({"database", "language", "deployment", "school"})
 """What a statement may leave unsaid of what or whom it is, though its words tell it: ``My daughter is in a class at Oakwood``."""
@@ -150,7 +147,7 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     family = [name for name in known if name.partition(":")[0] == statement.family]
     if statement.family == "pet":
         family = _of_a_kind(statement, family, known)
-    elif statement.of in _CHILDREN or statement.of == UNKNOWN:
+    elif statement.of in words().children or statement.of == UNKNOWN:
         said = statement.passage.text
         named = [
             name for name in family if is_one(name.partition(":")[2], said) or is_named(known[name], said)

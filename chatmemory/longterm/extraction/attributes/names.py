@@ -25,8 +25,6 @@ LEAST_LATIN: Final = 3  # of one among Chinese characters, where few words are t
 LEAST_PLURAL: Final = 4  # letters
 
 _WORDS: Final = re.compile(rf"[^\W{HAN}_]+|[{HAN}]+")
-_NOW: Final = re.compile("现在|目前|如今")
-_OF_WHAT: Final = re.compile(r"\A(?P<of>[\w -]+?) (?:for|of) (?:the|our|my) (?P<what>[\w -]+)\Z")
 
 
 @final
@@ -37,6 +35,7 @@ class Words:
     several_valued: frozenset[str]
     common: frozenset[str]
     common_pairs: frozenset[str]
+    children: frozenset[str]
     spellings: Mapping[str, str]
     asked_by: Mapping[str, str]
 
@@ -49,6 +48,7 @@ def words() -> Words:
         several_valued=frozenset(content["several_valued"]),
         common=frozenset(content["common"].split()),
         common_pairs=frozenset(content["common_pairs"].split()),
+        children=frozenset(content["children"].split()),
         spellings=content["spellings"],
         asked_by=content["asked_by"],
     )
@@ -71,8 +71,8 @@ def one_spelling(of: str) -> str:
     >>> one_spelling("deadline for the grant")
     'grant deadline'
     """
-    of = _NOW.sub("", of)
-    of = _OF_WHAT.sub(r"\g<what> \g<of>", of)
+    of = in_any_language("now").sub("", of)
+    of = in_any_language("of_what").sub(r"\g<what> \g<of>", of)
     one = (
         of
         if of.endswith(("ss", "us", "is", "series", "news")) or len(of) < LEAST_PLURAL
