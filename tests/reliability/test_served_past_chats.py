@@ -123,6 +123,7 @@ async def test_what_another_process_indexes_meanwhile_is_found_again_and_again(t
                 assert question in texts_of(found)
             assert (await chats.statistics()).unwrap().conversations == number + 1
             assert len((await chats.conversations()).unwrap().conversations) == number + 1
+        assert not hasattr(chats, "forget")  # what the contract lacks is missing at once, not in the thread
         await asyncio.to_thread(agent.answer, "pastchats-memory forget --role user --role assistant --yes")
         assert texts_of((await chats.search("灯塔 lighthouse")).unwrap()) == []
 

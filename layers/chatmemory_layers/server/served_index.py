@@ -7,6 +7,7 @@ one after the other.
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import wraps
 from threading import Event
 from typing import Any, TypeVar, cast, final
 
@@ -83,6 +84,7 @@ class ServedIndex:
     def __getattr__(self, name: str) -> Callable[..., Effect[Any, PastChatsError]]:
         """Return the method *name* of ``PastChatsIndex``; none but ``index`` reads histories."""
 
+        @wraps(getattr(PastChatsIndex, name))
         def method(*args: Any, **named: Any) -> Effect[Any, PastChatsError]:
             stack = indexing(self._settings, self._embedding)
             return Effect.from_outcome(

@@ -6,7 +6,7 @@ The index need not exist when the program starts, see ``ReopenedIndex``.
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar, cast, final
 
 from attrs import define
@@ -162,6 +162,7 @@ class ServedPastChats:
     def __getattr__(self, name: str) -> Callable[..., Effect[Any, PastChatsError]]:
         """Return the method *name* of ``PastChats``."""
 
+        @wraps(getattr(PastChats, name))
         def method(*args: Any, **named: Any) -> Effect[Any, PastChatsError]:
             asked = PastChatsService.use(lambda chats: getattr(chats, name)(*args, **named))
             return Effect.from_outcome(
