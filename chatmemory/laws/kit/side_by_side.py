@@ -50,7 +50,7 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
         self._agree(REOPEN)
 
     def _same(self, law: str, operation: str, *args: Any, **named: Any) -> Any:
-        """Perform *operation* on the model and on the repository; a different answer breaks *law*."""
+        """Perform *operation* on the model and on the repository; a different answer breaks *law*.  Return the outcome of the model."""
         made = getattr(self.model, operation)(*args, **named)
         predicted: Any = made if type(made) in {Success, Failure} else Success(made)
 
