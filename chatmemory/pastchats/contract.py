@@ -90,8 +90,8 @@ class PastChats(Protocol):
 
         Args:
             source: a place as ``recall`` and ``search`` print it, ``path#turn``; or the id of a conversation.
-            before: how many turns before the named turn.
-            after: how many turns after it.
+            before: how many turns before the named turn; a number below 0 counts as 0.
+            after: how many turns after it, in the same way.
 
         Fails with:
             PromptNotFoundError: nothing is indexed from this source.
@@ -127,7 +127,6 @@ class PastChats(Protocol):
 
         Fails with:
             PromptNotFoundError: nothing is indexed from this conversation.
-            DataValidationError: *limit* is less than 1.
         """
         ...
 

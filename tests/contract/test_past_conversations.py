@@ -313,6 +313,9 @@ def test_arguments_that_make_no_sense_are_refused(found: Past) -> None:
         found.chats.recall("x", tokens=0),
         found.chats.search("x", limit=-1),
         found.chats.search("x", which=naive),
+        found.chats.export(naive, to=print),
+        found.indexed.live.forget(naive),
+        found.indexed.live.forget(),
     ):
         outcome = found.runtime.run_sync(refused)
         assert isinstance(outcome, Failure)

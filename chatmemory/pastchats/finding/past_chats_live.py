@@ -24,7 +24,6 @@ from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
 
     from chatmemory.conversation.token_counter import TokenCounter
     from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
@@ -231,7 +230,7 @@ class PastChatsLive(PastChats):
     ) -> Effect[int, PastChatsError]:
         from chatmemory.pastchats.indexing.record_import import exported
 
-        return exported(self._repository, which, to)
+        return _checked(which, limit=1).bind(lambda _: exported(self._repository, which, to))
 
 
 def _service_error(error: RepositoryError) -> PastChatsError:
@@ -260,10 +259,6 @@ def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
     )
 
 
-def _naive(instant: datetime | None) -> str:
-    return "must know its time zone" if instant is not None and instant.tzinfo is None else ""
-
-
 def _is_cursor(text: str | None) -> bool:
     if text is None:
         return True
@@ -278,8 +273,7 @@ def _checked(
     problems = {
         "$.limit": "at least 1" if limit < 1 else "",
         "$.tokens": "at least 1" if tokens < 1 else "",
-        "$.which.since": _naive(which.since),
-        "$.which.until": _naive(which.until),
+        **which.problems,
         "$.after": "" if _is_cursor(after) else "not a cursor: give the value of next from an earlier page",
     }
     if not any(problems.values()):

@@ -144,11 +144,11 @@ class PastChatsIndexLive(PastChatsIndex):
         sources: Sequence[str] = (),
         is_dry_run: bool = False,
     ) -> Effect[int, PastChatsError]:
+        problems = which.problems
         if which == EVERYTHING and not sources:
-            problem = Problem(
-                "$", "say what is to be forgotten: a source, a project, a conversation, a time ..."
-            )
-            return Effect.fail(DataValidationError((problem,)))
+            problems["$"] = "say what is to be forgotten: a source, a project, a conversation, a time ..."
+        if problems:
+            return Effect.fail(DataValidationError(tuple([Problem(*each) for each in problems.items()])))
         return self.repository.forget(which, sources=sources, is_dry_run=is_dry_run).alt(GenericMemoryError)
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
