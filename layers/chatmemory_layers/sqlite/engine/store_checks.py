@@ -17,33 +17,23 @@ S009 free space on the disk
 A code is never given to another check.
 """
 
-import os
-import shutil
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from shlex import quote
 from typing import Final, TypeAlias
 
 from chatmemory.effect.outcome import EffectFailed
-from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory.pastchats.past_chats import Finding
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import store_file
+from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
 
-MOST_COMPLAINTS: Final = 3
-PRIVATE: Final = 0o077
-ROOM_OF_FILE: Final = 0.5
-"""The part of its own size that a file may need in addition, for its log."""
-LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
-GIB: Final = 2**30
 MB: Final = 1_000_000
 
-QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
 COUNT_STRANGERS = """
 SELECT
     (SELECT count(*) FROM chat_message LEFT JOIN chat_conversation USING (conversation_key) WHERE conversation_id IS NULL),
@@ -64,8 +54,6 @@ SELECT
     (SELECT count(*) FROM item)
 """
 COUNT_WORK = "SELECT count(*) FROM history_work"
-
-Seen: TypeAlias = tuple[Severity, str, str]
 
 _EXPORT: Final = "chatmemory export what can be read, move the file away, and chatmemory import"
 
@@ -104,11 +92,10 @@ def _version(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
 
 
 def _pages(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
-    complaints = [text for (text,) in connection.execute(QUICK_CHECK).fetchall()]
-    if complaints == ["ok"]:
-        yield "ok", "the file is whole", ""
-    else:
+    if complaints := damage(connection):
         yield "error", f"the file is damaged: {'; '.join(complaints)}", _EXPORT
+    else:
+        yield "ok", "the file is whole", ""
 
 
 def _references(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
@@ -164,23 +151,11 @@ def _journal(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
 
 
 def _privacy(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
-    if os.name != "posix":
-        return
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & PRIVATE:
-        yield "warning", f"others may read the file (mode {mode:04o})", f"chmod 600 {quote(str(path))}"
-    else:
-        yield "ok", f"only you may read the file (mode {mode:04o})", ""
+    return privacy(path)
 
 
 def _room(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
-    free = shutil.disk_usage(path.parent).free
-    needed = max(LEAST_ROOM_BYTES, int(path.stat().st_size * ROOM_OF_FILE))
-    message = f"{free / GIB:.1f} GiB are free on the disk"
-    if free < needed:
-        yield "warning", message, f"make room: {needed / GIB:.1f} GiB should be free"
-    else:
-        yield "ok", message, ""
+    return room(path, path.stat().st_size)
 
 
 _CHECKS: Final[Mapping[str, Check]] = {

@@ -21,22 +21,19 @@ D013 turns that are dated in the future
 A code is never given to another check.
 """
 
-import os
-import shutil
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from shlex import quote
 from types import ModuleType
 from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.pastchats.past_chats import Finding, Severity
+from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
+from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk, torn
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
@@ -45,16 +42,8 @@ from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL
 FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
 """Before this version, two connections that write or empty the log at the same moment could damage the file (since 3.7.0)."""
 
-MOST_COMPLAINTS: Final = 3
 LOCK_SECONDS: Final = 2.0
-PRIVATE: Final = 0o077
-ROOM_OF_FILE: Final = 0.5
-"""The part of its own size that a file may need in addition: for a log, or an index of words that is merged."""
 
-LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
-GIB: Final = 2**30
-
-QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
 # With rank 1, FTS5 compares the index with the rows.  Without it, an index that has lost rows passes.
 CHECK_WORDS = "INSERT INTO prompts_fts (prompts_fts, rank) VALUES ('integrity-check', 1)"
 COUNT_WORDS = """
@@ -135,7 +124,6 @@ def _looked(code: str, look: "Check", examined: Examined) -> Iterator[Finding]:
         )
 
 
-Seen = tuple[Severity, str, str]
 Check = Callable[[Examined], Iterator[Seen]]
 
 _START_ANEW: Final = "export what can be read (pastchats-memory export), move the file away, and index again"
@@ -154,13 +142,12 @@ def _version(examined: Examined) -> Iterator[Seen]:
 
 
 def _pages(examined: Examined) -> Iterator[Seen]:
-    complaints = [text for (text,) in examined.connection.execute(QUICK_CHECK).fetchall()]
-    if complaints == ["ok"]:
-        yield "ok", "the file is whole", ""
-    else:
+    if complaints := damage(examined.connection):
         is_of_words = all("fts5" in text.lower() for text in complaints)
         repair = _REINDEX if is_of_words else _START_ANEW
         yield "error", f"the file is damaged: {'; '.join(complaints)}", repair
+    else:
+        yield "ok", "the file is whole", ""
 
 
 def _words(examined: Examined) -> Iterator[Seen]:
@@ -261,17 +248,7 @@ def _journal(examined: Examined) -> Iterator[Seen]:
 
 
 def _privacy(examined: Examined) -> Iterator[Seen]:
-    if examined.path is None or os.name != "posix":
-        return
-    mode = stat.S_IMODE(examined.path.stat().st_mode)
-    if mode & PRIVATE:
-        yield (
-            "warning",
-            f"others may read the file (mode {mode:04o})",
-            f"chmod 600 {quote(str(examined.path))}",
-        )
-    else:
-        yield "ok", f"only you may read the file (mode {mode:04o})", ""
+    return iter(()) if examined.path is None else privacy(examined.path)
 
 
 def _abandoned(examined: Examined) -> Iterator[Seen]:
@@ -287,15 +264,7 @@ def _abandoned(examined: Examined) -> Iterator[Seen]:
 
 
 def _room(examined: Examined) -> Iterator[Seen]:
-    if examined.path is None:
-        return
-    free = shutil.disk_usage(examined.path.parent).free
-    needed = max(LEAST_ROOM_BYTES, int(bytes_on_disk(examined.path) * ROOM_OF_FILE))
-    message = f"{free / GIB:.1f} GiB are free on the disk"
-    if free < needed:
-        yield "warning", message, f"make room: {needed / GIB:.1f} GiB should be free"
-    else:
-        yield "ok", message, ""
+    return iter(()) if examined.path is None else room(examined.path, bytes_on_disk(examined.path))
 
 
 def _texts(examined: Examined) -> Iterator[Seen]:

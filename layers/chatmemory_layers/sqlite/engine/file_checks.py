@@ -1,0 +1,52 @@
+"""Health checks that the file of a store and an index of past chats have in common; they write nothing."""
+
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
+from typing import Final, TypeAlias
+
+from chatmemory.pastchats.past_chats import Severity
+
+Seen: TypeAlias = tuple[Severity, str, str]
+"""What a check has found: how bad it is, a message, and what repairs it."""
+
+MOST_COMPLAINTS: Final = 3
+PRIVATE: Final = 0o077
+ROOM_OF_FILE: Final = 0.5
+"""The part of its own size that a file may need in addition: for a log, or an index of words that is merged."""
+LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
+GIB: Final = 2**30
+
+QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
+
+
+def damage(connection: sqlite3.Connection) -> list[str]:
+    """Return the first complaints of SQLite about the pages of the file; none if it is whole."""
+    complaints = [text for (text,) in connection.execute(QUICK_CHECK).fetchall()]
+    return [] if complaints == ["ok"] else complaints
+
+
+def privacy(path: Path) -> Iterator[Seen]:
+    """Check who may read the file."""
+    if os.name != "posix":
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & PRIVATE:
+        yield "warning", f"others may read the file (mode {mode:04o})", f"chmod 600 {quote(str(path))}"
+    else:
+        yield "ok", f"only you may read the file (mode {mode:04o})", ""
+
+
+def room(path: Path, size_bytes: int) -> Iterator[Seen]:
+    """Check the free space on the disk of a file of *size_bytes*."""
+    free = shutil.disk_usage(path.parent).free
+    needed = max(LEAST_ROOM_BYTES, int(size_bytes * ROOM_OF_FILE))
+    message = f"{free / GIB:.1f} GiB are free on the disk"
+    if free < needed:
+        yield "warning", message, f"make room: {needed / GIB:.1f} GiB should be free"
+    else:
+        yield "ok", message, ""
