@@ -1,11 +1,12 @@
 """``EventLog``: the event log of a store, read as changes since a cursor or as an audit trail."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias, cast, final, runtime_checkable
+from typing import Final, Protocol, Self, TypeAlias, cast, final, runtime_checkable
 
 from attrs import frozen
 
+from chatmemory.access.principal import principal
 from chatmemory.effect import Effect, EffectFailed, Stream, Tag
 from chatmemory.errors import DataValidationError, Problem, RepositoryError
 from chatmemory.events.event import Event
@@ -66,6 +67,13 @@ class ChangesPage:
     events: tuple[Event, ...]
     cursor: str
     is_last: bool
+
+    @classmethod
+    def of(cls, events: Sequence[Event], *, since: str, limit: int) -> Self:
+        """Return the page of the next *events* after the cursor *since*, at most *limit*, whoever may see them."""
+        who = principal()
+        seen = tuple([event for event in events if event.is_seen_by(who)])
+        return cls(seen, events[-1].cursor if events else since, len(events) < limit)
 
 
 def no_cursor() -> DataValidationError:

@@ -67,12 +67,8 @@ class KeptLog:
         number = 0 if since is None else number_in(since)
         if number is None:
             return Failure(no_cursor())
-        who = principal()
         behind = [event for event in self.kept if event.number > number]
-        looked_at = behind[:limit]
-        seen = tuple([event for event in looked_at if event.is_seen_by(who)])
-        cursor = looked_at[-1].cursor if looked_at else str(number)
-        return Success(ChangesPage(seen, cursor, len(behind) == len(looked_at)))
+        return Success(ChangesPage.of(behind[:limit], since=str(number), limit=limit))
 
     def end(self) -> str:
         """Return the cursor after the newest event, to read later changes only."""

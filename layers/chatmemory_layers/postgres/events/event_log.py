@@ -137,9 +137,7 @@ def _read(cursor: str | None) -> _Cursor | None:
 
 async def _changes(connection: Connection, after: _Cursor, limit: int, /) -> ChangesPage:
     rows = await connection.fetch(SELECT_CHANGES, *after, limit)
-    events, who = [event_in(row) for row in rows], principal()
-    seen = tuple([event for event in events if event.is_seen_by(who)])
-    return ChangesPage(seen, events[-1].cursor if events else _written(after), len(events) < limit)
+    return ChangesPage.of([event_in(row) for row in rows], since=_written(after), limit=limit)
 
 
 def _written(place: _Cursor) -> str:

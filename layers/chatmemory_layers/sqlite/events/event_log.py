@@ -151,9 +151,7 @@ def _acted(connection: sqlite3.Connection, query: AuditQuery, /) -> tuple[Event,
 
 def _changes(connection: sqlite3.Connection, number: int, *, limit: int) -> ChangesPage:
     rows = connection.execute(SELECT_CHANGES, {"after": number, "limit": limit}).fetchall()
-    events, who = [event_in(row) for row in rows], principal()
-    seen = tuple([event for event in events if event.is_seen_by(who)])
-    return ChangesPage(seen, events[-1].cursor if events else str(number), len(events) < limit)
+    return ChangesPage.of([event_in(row) for row in rows], since=str(number), limit=limit)
 
 
 def _end(connection: sqlite3.Connection) -> str:
