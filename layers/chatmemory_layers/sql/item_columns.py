@@ -13,7 +13,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_repository import Condition, Labels
+from chatmemory.items.item_past import EarlierItem
+from chatmemory.items.item_repository import Condition, ItemName, Labels, StoredItem
+from chatmemory_layers.sql.columns import from_us
 
 # No label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",).
 SEPARATOR: Final = "."
@@ -22,6 +24,10 @@ LONGEST_LIFETIME_US: Final = 1000 * 366 * 86_400 * 1_000_000
 _REMEMBERED: Final = 512  # cached namespaces: many items share one
 _PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
 _MARGIN: Final = 1e-9  # a database may parse numbers slightly differently
+
+
+EARLIER_ITEM: Final = "version, value, search_terms, created_at_us, updated_at_us, ended_at_us"
+"""The columns of ``earlier_item_of``."""
 
 
 @lru_cache(_REMEMBERED)
@@ -34,6 +40,14 @@ def to_text(namespace: Labels) -> str:
 def to_labels(text: str) -> Labels:
     """Return the labels from which ``to_text`` made *text*."""
     return tuple(text.split(SEPARATOR)[:-1])
+
+
+def earlier_item_of(name: ItemName, row: Sequence[Any]) -> EarlierItem:
+    """Return the earlier value of an item from its row."""
+    version, value, terms, created_at_us, updated_at_us, ended_at_us = row
+    created_at, updated_at = from_us(created_at_us), from_us(updated_at_us)
+    item = StoredItem(name, value, created_at, updated_at, has_lifetime=False, version=version)
+    return EarlierItem(item, terms, from_us(ended_at_us))
 
 
 def span(prefix: Labels) -> tuple[str, str | None]:

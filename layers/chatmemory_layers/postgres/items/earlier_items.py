@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from chatmemory.items.item_past import MOST_EARLIER, EarlierItem
-from chatmemory.items.item_repository import ItemName, StoredItem
+from chatmemory.items.item_repository import ItemName
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.item_columns import EARLIER_ITEM, earlier_item_of
 
 _NAMED: Final = """root_key = ANY ($1::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
@@ -31,10 +32,9 @@ FORGET_PAST: Final = f"""
 DELETE FROM item_version WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """  # noqa: S608  made of a constant
 
-_EARLIER: Final = """
-SELECT version, value, search_terms, created_at_us, updated_at_us, ended_at_us FROM item_version
-WHERE root_key = $1 AND name_hash = decode($2, 'hex')
-"""
+_EARLIER: Final = f"""
+SELECT {EARLIER_ITEM} FROM item_version WHERE root_key = $1 AND name_hash = decode($2, 'hex')
+"""  # noqa: S608  made of a constant
 SELECT_VERSION: Final = f"{_EARLIER} AND version = $3"
 SELECT_AT: Final = f"{_EARLIER} AND updated_at_us <= $3 AND ended_at_us > $3 ORDER BY version DESC LIMIT 1"
 SELECT_NEWEST_EARLIER: Final = f"{_EARLIER} ORDER BY version DESC LIMIT 1"
@@ -67,15 +67,4 @@ async def earlier_item(
         rows = await connection.fetch(SELECT_VERSION, *key, as_of)
     else:
         rows = await connection.fetch(SELECT_AT, *key, to_us(as_of))
-    if not rows:
-        return None
-    row = rows[0]
-    item = StoredItem(
-        name,
-        row["value"],
-        from_us(row["created_at_us"]),
-        from_us(row["updated_at_us"]),
-        has_lifetime=False,
-        version=row["version"],
-    )
-    return EarlierItem(item, row["search_terms"], from_us(row["ended_at_us"]))
+    return earlier_item_of(name, tuple(rows[0].values())) if rows else None

@@ -3,12 +3,12 @@
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from chatmemory.items.item_past import MOST_EARLIER, EarlierItem
-from chatmemory.items.item_repository import ItemName, StoredItem
-from chatmemory_layers.sql.columns import from_us, to_us
-from chatmemory_layers.sql.item_columns import to_text
+from chatmemory.items.item_repository import ItemName
+from chatmemory_layers.sql.columns import to_us
+from chatmemory_layers.sql.item_columns import EARLIER_ITEM, earlier_item_of, to_text
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
 # An item that is put twice in one instant, or that has a lifetime, keeps no earlier value.
@@ -25,17 +25,16 @@ DELETE FROM item_version WHERE namespace = :namespace AND key = :key AND version
 """  # noqa: S608  made of a constant
 FORGET_PAST = "DELETE FROM item_version WHERE namespace = :namespace AND key = :key"
 
-_COLUMNS: Final = "version, value, search_terms, created_at_us, updated_at_us, ended_at_us"
 SELECT_VERSION = f"""
-SELECT {_COLUMNS} FROM item_version WHERE namespace = :namespace AND key = :key AND version = :as_of
+SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key AND version = :as_of
 """  # noqa: S608  made of a constant
 SELECT_AT = f"""
-SELECT {_COLUMNS} FROM item_version
+SELECT {EARLIER_ITEM} FROM item_version
 WHERE namespace = :namespace AND key = :key AND updated_at_us <= :as_of AND ended_at_us > :as_of
 ORDER BY version DESC LIMIT 1
 """  # noqa: S608  made of a constant
 SELECT_NEWEST_EARLIER = f"""
-SELECT {_COLUMNS} FROM item_version WHERE namespace = :namespace AND key = :key ORDER BY version DESC LIMIT 1
+SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key ORDER BY version DESC LIMIT 1
 """  # noqa: S608  made of a constant
 
 
@@ -68,15 +67,4 @@ def earlier_item(
         row = connection.execute(SELECT_VERSION, {**asked, "as_of": as_of}).fetchone()
     else:
         row = connection.execute(SELECT_AT, {**asked, "as_of": to_us(as_of)}).fetchone()
-    if row is None:
-        return None
-    version, value, terms, created_at_us, updated_at_us, ended_at_us = row
-    item = StoredItem(
-        name,
-        value,
-        from_us(created_at_us),
-        from_us(updated_at_us),
-        has_lifetime=False,
-        version=version,
-    )
-    return EarlierItem(item, terms, from_us(ended_at_us))
+    return None if row is None else earlier_item_of(name, row)
