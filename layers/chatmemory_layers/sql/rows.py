@@ -1,12 +1,17 @@
 """Rows as values: SQLite and PostgreSQL select these columns in this order, and more columns may follow."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState
-from chatmemory.conversation.messages import Conversation, ForkOrigin
+from chatmemory.conversation.messages import (
+    Conversation,
+    ForkOrigin,
+    SummarizationMetadata,
+    TimestampRange,
+)
 from chatmemory.events.event import Event
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us
 
@@ -19,6 +24,10 @@ CONVERSATION: Final = """conversation_id, version, message_count, view_count, vi
 STATE: Final = f"""{CONVERSATION},
     next_seq, rewritten_at_version, deleted_count, kept_since_version, kept_since_us"""
 """The columns of ``state_of``; the next column says whether history work is queued."""
+
+SUMMARIZATION: Final = """summarization_metadata.id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted,
+    summarization_metadata.created_at_us, is_stale"""
+"""The columns of ``summarization_of``."""
 
 
 def conversation_of(row: Row) -> Conversation:
@@ -54,6 +63,30 @@ def state_of(row: Row) -> ConversationState:
         owner_of(row),
         kept_since_version,
         None if kept_since_us is None else from_us(kept_since_us),
+    )
+
+
+def summarization_of(conversation_id: str, row: Row, covered: Iterable[str]) -> SummarizationMetadata:
+    """Return what a summary covers.
+
+    Args:
+        conversation_id: the conversation of the summary.
+        row: the row of the summary.
+        covered: the ids of the covered messages, in order.
+    """
+    id_, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale = (
+        row[:8]
+    )
+    return SummarizationMetadata(
+        id_,
+        conversation_id,
+        summary_message_id,
+        tuple(covered),
+        TimestampRange(from_us(starts_at_us), from_us(ends_at_us)),
+        skill_id,
+        bool(messages_deleted),
+        from_us(created_at_us),
+        bool(is_stale),
     )
 
 

@@ -12,7 +12,6 @@ from chatmemory.conversation.messages import (
     ConversationOrder,
     MessagePage,
     SummarizationMetadata,
-    TimestampRange,
     View,
 )
 from chatmemory.input.json_value import from_json
@@ -25,7 +24,13 @@ from chatmemory_layers.postgres.messages.message_past import (
 )
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json, may_read, parents_of, with_seen_parents
-from chatmemory_layers.sql.rows import CONVERSATION, conversation_of, owner_of
+from chatmemory_layers.sql.rows import (
+    CONVERSATION,
+    SUMMARIZATION,
+    conversation_of,
+    owner_of,
+    summarization_of,
+)
 
 # ruff: noqa: S608  the columns of rows are put into statements, never values
 
@@ -108,9 +113,8 @@ SELECT_OWNERS: Final = """
 SELECT conversation_id, owner_user, owner_app FROM conversation WHERE conversation_id = ANY ($1::text[])
 """
 
-SELECT_SUMMARIZATION: Final = """
-SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted,
-    summarization_metadata.created_at_us, is_stale, owner_user, owner_app, ARRAY(
+SELECT_SUMMARIZATION: Final = f"""
+SELECT {SUMMARIZATION}, owner_user, owner_app, ARRAY(
     SELECT message_id FROM summary_coverage
     WHERE summary_coverage.conversation_id = $1 AND metadata_id = summarization_metadata.id ORDER BY ordinal
 ) AS covered_ids
@@ -120,7 +124,7 @@ WHERE conversation_id = $1 AND hashtextextended(summary_message_id, 0) = hashtex
 """
 # From the summary that covers the message to the summary that covers it in turn, and so on.  LIMIT makes the planner look
 # them up one by one instead of reading all summaries of the conversation.
-SELECT_SUMMARIZATIONS_OF: Final = """
+SELECT_SUMMARIZATIONS_OF: Final = f"""
 WITH RECURSIVE chain (id, summary_message_id, height) AS (
     SELECT NULL::text COLLATE "C", $2::text COLLATE "C", 0
     UNION ALL
@@ -136,11 +140,10 @@ WITH RECURSIVE chain (id, summary_message_id, height) AS (
     ) AS covering
 )
 SELECT summarization.*, owner_user, owner_app FROM chain CROSS JOIN LATERAL (
-    SELECT conversation_id, id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us,
-        is_stale, ARRAY(
-            SELECT message_id FROM summary_coverage
-            WHERE summary_coverage.conversation_id = $1 AND metadata_id = chain.id ORDER BY ordinal
-        ) AS covered_ids
+    SELECT {SUMMARIZATION}, ARRAY(
+        SELECT message_id FROM summary_coverage
+        WHERE summary_coverage.conversation_id = $1 AND metadata_id = chain.id ORDER BY ordinal
+    ) AS covered_ids
     FROM summarization_metadata
     WHERE conversation_id = $1 AND id = chain.id
     LIMIT 1
@@ -264,14 +267,4 @@ async def summarizations_of(
 
 
 def _summarization(conversation_id: str, row: Row) -> SummarizationMetadata:
-    return SummarizationMetadata(
-        id=row["id"],
-        conversation_id=conversation_id,
-        summary_message_id=row["summary_message_id"],
-        summarized_message_ids=tuple(row["covered_ids"]),
-        timestamp_range=TimestampRange(from_us(row["starts_at_us"]), from_us(row["ends_at_us"])),
-        skill_id=row["skill_id"],
-        messages_deleted=row["messages_deleted"],
-        created_at=from_us(row["created_at_us"]),
-        is_stale=row["is_stale"],
-    )
+    return summarization_of(conversation_id, tuple(row.values()), row["covered_ids"])

@@ -11,11 +11,11 @@ from chatmemory.conversation.messages import (
     ChatMessage,
     MessagePage,
     SummarizationMetadata,
-    TimestampRange,
     View,
 )
 from chatmemory.input.json_value import from_json
-from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, from_us, to_us
+from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.rows import SUMMARIZATION, summarization_of
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
@@ -64,11 +64,10 @@ ORDER BY position LIMIT :limit
 SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
-SELECT_SUMMARIZATION = """
-SELECT id, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale
-FROM summarization_metadata
+SELECT_SUMMARIZATION = f"""
+SELECT {SUMMARIZATION} FROM summarization_metadata
 WHERE conversation_key = :conversation_key AND summary_message_id = :message_id
-"""
+"""  # noqa: S608  made of a constant
 SELECT_COVERED_IDS = """
 SELECT message_id FROM summary_coverage
 WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
@@ -220,17 +219,7 @@ def _summarization(
     row = connection.execute(SELECT_SUMMARIZATION, asked).fetchone()
     if row is None:
         return None
-    id_, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, stale = row
-    asked = {"conversation_key": key, "metadata_id": id_}
-    covered = connection.execute(SELECT_COVERED_IDS, asked).fetchall()
-    return SummarizationMetadata(
-        id=id_,
-        conversation_id=conversation_id,
-        summary_message_id=summary_message_id,
-        summarized_message_ids=tuple(message_id for (message_id,) in covered),
-        timestamp_range=TimestampRange(from_us(starts_at_us), from_us(ends_at_us)),
-        skill_id=skill_id,
-        messages_deleted=bool(messages_deleted),
-        created_at=from_us(created_at_us),
-        is_stale=bool(stale),
-    )
+    covered = connection.execute(
+        SELECT_COVERED_IDS, {"conversation_key": key, "metadata_id": row[0]}
+    ).fetchall()
+    return summarization_of(conversation_id, row, [message_id for (message_id,) in covered])
