@@ -88,6 +88,13 @@ DRAFTS: Final = {
 }
 """The columns of drafts with their types: arrays of one length."""
 
+# Those that are sent in another form than they are stored, because PostgreSQL has no array of arrays of different lengths.
+_STORED: Final = {
+    "tags": "ARRAY(SELECT json_array_elements_text(tags::json))",
+    "message_ids": "ARRAY(SELECT json_array_elements_text(message_ids::json))",
+    "dedup_key": "decode(dedup_key, 'hex')",
+}
+
 # The vectors of drafts are one array of numbers, and two that say where each vector begins and ends, because PostgreSQL has
 # no array of arrays of different lengths.
 _VECTORS: Final = ("bigint[]", "bigint[]", "real[]")
@@ -103,21 +110,15 @@ def insert_drafts(first: int, owners: str) -> str:
         owners: the name of a table with user_key and term_salt; drafts of other users are left out.
     """
     types = (*DRAFTS.values(), *_VECTORS)
+    columns, stored = ", ".join(DRAFTS), ", ".join([_STORED.get(name, name) for name in DRAFTS])
     *arrays, numbers = (f"${number}::{type_}" for number, type_ in enumerate(types, first))
     return f"""draft AS MATERIALIZED (
-    SELECT * FROM unnest({", ".join(arrays)}) AS draft ({", ".join(DRAFTS)}, vector_first, vector_last)
+    SELECT * FROM unnest({", ".join(arrays)}) AS draft ({columns}, vector_first, vector_last)
 ), added AS (
-    INSERT INTO atomic_memory (memory_id, user_key, app_type, content, key, value, category, tags, confidence, source,
-        role, session_id, memory_type, pinned, message_ids, extractor, path, created_at_us, search_terms, dedup_key,
-        space_key, attribute, superseded_at_us, superseded_by, memory_key, term_keys)
-    SELECT memory_id, user_key, app_type, content, key, value, category,
-        ARRAY(SELECT json_array_elements_text(tags::json)), confidence, source, role, session_id, memory_type, pinned,
-        ARRAY(SELECT json_array_elements_text(message_ids::json)), extractor, path, created_at_us, search_terms,
-        decode(dedup_key, 'hex'), space_key, attribute, superseded_at_us, superseded_by, memory_key,
-        ARRAY(
-            SELECT DISTINCT hashtextextended(term, term_salt)
-            FROM unnest(string_to_array(search_terms, ' ')) AS term
-        )
+    INSERT INTO atomic_memory ({columns}, term_keys)
+    SELECT {stored}, ARRAY(
+        SELECT DISTINCT hashtextextended(term, term_salt) FROM unnest(string_to_array(search_terms, ' ')) AS term
+    )
     FROM draft JOIN {owners} USING (user_key)
 ), embedding AS (
     INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
