@@ -7,6 +7,7 @@ for it where ours was installed last; where the other one was, ``chatmemory_laye
 from __future__ import annotations
 
 import os
+import warnings
 
 
 def warn_of_namesake(package_folder: str) -> None:
@@ -21,8 +22,6 @@ def warn_of_namesake(package_folder: str) -> None:
     # Ours is chatmemory_effect-...
     others = [name for name in beside if name.startswith("chatmemory-") and name.endswith(("-info", ".egg"))]
     if others:
-        import warnings
-
         message = (
             f"two distributions have written into {package_folder}: chatmemory-effect, which is imported, and "
             f"another project ({others[0]}). Each has overwritten files of the other: uninstall both "

@@ -26,9 +26,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
 
     def get(name: str) -> object:
         if name not in home_of:
-            from chatmemory.effect.likeness import did_you_mean
-
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{did_you_mean(name, home_of)}")
+            # With name and obj, Python suggests the nearest name.
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)
         value: object = getattr(import_module(home_of[name]), name)
         setattr(module, name, value)  # the next access finds the name in the module
         return value

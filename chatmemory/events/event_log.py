@@ -70,7 +70,13 @@ class ChangesPage:
 
     @classmethod
     def of(cls, events: Sequence[Event], *, since: str, limit: int) -> Self:
-        """Return the page of the next *events* after the cursor *since*, at most *limit*, whoever may see them."""
+        """Return the page of *events* that ``principal()`` may see some of.
+
+        Args:
+            events: the next events, oldest first.
+            since: the cursor after which they are.
+            limit: how many were asked for; fewer are the last ones.
+        """
         who = principal()
         seen = tuple([event for event in events if event.is_seen_by(who)])
         return cls(seen, events[-1].cursor if events else since, len(events) < limit)

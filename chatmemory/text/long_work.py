@@ -4,15 +4,13 @@ No operation blocks the loop for more than 5 ms.  Using a thread costs 0.1 ms, s
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, Final, Never, TypeVar, cast
+from typing import Any, Final, Never, TypeVar, cast
 
+from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from chatmemory.effect import Do, Effect, Outcome, Success
 from chatmemory.effect.suspended import has_event_loop
-
-if TYPE_CHECKING:
-    from anyio import CapacityLimiter
 
 A = TypeVar("A")
 
@@ -68,8 +66,6 @@ def in_worker_thread(work: Callable[[], A]) -> Effect[A]:
     async def run() -> Outcome[A, Never]:
         if not has_event_loop():
             return Success(work())
-        from anyio import CapacityLimiter, to_thread
-
         try:
             one_at_a_time = _LIMITER.get()
         except LookupError:
@@ -80,4 +76,4 @@ def in_worker_thread(work: Callable[[], A]) -> Effect[A]:
     return Effect.from_outcome(run)
 
 
-_LIMITER: RunVar["CapacityLimiter"] = RunVar("chatmemory.long_work")
+_LIMITER: RunVar[CapacityLimiter] = RunVar("chatmemory.long_work")

@@ -7,6 +7,7 @@ import doctest
 import json
 import pkgutil
 import re
+import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -41,7 +42,9 @@ def names_for_type_checkers(package: ModuleType) -> set[str]:
     return {name.asname or name.name for statement in imports for name in statement.names}
 
 
-def test_a_program_its_type_checker_and_a_star_see_the_same_names_and_each_is_there() -> None:
+def test_a_program_its_type_checker_and_a_star_see_the_same_names_and_each_is_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for package in PACKAGES:
         names, starred = names_for_type_checkers(package), dict[str, object]()
         exec(f"from {package.__name__} import *", starred)
@@ -49,8 +52,10 @@ def test_a_program_its_type_checker_and_a_star_see_the_same_names_and_each_is_th
         assert all(getattr(package, name) is not None for name in names)
         # None is hidden by a module of that name.
         assert not names & {module.name for module in pkgutil.iter_modules(package.__path__)}
-    with pytest.raises(AttributeError, match="module 'chatmemory' has no attribute 'ChatMemry'"):
+    with pytest.raises(AttributeError, match="module 'chatmemory' has no attribute 'ChatMemry'") as refused:
         getattr(chatmemory, "ChatMemry")  # noqa: B009  as an attribute, a type checker would not let it pass
+    sys.__excepthook__(AttributeError, refused.value, None)
+    assert "Did you mean: 'ChatMemory'?" in capsys.readouterr().err
 
 
 def test_what_could_be_imported_before_still_can() -> None:

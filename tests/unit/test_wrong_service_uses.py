@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import chatmemory
 from chatmemory import (
     ChatMemory,
     ChatMemoryService,
@@ -31,7 +30,6 @@ clock: Any = TestClock()
 HELLO = NewMessage(role="user", content="早上好")
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  the mistake
 message: Any = NewMessage
-package: Any = chatmemory
 chat_memory: Any = ChatMemoryService
 long_term: Any = LongTermMemoryService
 
@@ -81,8 +79,6 @@ STACKS = [
     wrong(lambda: ready.testing(clock=5), "5 is no Clock", "add them"),
     wrong(lambda: ready.testing(clock=TestClock), "class", "TestClock(...)"),
     wrong(lambda: ready.testing(strategy="none"), "'none'", "after_add"),
-    wrong(lambda: ready.test, "'test'", "did you mean 'testing'?", AttributeError),
-    wrong(lambda: package.ManagdRuntime, "Managd", "'ManagedRuntime'?", AttributeError),
 ]
 
 DOUBLES = [

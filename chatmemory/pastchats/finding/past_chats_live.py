@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Never, TypeAlias, final
 
+from chatmemory import errors
 from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.services.clock import ClockTag
@@ -17,7 +18,7 @@ from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, ex
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.finding.recall_block import recall_block
-from chatmemory.pastchats.finding.search import PromptSearching
+from chatmemory.pastchats.finding.search import PromptSearching, service_error
 from chatmemory.pastchats.prompt import EVERYTHING, is_undone
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
 from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chatmemory.conversation.token_counter import TokenCounter
-    from chatmemory.errors import DataValidationError, PastChatsError, RepositoryError
+    from chatmemory.errors import DataValidationError, PastChatsError
     from chatmemory.input.json_value import JsonObject
     from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSearchResult
@@ -163,7 +164,7 @@ class PastChatsLive(PastChats):
 
     def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
         around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
-        return around.alt(_service_error)
+        return around.alt(service_error)
 
     def _count(self, text: str) -> int:
         from chatmemory.conversation.new_message import NewMessage
@@ -178,16 +179,14 @@ class PastChatsLive(PastChats):
         if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
             turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
             shown: dict[int, Prompt] = {}
-            for prompt in await do(turns.alt(_service_error)):
+            for prompt in await do(turns.alt(service_error)):
                 around = self._repository.around(prompt, before=max(before, 0), after=max(after, 0))
-                shown |= {turn.id: turn for turn in await do(around.alt(_service_error))}
+                shown |= {turn.id: turn for turn in await do(around.alt(service_error))}
             if shown:
                 return tuple(shown.values())
-        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(_service_error))
+        whole = await do(self._repository.turns(source, limit=MOST_SHOWN).alt(service_error))
         if not whole:
-            from chatmemory.errors import PromptNotFoundError
-
-            do.fail(PromptNotFoundError(source))
+            do.fail(errors.PromptNotFoundError(source))
         return whole
 
     @Effect.gen
@@ -202,7 +201,7 @@ class PastChatsLive(PastChats):
     ) -> PastConversationPage:
         await do(_checked(which, limit=limit, after=after))
         most = min(limit, MOST_CONVERSATIONS)
-        return await do(self._repository.conversations(which, limit=most, after=after).alt(_service_error))
+        return await do(self._repository.conversations(which, limit=most, after=after).alt(service_error))
 
     @Effect.gen
     async def turns(
@@ -212,18 +211,16 @@ class PastChatsLive(PastChats):
         asked = self._repository.conversation_turns(
             conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
         )
-        page = await do(asked.alt(_service_error))
+        page = await do(asked.alt(service_error))
         if page is None:
-            from chatmemory.errors import PromptNotFoundError
-
-            do.fail(PromptNotFoundError(conversation))
+            do.fail(errors.PromptNotFoundError(conversation))
         return page
 
     def statistics(self) -> Effect[PastChatsStatistics, PastChatsError]:
-        return self._repository.statistics().alt(_service_error)
+        return self._repository.statistics().alt(service_error)
 
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
-        return self._repository.check(self._model).alt(_service_error)
+        return self._repository.check(self._model).alt(service_error)
 
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
@@ -231,13 +228,6 @@ class PastChatsLive(PastChats):
         from chatmemory.pastchats.indexing.record_import import exported
 
         return _checked(which, limit=1).bind(lambda _: exported(self._repository, which, to))
-
-
-def _service_error(error: RepositoryError) -> PastChatsError:
-    """Convert an error of the store into an error of the service."""
-    from chatmemory.errors import GenericMemoryError
-
-    return GenericMemoryError(error)
 
 
 def _is_told(prompt: Prompt, exchange: Exchange) -> bool:
@@ -278,10 +268,8 @@ def _checked(
     }
     if not any(problems.values()):
         return Effect.succeed(None)
-    from chatmemory.errors import DataValidationError, Problem
-
-    broken = tuple(Problem(path, message) for path, message in problems.items() if message)
-    return Effect.fail(DataValidationError(broken))
+    broken = tuple(errors.Problem(path, message) for path, message in problems.items() if message)
+    return Effect.fail(errors.DataValidationError(broken))
 
 
 Requirements: TypeAlias = (

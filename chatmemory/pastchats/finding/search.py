@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
+from chatmemory import errors
 from chatmemory.effect import Do, Effect
 from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
@@ -85,11 +86,11 @@ class PromptSearching:
         search = PromptSearch(
             query, prompt_terms(query), vector, "" if vector is None else self._embedder.model, which
         )
-        candidates = await do(self._repository.candidates(search).alt(_lifted))
+        candidates = await do(self._repository.candidates(search).alt(service_error))
         ranked = self._ranker.rank(search, candidates, now=self._clock.now())
         hits = _one_of_each_text((hit for hit in ranked if not is_left_out(hit.prompt)), limit=limit)
         hashes = [hit.prompt.text_hash for hit in hits if hit.prompt.text_hash]
-        places = await do(self._repository.with_texts(hashes).alt(_lifted))
+        places = await do(self._repository.with_texts(hashes).alt(service_error))
         found_by, reason = _explained(search, candidates, why)
         return PromptSearchResult(
             hits=tuple(_with_places(hit, places) for hit in hits), mode=found_by, reason=reason
@@ -112,10 +113,9 @@ def _unknown(error: EmbeddingError) -> Effect[tuple[Sequence[float] | None, str]
     return Effect.succeed((None, str(error)))
 
 
-def _lifted(error: RepositoryError) -> GenericMemoryError:
-    from chatmemory.errors import GenericMemoryError
-
-    return GenericMemoryError(error)
+def service_error(error: RepositoryError) -> GenericMemoryError:
+    """Convert an error of the store into an error of the service."""
+    return errors.GenericMemoryError(error)
 
 
 def _one_of_each_text(ranked: Iterable[PromptHit], *, limit: int) -> list[PromptHit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -82,8 +83,6 @@ def token(name: str, user: str, days: int) -> None:
     The token is printed once, to standard output. Add the lines on standard error to the configuration;
     config/chatmemory.toml explains the other settings of a token.
     """
-    from datetime import timedelta
-
     from chatmemory.effect.services.clock import SystemClock
     from chatmemory.settings.server_settings import check_token_name, new_token, token_hash
 

@@ -10,6 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TypeVar, assert_never
 
+from chatmemory import errors
+
 if TYPE_CHECKING:
     from chatmemory.effect import Outcome
     from chatmemory.errors import ConfigError, ServiceError
@@ -34,38 +36,22 @@ def explained(error: ServiceError | ConfigError, program: str) -> str:
 
 def exit_code(error: ServiceError | ConfigError) -> int:
     """Return the exit code of *error*."""
-    from chatmemory.errors import (
-        AccessDeniedError,
-        ConfigError,
-        ConversationNotFoundError,
-        DataValidationError,
-        EmbeddingError,
-        GenericMemoryError,
-        MemoryChangedError,
-        MemoryConflictError,
-        MemoryNotFoundError,
-        MessageConflictError,
-        NotUndoableError,
-        PromptNotFoundError,
-        VersionConflictError,
-    )
-
     match error:
-        case DataValidationError():
+        case errors.DataValidationError():
             return 3
-        case PromptNotFoundError() | ConversationNotFoundError() | MemoryNotFoundError():
+        case errors.PromptNotFoundError() | errors.ConversationNotFoundError() | errors.MemoryNotFoundError():
             return 4
-        case GenericMemoryError():
-            return 6 if isinstance(error.reason, EmbeddingError) else 5
-        case ConfigError():
+        case errors.GenericMemoryError():
+            return 6 if isinstance(error.reason, errors.EmbeddingError) else 5
+        case errors.ConfigError():
             return 7
         case (
-            AccessDeniedError()
-            | MessageConflictError()
-            | MemoryConflictError()
-            | MemoryChangedError()
-            | VersionConflictError()
-            | NotUndoableError()
+            errors.AccessDeniedError()
+            | errors.MessageConflictError()
+            | errors.MemoryConflictError()
+            | errors.MemoryChangedError()
+            | errors.VersionConflictError()
+            | errors.NotUndoableError()
         ):
             return 8
         case _:

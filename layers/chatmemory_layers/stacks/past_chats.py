@@ -9,14 +9,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
 
+from attrs import evolve
+
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer
+from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.hybrid_rank import prompt_ranker
 from chatmemory.pastchats.finding.past_chats_live import past_chats
+from chatmemory.pastchats.finding.prompt_hits import PromptRanker, PromptRankerTag
+from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
+from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
 
 if TYPE_CHECKING:
@@ -24,13 +30,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from chatmemory.effect.services.clock import Clock
     from chatmemory.embedding.embedder import Embedder, EmbedderTag
     from chatmemory.embedding.query_embedder import QueryEmbedderTag
     from chatmemory.errors import ConfigError, RepositoryError
-    from chatmemory.pastchats.finding.prompt_hits import PromptRanker, PromptRankerTag
     from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
-    from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
@@ -98,12 +101,8 @@ def dry_run(
         embedding: as for ``indexing``.
         parts: as for ``indexing``.
     """
-    from chatmemory_layers.sqlite.prompts.prompt_store import store_path
-
     if store_path(settings).exists():
         return _indexing(_kept(prompt_reader, settings, embedding, parts), embedding, parts)
-    from attrs import evolve
-
     return indexing(evolve(settings, path=":memory:"), embedding, **parts)
 
 
@@ -133,14 +132,10 @@ def _kept(
     check_names(parts, Parts)
     ground = Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
     if (clock := parts.get("clock")) is not None:
-        from chatmemory.effect.services.clock import ClockTag
-
         ground |= layer_of(ClockTag, clock)
     own = parts.get("repositories")
     if own is None:
         return ground.feed_keep(stored)
-    from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
-
     given: Repositories = layer_of(PromptRepositoryTag, own)
     return ground.feed_keep(given)
 
@@ -198,6 +193,4 @@ def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmb
 def _ranker(parts: Parts) -> Rankers:
     if (own := parts.get("ranker")) is None:
         return prompt_ranker
-    from chatmemory.pastchats.finding.prompt_hits import PromptRankerTag
-
     return layer_of(PromptRankerTag, own)

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from chatmemory.pastchats.past_chats import Severity
 
 Seen: TypeAlias = tuple[Severity, str, str]
-"""What a check has found: how bad it is, a message, and what repairs it."""
+"""What a check has found: its severity, a message, and what repairs it."""
 
 MOST_COMPLAINTS: Final = 3
 PRIVATE: Final = 0o077

@@ -31,6 +31,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.pastchats.indexing.prompt_drafts import text_hash
 from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, privacy, room
@@ -268,8 +269,6 @@ def _room(examined: Examined) -> Iterator[Seen]:
 
 
 def _texts(examined: Examined) -> Iterator[Seen]:
-    from chatmemory.pastchats.indexing.prompt_drafts import text_hash
-
     changed = [
         prompt_id
         for prompt_id, content, kept_hash in examined.connection.execute(SELECT_TEXTS)
