@@ -25,6 +25,7 @@ from chatmemory.programs.shell.exit_codes import discard_unwritten
 from chatmemory.settings.memory_settings import Settings
 from chatmemory_layers import stacks
 from chatmemory_layers.server.audit_pruning import audit_pruning
+from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.server.token_notices import token_notices
@@ -72,8 +73,6 @@ def serve_http(
         folders: folders that may be indexed, besides the folders of the known tools.
         port: the port; None: ``DEFAULT_PORT``.
     """
-    from chatmemory_layers.server.listening import open_listener
-
     _log_to_stderr()
     _miss(folders)
     server = settings.server
@@ -138,7 +137,6 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
     from chatmemory.programs.mcp.http_app import PATH, mcp_application
     from chatmemory_layers.server.http_connection import ConnectionLimits
-    from chatmemory_layers.server.listening import url_of
     from chatmemory_layers.server.serving import serve, suit_many_clients
 
     server = settings.server

@@ -14,6 +14,7 @@ from attrs import evolve
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer
 from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.hybrid_rank import prompt_ranker
 from chatmemory.pastchats.finding.past_chats_live import past_chats
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from chatmemory.embedding.embedder import Embedder, EmbedderTag
     from chatmemory.embedding.query_embedder import QueryEmbedderTag
     from chatmemory.errors import ConfigError, RepositoryError
     from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
@@ -175,8 +175,6 @@ def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
         from chatmemory_layers.embedding.from_settings import embedder_from_settings
 
         return embedder_from_settings(settings)
-    from chatmemory.embedding.embedder import EmbedderTag
-
     return layer_of(EmbedderTag, own)
 
 
