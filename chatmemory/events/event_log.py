@@ -70,12 +70,12 @@ class ChangesPage:
 
     @classmethod
     def of(cls, events: Sequence[Event], *, since: str, limit: int) -> Self:
-        """Return the page of *events* that ``principal()`` may see some of.
+        """Return the page of *events*, without those that ``principal()`` may not see.
 
         Args:
             events: the next events, oldest first.
             since: the cursor after which they are.
-            limit: how many were asked for; fewer are the last ones.
+            limit: how many were read at most; with fewer *events*, the page is the last one.
         """
         who = principal()
         seen = tuple([event for event in events if event.is_seen_by(who)])

@@ -59,7 +59,7 @@ def serve_stdio(
     try:
         anyio.run(_stdio, settings, folders)
     except EffectFailed as failed:  # the services could not be built
-        return Failure(_lifted(failed))
+        return Failure(_service_error(failed))
     return Success(None)
 
 
@@ -85,7 +85,7 @@ def serve_http(
     try:
         anyio.run(_http, settings, folders, opened.unwrap())
     except EffectFailed as failed:  # the services could not be built
-        return Failure(_lifted(failed))
+        return Failure(_service_error(failed))
     return Success(None)
 
 
@@ -106,7 +106,7 @@ def mcp_stack(
     return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
 
 
-def _lifted(failed: EffectFailed) -> GenericMemoryError | ConfigError:
+def _service_error(failed: EffectFailed) -> GenericMemoryError | ConfigError:
     return memory_error(cast("RepositoryError | ConfigError", failed.error))
 
 
