@@ -61,7 +61,7 @@ class ChangesPage:
     Attributes:
         events: the events that ``principal()`` may see, oldest first.
         cursor: the cursor of the next page.
-        is_last: whether there were no further events.
+        is_last: True: there were no further events; False: there may be some.
     """
 
     events: tuple[Event, ...]
@@ -75,7 +75,7 @@ class ChangesPage:
         Args:
             events: the next events, oldest first.
             since: the cursor after which they are.
-            limit: how many were read at most; with fewer *events*, the page is the last one.
+            limit: the largest number of events that were to be read; with fewer *events*, the page is the last one.
         """
         who = principal()
         seen = tuple([event for event in events if event.is_seen_by(who)])

@@ -110,6 +110,7 @@ TOO_SLOW_FOR_A_RECALL = HEAVY - {"sqlite3"} | {
     "chatmemory.pastchats.past_chats",
     "chatmemory.programs.pastchats.printed_past_chats",
     "chatmemory_layers.sqlite.engine.migrations",
+    "difflib",
     "chatmemory.pastchats.indexing.prompt_drafts",
     "chatmemory.settings.memory_settings",
     "importlib.metadata",
