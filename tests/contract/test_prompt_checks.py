@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from chatmemory.pastchats.past_chats import Finding
+from chatmemory_layers.sqlite.engine.file_checks import GIB, room
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import MODEL, SOURCE, draft, index, open_past_chats, read_past_chats, stage, vectors_of
 
@@ -109,6 +111,14 @@ def test_vectors_of_another_model_and_a_file_that_others_may_read_are_warnings(p
     assert found["D008"].repair == f"chmod 600 {shlex.quote(str(path))}"
     finding = found["D006"]
     assert (finding.severity, "3 turns have a vector of test" in finding.message) == ("warning", True)
+
+
+def test_a_disk_with_room_for_less_than_half_of_the_file_is_a_warning(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=GIB))
+    severities = [severity for size in (GIB, 3 * GIB) for severity, *_ in room(path, size)]
+    assert severities == ["ok", "warning"]
 
 
 def test_a_turn_that_is_dated_in_the_future_is_told_and_is_not_the_newest(path: Path) -> None:
