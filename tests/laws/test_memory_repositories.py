@@ -29,7 +29,7 @@ class TestPostgresOfManyMemories(InPostgres, MemorySearchLaws):
 
     @pytest.fixture(autouse=True)
     def everybody_has_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def search_few(*_: object, **__: object) -> None:
-            return None
-
-        monkeypatch.setattr(memory_search, "search_few", search_few)
+        few = f"count(*) <= {memory_search.FEW_MEMORIES}"
+        for name in ("FIND_FEW", "FIND_FEW_WITHOUT_VECTORS"):
+            statement = getattr(memory_search, name).replace(few, "count(*) < 0")
+            monkeypatch.setattr(memory_search, name, statement)

@@ -74,7 +74,7 @@ CHANGES = STATEMENTS.pop("event_log.SELECT_CHANGES")
 del STATEMENTS["event_log.SELECT_END"]  # which reads no table
 TABLES = {*re.findall(r"INSERT INTO (\w+)", FILL)} - {"memory_space"}  # of spaces every store has few
 U1 = UUID(bytes=hashlib.md5(b"u1", usedforsecurity=False).digest())
-# Planned for their arguments, see Database.read_snapshot.
+# Planned for their arguments, see PLANNED_EACH_TIME.
 LISTS = (
     (
         memory_reads.SELECT_LISTED,
@@ -88,7 +88,6 @@ LISTS = (
 )
 MEMORY_STATEMENTS = {
     **statements_of(*MEMORY_MODULES),
-    "count what can be recalled": memory_search.COUNT_RECALLABLE,
     "find few by words": memory_search.FIND_FEW_WITHOUT_VECTORS,
     "find few by words and vectors": memory_search.FIND_FEW,
     "find by words": memory_search.FIND_WITHOUT_VECTORS,
@@ -139,7 +138,7 @@ async def test_no_statement_reads_a_whole_table_and_no_list_is_sorted(filled: An
             # A page may be sorted, a conversation may not: what LIMIT stands over comes out of an index in order.
             assert "Sort" not in plan.partition("Limit")[2], f"{name} sorts before it limits:\n{plan}"
     assert len(STATEMENTS) >= 20
-    assert len(MEMORY_STATEMENTS) >= 24
+    assert len(MEMORY_STATEMENTS) >= 23
     for statement, arguments in LISTS:
         plan = await plan_of(filled, statement, arguments)
         assert "Sort" not in plan.partition("Limit")[2], plan

@@ -23,6 +23,7 @@ from chatmemory import (
 )
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.items.item_repository import ItemSearch
 from chatmemory.laws.memories.memory_witness import PUT, dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.recall.recall import Coverage
@@ -31,7 +32,9 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres import pool_metrics
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
+from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.memories.memory_search import FEW_MEMORIES
 from chatmemory_layers.postgres.messages import message_forks
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
@@ -249,7 +252,9 @@ async def test_vectors_of_any_length_are_compared(memories: PostgresMemoryReposi
         assert found.coverage == Coverage(embedded=2, memories=2)
 
 
-async def test_few_round_trips_are_taken_for_memories(one_connection: tuple[Database, StatementsOf]) -> None:
+async def test_few_round_trips_are_taken_for_memories_and_items(
+    one_connection: tuple[Database, StatementsOf],
+) -> None:
     database, taken_by = one_connection
     memories = PostgresMemoryRepository(database)
     drafts = [
@@ -265,13 +270,53 @@ async def test_few_round_trips_are_taken_for_memories(one_connection: tuple[Data
     query = MemorySearch(MING, "绿茶", ("绿茶",), SPACE, unit(1, 0, 0))
     assert await taken_by(memories.search(query)) == ["WITH"]
     assert await taken_by(memories.get(MING, "1")) == ["SELECT"]
-    assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["BEGIN", "SELECT", "ROLLBACK"]
+    assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["SELECT"]
+    items = PostgresItemRepository(database)
+    assert await taken_by(items.search(ItemSearch((), limit=9), now=NOW)) == ["SELECT"]
 
 
-async def test_a_search_sees_one_state_while_others_write(
+async def test_a_recall_among_many_takes_one_round_trip_and_counts_after_changes_alone(
+    one_connection: tuple[Database, StatementsOf],
+) -> None:
+    database, taken_by = one_connection
+    memories, other = PostgresMemoryRepository(database), PostgresMemoryRepository(database)
+    number = FEW_MEMORIES + 1
+    drafts = [remembered(f"{k}", namespace=MING, content=f"绿茶 {k}") for k in range(number)]
+    await memories.store(tuple(drafts)).or_raise()
+    query = MemorySearch(MING, "绿茶", ("绿茶",))
+    assert await taken_by(memories.search(query)) == ["WITH", "WITH"]  # what fits is found out
+    assert await taken_by(memories.search(query)) == ["WITH"]
+    # Removed in a way that no program has, so that nothing says that the user's memories have changed.
+    await database.read(
+        "remove", lambda lent: lent.fetch("DELETE FROM atomic_memory WHERE memory_id = '7'")
+    ).or_raise()
+    assert (await memories.search(query).or_raise()).coverage == Coverage(embedded=0, memories=number)
+    for changes, of_two in enumerate((False, True)):
+        others = [remembered("her", namespace=Namespace("小红"))] if of_two else []
+        await other.store((*others, remembered(f"new {changes}", namespace=MING))).or_raise()
+        coverage = (await memories.search(query).or_raise()).coverage
+        assert coverage == Coverage(embedded=0, memories=number + changes)
+
+
+async def test_a_plan_is_made_for_each_list_and_each_recall_among_many(
+    one_connection: tuple[Database, StatementsOf],
+) -> None:
+    """After five calls, the server would otherwise take a plan that serves whatever the arguments are."""
+    database, _ = one_connection
+    memories = PostgresMemoryRepository(database)
+    drafts = [remembered(f"{k}", namespace=MING) for k in range(FEW_MEMORIES + 1)]
+    await memories.store(tuple(drafts)).or_raise()
+    for _ in range(9):
+        await memories.list(MemoryListing(MING, limit=9)).or_raise()
+        await memories.search(MemorySearch(MING, "绿茶", ("绿茶",))).or_raise()
+    planned = "SELECT generic_plans FROM pg_prepared_statements WHERE generic_plans + custom_plans = 9"
+    rows = await database.read("count", lambda lent: lent.fetch(planned)).or_raise()
+    assert [row["generic_plans"] for row in rows] == [0, 0]
+
+
+async def test_a_snapshot_is_one_state_while_others_write(
     database: Database, memories: PostgresMemoryRepository
 ) -> None:
-    """The numbers of the coverage and the candidates come from two statements of such a read."""
 
     async def look(connection: Any) -> list[int]:
         counts: list[int] = []

@@ -17,6 +17,7 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories import memory_search
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
+from chatmemory_layers.postgres.memories.memory_search import Known
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_memories
@@ -100,11 +101,11 @@ def directions(count: int) -> Sequence[Vector]:
     return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-async def nearest(memories: MemoryRepository, namespace: Namespace, query: Vector) -> list[str]:
-    found = await memories.search(
-        MemorySearch(namespace, "不在", (), INDEXED, query, limit=NEAREST)
-    ).or_raise()
-    assert len(found.found) == NEAREST
+async def nearest(
+    memories: MemoryRepository, namespace: Namespace, query: Vector, *, limit: int = NEAREST
+) -> list[str]:
+    found = await memories.search(MemorySearch(namespace, "不在", (), INDEXED, query, limit=limit)).or_raise()
+    assert len(found.found) == limit
     return sorted(candidate.memory.id for candidate in found.found)
 
 
@@ -139,9 +140,12 @@ async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Names
     await run_on_server("ANALYZE", database=name_of(dsn))
     query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
     asked: list[Any] = []
+    known = {
+        (namespace, INDEXED): Known(None, is_few=False, coverage=Coverage(0, 0), space_key=None, indexed=None)
+    }
     async with connected(dsn) as connection:
         connection.add_query_logger(asked.append)
-        await memory_search.search(connection, query, memories.database.vector_indexes)
+        await memory_search.search(connection, query, memories.database.vector_indexes, known)
         await asyncio.sleep(0)  # it is logged in the next turn of the event loop
         last = asked[-1]
         return "\n".join(row[0] for row in await connection.fetch(f"EXPLAIN {last.query}", *last.args))
@@ -171,7 +175,8 @@ async def test_the_first_search_among_many_makes_an_index_that_finds_the_nearest
     monkeypatch.setattr(memory_search, "EXACT_VECTORS", NEAREST - 1)
     monkeypatch.setattr(memory_search, "MAX_SCANNED", MANY // 2)
     assert "Index Scan using memory_embedding_hnsw_" in await plan_of(dsn, crowded, MING)
-    assert "_hnsw_" not in await plan_of(dsn, crowded, other)
+    await nearest(crowded, MING, queries[0], limit=100)  # more than an index returns by its default settings
+    assert "using memory_embedding_hnsw_" not in await plan_of(dsn, crowded, other)
 
 
 async def test_an_index_that_is_half_made_is_made_anew(dsn: str, crowded: PostgresMemoryRepository) -> None:

@@ -1,6 +1,7 @@
 """``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; ``open_pool`` opens a pool.
 
-asyncpg itself is untyped.  ``planned_once`` keeps the server from planning a large statement again for each call.
+asyncpg itself is untyped.  ``planned_once`` keeps the server from planning a large statement again for each call,
+``PLANNED_EACH_TIME`` makes it do so.
 """
 
 import asyncio
@@ -24,6 +25,14 @@ _ARRAY: Final = re.compile(r"\$(\d+)((?:::[a-z ]+\[\])+)")  # a parameter that i
 
 Row: TypeAlias = Mapping[str, Any]
 """Values by column name."""
+
+
+PLANNED_EACH_TIME: Final = "(SELECT count(*) FROM generate_series(1, 1000000000000) WHERE $1 IS NULL) = 0"
+"""A condition that is always true, for a statement whose plan depends on its arguments, and whose ``$1`` is never NULL.
+
+The server makes a plan for each call, as long as the plan for any arguments seems to cost more.  With this condition it does:
+only a plan for given arguments shows that nothing is counted.
+"""
 
 
 class Connection(Protocol):

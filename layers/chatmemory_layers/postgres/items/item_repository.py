@@ -35,7 +35,7 @@ from chatmemory.items.item_repository import (
     change_of_sweep,
     last_of_each,
 )
-from chatmemory_layers.postgres.engine.connection import Connection, Row
+from chatmemory_layers.postgres.engine.connection import PLANNED_EACH_TIME, Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.groups import GroupedWork
 from chatmemory_layers.postgres.engine.row_locks import Place, items_row
@@ -136,8 +136,8 @@ SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
 WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_NEWEST: Final = f"""
-SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} ORDER BY updated_at_us DESC, item_key DESC
-LIMIT $7 OFFSET $8
+SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
+ORDER BY updated_at_us DESC, item_key DESC LIMIT $7 OFFSET $8
 """
 SELECT_RANKABLE: Final = f"""
 SELECT root_key, encode(name_hash, 'hex') AS name_hash, item_key, updated_at_us, search_terms,
@@ -177,7 +177,9 @@ class PostgresItemRepository(ItemRepository):
     def search(
         self, search: ItemSearch, /, *, now: datetime
     ) -> Effect[tuple[StoredItem, ...], RepositoryError]:
-        return self.database.read_snapshot("search items", _search, search, now=now)
+        takes_one_statement = not search.is_query and not search.conditions
+        read = self.database.read if takes_one_statement else self.database.read_snapshot
+        return read("search items", _search, search, now=now)
 
     def namespaces(self, prefix: Labels, *, now: datetime) -> Effect[tuple[Labels, ...], RepositoryError]:
         return self.database.read("list namespaces", _namespaces, prefix, now=now)

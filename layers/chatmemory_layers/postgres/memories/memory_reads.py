@@ -12,7 +12,7 @@ from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import PLANNED_EACH_TIME, Connection
 from chatmemory_layers.postgres.memories.memory_row import (
     IS_VALUE,
     OVER,
@@ -46,7 +46,7 @@ _SELECTED: Final = f"""
     AND ($9::text IS NULL OR session_id = $9) AND ($10::text IS NULL OR $10 = ANY (tags))
     AND ($11::text IS NULL OR (starts_with(key, $11) AND {IS_VALUE})) AND ($12::text IS NULL OR {CONTAINS})
     AND (NOT $13 OR attribute IS NOT NULL) AND created_at_us >= $14
-    AND ($15::text IS NULL OR source = $15)
+    AND ($15::text IS NULL OR source = $15) AND {PLANNED_EACH_TIME}
 """
 SELECT_LISTED: Final = f"""
 SELECT * FROM {RECORD} WHERE {_SELECTED} ORDER BY created_at_us DESC, memory_id DESC LIMIT $17
@@ -60,7 +60,7 @@ SELECT_LISTED_OF_ATTRIBUTES: Final = SELECT_LISTED.replace(
     "(NOT $13 OR attribute IS NOT NULL)", "$13 AND attribute IS NOT NULL AND superseded_at_us IS NULL"
 )
 SELECT_REACH: Final = f"""
-SELECT created_at_us FROM atomic_memory WHERE {SEEN} AND (created_at_us, memory_id) < ($3, $4)
+SELECT created_at_us FROM atomic_memory WHERE {SEEN} AND (created_at_us, memory_id) < ($3, $4) AND {PLANNED_EACH_TIME}
 ORDER BY created_at_us DESC, memory_id DESC LIMIT 1 OFFSET $5 - 1
 """
 LACKING: Final = f"""
@@ -74,6 +74,7 @@ FROM (SELECT count(*) AS lacking FROM atomic_memory WHERE {LACKING}) AS counted 
     SELECT * FROM {RECORD} WHERE {LACKING} AND (created_at_us, memory_id) < ($5, $6)
     ORDER BY created_at_us DESC, memory_id DESC LIMIT $7
 ) AS page ON TRUE
+WHERE {PLANNED_EACH_TIME}
 ORDER BY page.created_at_us DESC, page.memory_id DESC
 """
 

@@ -4,14 +4,13 @@ Its methods are implemented in ``memory_store.py``, ``memory_writes.py``, ``memo
 ``memory_search.py``; ``Database`` runs them.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Final, final
 
 from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Effect, Layer, Outcome, Success
+from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
 from chatmemory.longterm.memories import (
@@ -47,6 +46,8 @@ from chatmemory_layers.postgres.memories import (
     memory_search,
     memory_writes,
 )
+from chatmemory_layers.postgres.memories.memory_search import Known, KnownBy
+from chatmemory_layers.postgres.memories.memory_store import users_of
 from chatmemory_layers.postgres.memories.store_groups import STORES
 
 # Runs under the lock of the user; it makes facts that were read before out of date, see store_groups.py.
@@ -55,17 +56,11 @@ UPDATE memory_user SET changed_us = greatest(changed_us + 1, (extract(epoch FROM
 WHERE user_key = '{user_key}'::uuid;
 """
 
-_MOST_KNOWN: Final = 10_000  # users; then they are found out anew
-
 
 def _changing(namespace: Namespace) -> Place:
     """Return the owner of changes of a user's memories; ``_CHANGE_USER`` locks the row that every user with memories has."""
-    return _place(namespace, row=lambda _: "")
-
-
-def _place(namespace: Namespace, *, row: Callable[[str], str]) -> Place:
     first = _CHANGE_USER.format(user_key=user_key(namespace.user))
-    return Place(f"{MEMORIES_OF}{namespace.user}", row=row, first=first)
+    return Place(f"{MEMORIES_OF}{namespace.user}", row=lambda _: "", first=first)
 
 
 @final
@@ -74,11 +69,11 @@ class PostgresMemoryRepository(MemoryRepository):
     """Stores memories in *database*, together with the conversations from which they come.
 
     Attributes:
-        with_many: users who were found to have many memories, so that the search of few is not tried for them again.
+        known: what searches found out about the memories of users.
     """
 
     database: Database
-    with_many: set[str] = field(factory=set)
+    known: dict[KnownBy, Known] = field(factory=dict)
 
     @property
     def log(self) -> PostgresEventLog:
@@ -117,10 +112,10 @@ class PostgresMemoryRepository(MemoryRepository):
         )
 
     def list(self, listing: MemoryListing, /) -> Effect[tuple[Memory, ...], RepositoryError]:
-        return self.database.read_snapshot("list memories", memory_reads.listed, listing)
+        return self.database.read("list memories", memory_reads.listed, listing)
 
     def count(self, listing: MemoryListing, /) -> Effect[tuple[MemoryCount, ...], RepositoryError]:
-        return self.database.read_snapshot("count memories", memory_reads.counted, listing)
+        return self.database.read("count memories", memory_reads.counted, listing)
 
     def whole(
         self, *, limit: int, after: tuple[str, str] | None = None
@@ -132,9 +127,7 @@ class PostgresMemoryRepository(MemoryRepository):
     def reach(
         self, namespace: Namespace, count: int, *, after: tuple[datetime, str] | None = None
     ) -> Effect[datetime | None, RepositoryError]:
-        return self.database.read_snapshot(
-            "walk through memories", memory_reads.reach, namespace, count, after=after
-        )
+        return self.database.read("walk through memories", memory_reads.reach, namespace, count, after=after)
 
     def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
         return self.database.read_snapshot(
@@ -177,7 +170,7 @@ class PostgresMemoryRepository(MemoryRepository):
         limit: int,
         after: tuple[datetime, str] | None = None,
     ) -> Effect[tuple[tuple[Memory, ...], int], RepositoryError]:
-        return self.database.read_snapshot(
+        return self.database.read(
             "list memories without vector",
             memory_reads.unembedded,
             namespace,
@@ -197,23 +190,13 @@ class PostgresMemoryRepository(MemoryRepository):
         if not drafts:
             return Effect.succeed(())
         # If there are several users, only the first is locked; a unique index refuses conflicting writes of the others.
-        return self.database.write_together(_place(drafts[0].namespace, row=user_row), STORES, drafts)
+        first = next(iter(users_of(drafts).values()))
+        return self.database.write_together(Place(f"{MEMORIES_OF}{first}", row=user_row), STORES, drafts)
 
-    @Effect.coroutine
-    async def search(self, search: MemorySearch, /) -> Outcome[Candidates, RepositoryError]:
-        indexes, user = self.database.vector_indexes, search.namespace.user
-        if user not in self.with_many:
-            found = await self.database.read(
-                "search memories", memory_search.search_few, search, has_vectors=indexes is not None
-            )
-            if not isinstance(found, Success):
-                return found
-            if (candidates := found.unwrap()) is not None:
-                return Success(candidates)
-            if len(self.with_many) >= _MOST_KNOWN:
-                self.with_many.clear()
-            self.with_many.add(user)
-        return await self.database.read_snapshot("search memories", memory_search.search, search, indexes)
+    def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
+        return self.database.read(
+            "search memories", memory_search.search, search, self.database.vector_indexes, self.known
+        )
 
 
 memory_repository = Layer.effect(

@@ -71,12 +71,14 @@ UNION ALL
 SELECT 'space', NULL, NULL, NULL, model, NULL, NULL, NULL, dim, NULL, NULL, NULL, space_key::text, NULL
 FROM memory_space WHERE model = ANY ($9::text[])
 """
-# Creates the rows of new users as well, whose salt the hashes of the words in their memories need.
+# Creates the rows of new users as well, whose salt the hashes of the words in their memories need, and sets changed_us, which
+# makes what was read before out of date, see store_groups.py and memory_search.py.
 SELECT_FACTS: Final = f"""
-WITH made AS (
-    INSERT INTO memory_user (user_key, user_name, term_salt)
-    SELECT * FROM unnest($1::uuid[], $10::text[], $11::bigint[])
-    ON CONFLICT DO NOTHING
+WITH changed AS (
+    INSERT INTO memory_user (user_key, user_name, term_salt, changed_us)
+    SELECT user_key, user_name, salt, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    FROM unnest($1::uuid[], $10::text[], $11::bigint[]) AS wanted (user_key, user_name, salt)
+    ON CONFLICT (user_key) DO UPDATE SET changed_us = greatest(memory_user.changed_us + 1, excluded.changed_us)
 )
 {_FACTS}
 """
@@ -152,8 +154,8 @@ async def store(
 
 
 def users_of(drafts: Iterable[MemoryDraft]) -> dict[UUID, str]:
-    """Return the users to whom *drafts* belong, by their keys."""
-    return {user_key(user): user for user in {draft.namespace.user for draft in drafts}}
+    """Return the users to whom *drafts* belong, by their keys, in the order in which their rows are locked."""
+    return dict(sorted((user_key(user), user) for user in {draft.namespace.user for draft in drafts}))
 
 
 def facts_wanted(users: Iterable[UUID], drafts: Sequence[MemoryDraft]) -> tuple[object, ...]:

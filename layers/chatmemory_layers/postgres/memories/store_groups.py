@@ -19,7 +19,7 @@ from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
 from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
-from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
+from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.postgres.memories.memory_row import (
@@ -98,9 +98,8 @@ async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
     of_user: dict[UUID | None, list[Row]] = {key: [] for key in (None, *users)}
     for row in await connection.fetch(SELECT_FACTS_OF_USERS, *facts_wanted(users, drafts)):
         of_user[row["user_key"]].append(row)
-    for owner, waiting in jobs.items():
-        key = user_key(waiting[0].asked[0].namespace.user)
-        kept.keep(owner, facts_of(users, of_user[key] + of_user[None]))
+    for owner in jobs:
+        kept.keep(owner, facts_of(users, of_user[user_key(_user_of(owner))] + of_user[None]))
 
 
 async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
@@ -110,7 +109,7 @@ async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
     for owner, waiting in jobs.items():
         facts: Facts = kept.get(owner)
         kept.drop(owner)
-        made = _decide(facts, waiting)
+        made = _decide(_user_of(owner), facts, waiting)
         if made.rows:
             decided[owner] = made
         else:
@@ -149,10 +148,13 @@ async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
 STORES: Final = GroupedWork("store memories", store, InGroup(_read, _store))
 
 
-def _decide(facts: Facts, jobs: Sequence[Job]) -> _Decided:
+def _user_of(owner: Place) -> str:
+    return owner.removeprefix(MEMORIES_OF)
+
+
+def _decide(user: str, facts: Facts, jobs: Sequence[Job]) -> _Decided:
     """Decide one batch after the other; one that would touch a stored memory, or one of an earlier batch, is written alone."""
-    drafts: Drafts = jobs[0].asked
-    made = _Decided(drafts[0].namespace.user, facts.changed_us)
+    made = _Decided(user, facts.changed_us)
     touched: set[tuple[str, object]] = set()
     for job in jobs:
         touches = {touch for draft in job.asked for touch in _touches(draft)}
