@@ -89,13 +89,14 @@ WITH owner AS MATERIALIZED (
 ), asked AS MATERIALIZED (
     SELECT {{query}} AS query
 ), sharing AS MATERIALIZED (
-    SELECT word, found.*, count(*) OVER (PARTITION BY word) AS sharers
-    FROM (
+    SELECT word, found.* FROM (
         SELECT hashtextextended(term, term_salt) AS word FROM owner CROSS JOIN unnest($6::text[]) AS term
     ) AS words CROSS JOIN LATERAL (
-        SELECT memory_key, created_at_us, memory_id FROM atomic_memory
-        WHERE term_keys @> ARRAY[word] AND {WANTED}
-        LIMIT {MEMORIES_PER_WORD}
+        SELECT limited.*, count(*) OVER () AS sharers FROM (
+            SELECT memory_key, created_at_us, memory_id FROM atomic_memory
+            WHERE term_keys @> ARRAY[word] AND {WANTED}
+            LIMIT {MEMORIES_PER_WORD}
+        ) AS limited
     ) AS found
 ), common AS MATERIALIZED (
     SELECT array_agg(DISTINCT word) AS words FROM sharing WHERE sharers = {MEMORIES_PER_WORD}
@@ -110,8 +111,10 @@ WITH owner AS MATERIALIZED (
         LIMIT {MEMORIES_PER_WORD}
     ) AS found
 ), by_words AS MATERIALIZED (
-    SELECT memory_key, row_number() OVER (ORDER BY max(worth) DESC, created_at_us DESC, memory_id DESC) AS place
-    FROM worth GROUP BY memory_key, created_at_us, memory_id ORDER BY place LIMIT $8
+    SELECT memory_key, row_number() OVER (ORDER BY most DESC, created_at_us DESC, memory_id DESC) AS place FROM (
+        SELECT memory_key, created_at_us, memory_id, max(worth) AS most FROM worth
+        GROUP BY memory_key, created_at_us, memory_id ORDER BY most DESC, created_at_us DESC, memory_id DESC LIMIT $8
+    ) AS worthiest
 ), by_text AS MATERIALIZED (
     SELECT memory_key, row_number() OVER (ORDER BY created_at_us DESC, memory_id DESC) AS place FROM atomic_memory
     WHERE NOT EXISTS (SELECT FROM by_words) AND strpos(content, $7) > 0 AND {WANTED} AND created_at_us >= coalesce((
@@ -140,9 +143,11 @@ FROM owner CROSS JOIN few CROSS JOIN counted LEFT JOIN space ON TRUE LEFT JOIN (
     (SELECT memory_key FROM found UNION SELECT memory_key FROM beside) AS wanted JOIN {RECORD} USING (memory_key)
 ) ON memory_record.user_key = $1
 """
+# Vectors have length 1, so the nearest have the largest inner product; <#> is its negative, and quicker than <=>.
+#
 # Joined by the key alone: without statistics, the server could otherwise choose to compare all rows with all.
 _OF_ALL: Final = f"""by_vector AS MATERIALIZED (
-    SELECT memory_key, vector::vector <=> (SELECT query FROM asked) AS distance FROM (
+    SELECT memory_key, vector::vector <#> (SELECT query FROM asked) AS distance FROM (
         SELECT memory_key, created_at_us, memory_id FROM atomic_memory WHERE space_key = {{space_key}} AND {WANTED}
     ) AS wanted JOIN memory_embedding USING (memory_key)
     WHERE {OWNED}
@@ -151,7 +156,7 @@ _OF_ALL: Final = f"""by_vector AS MATERIALIZED (
 # The nearest of all vectors of the user, without a filter, and the ones among them that pass the filters.  The result is too
 # short if farther vectors may pass the filters, too: then FIND_EXACT has to compare each.
 _OF_NEAREST: Final = f"""nearest AS MATERIALIZED (
-    SELECT memory_key, vector::vector <=> (SELECT query FROM asked) AS distance FROM memory_embedding
+    SELECT memory_key, vector::vector <#> (SELECT query FROM asked) AS distance FROM memory_embedding
     WHERE {OWNED} AND space_key = {{space_key}} ORDER BY distance LIMIT {SPARE} * $8::bigint
 ), fitting AS MATERIALIZED (
     SELECT memory_key, distance, created_at_us, memory_id FROM nearest CROSS JOIN LATERAL (
