@@ -52,6 +52,10 @@ CREATE_INDEX: Final = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS memory_embedding_hnsw_{space_key} ON memory_embedding
 USING hnsw ((vector::halfvec({dim})) halfvec_cosine_ops) WHERE space_key = {space_key}
 """
+SELECT_SIZE: Final = """
+SELECT reltuples FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid AND indisvalid
+WHERE pg_class.oid = to_regclass('memory_embedding_hnsw_' || $1::text)
+"""
 # An index whose creation was killed: the server maintains it, and never uses it.
 SELECT_LEFTOVER: Final = """
 SELECT indexrelid FROM pg_index
@@ -106,6 +110,12 @@ async def _settle_column(connection: Connection) -> None:
 async def _is_array(connection: Connection) -> bool:
     (column,) = await connection.fetch(SELECT_IS_ARRAY)
     return bool(column["is_array"])
+
+
+async def index_size(connection: Connection, space_key: int) -> float | None:
+    """Return about how many vectors the index of a space has; None: it has no index that can be used."""
+    rows = await connection.fetch(SELECT_SIZE, str(space_key))
+    return rows[0]["reltuples"] if rows else None
 
 
 @final

@@ -20,7 +20,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory_layers.postgres.engine.connection import PLANNED_EACH_TIME, Connection, Row, planned_once
-from chatmemory_layers.postgres.engine.vector_index import VectorIndexes
+from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, index_size
 from chatmemory_layers.postgres.memories.memory_row import (
     OWNED,
     RECORD,
@@ -67,8 +67,7 @@ _NEXT_TO: Final = f"""(
 )"""
 
 # $10 and $11 are the model and the size of the space, $12 is the changed_us at which the memories were counted.  The server
-# checks the conditions on owner and few once, before it reads any memory.  indexed: an estimate of the number of vectors of all
-# users in the index of the space; NULL without an index.
+# checks the conditions on owner and few once, before it reads any memory.
 #
 # For each word, the index of words finds a limited number of memories; a word that fewer memories share weighs more.  A memory
 # with several common words may not be among those found for each of them, and is looked up by all of them.
@@ -78,11 +77,7 @@ WITH owner AS MATERIALIZED (
 ), few AS MATERIALIZED (
     SELECT {{is_few}} AS is_few FROM owner
 ), space AS MATERIALIZED (
-    SELECT space_key, CASE WHEN NOT (SELECT is_few FROM few) THEN (
-        SELECT reltuples FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid AND indisvalid
-        WHERE pg_class.oid = to_regclass('memory_embedding_hnsw_' || space_key)
-    ) END AS indexed
-    FROM memory_space WHERE model = $10 AND dim = $11
+    SELECT space_key FROM memory_space WHERE model = $10 AND dim = $11
 ), counted AS MATERIALIZED (
     SELECT count(*) AS memories, count(*) FILTER (WHERE space_key = (SELECT space_key FROM space)) AS embedded
     FROM atomic_memory WHERE (SELECT changed_us FROM owner) IS DISTINCT FROM $12 AND {_RECALLABLE}
@@ -138,7 +133,7 @@ WITH owner AS MATERIALIZED (
     WHERE ($4::text IS NULL OR category = $4) AND (cardinality($5::text[]) = 0 OR tags @> $5)
 )
 SELECT memory_record.*, {{similarity}} AS similarity, EXISTS (SELECT FROM by_text) AS matched_text, {{is_short}} AS is_short,
-    changed_us, is_few, space.space_key AS space_asked, indexed, memories, embedded
+    changed_us, is_few, space.space_key AS space_asked, memories, embedded
 FROM owner CROSS JOIN few CROSS JOIN counted LEFT JOIN space ON TRUE LEFT JOIN (
     (SELECT memory_key FROM found UNION SELECT memory_key FROM beside) AS wanted JOIN {RECORD} USING (memory_key)
 ) ON memory_record.user_key = $1
@@ -239,7 +234,7 @@ class Known:
         is_few: whether the user was found to have at most ``FEW_MEMORIES``.
         coverage: the numbers of the memories.
         space_key: the number of the space; None: no memory has a vector in it.
-        indexed: about how many vectors of all users the index of the space has; None: it has no index.
+        indexed: about how many vectors of all users the index of the space has; None: it has no index, or needs none.
     """
 
     changed_us: int | None
@@ -276,7 +271,7 @@ async def search(
     while (fitting := _fitting(query, indexes, known, is_short=is_short)) != statement:
         statement = fitting
         rows = await connection.fetch(statement, *_parameters(query, indexes, known))
-        known, is_short = _known(rows[0], known), is_short or rows[0]["is_short"]
+        known, is_short = await _known(connection, rows[0], known), is_short or rows[0]["is_short"]
     if is_now:
         if len(found_out) >= MOST_KNOWN:
             found_out.clear()
@@ -322,12 +317,11 @@ def _parameters(query: MemorySearch, indexes: VectorIndexes | None, known: Known
     )
 
 
-def _known(row: Row, before: Known) -> Known:
+async def _known(connection: Connection, row: Row, before: Known) -> Known:
     is_counted = row["changed_us"] != before.changed_us
-    return Known(
-        row["changed_us"],
-        row["is_few"],
-        Coverage(embedded=row["embedded"], memories=row["memories"]) if is_counted else before.coverage,
-        row["space_asked"],
-        row["indexed"],
-    )
+    coverage = Coverage(row["embedded"], row["memories"]) if is_counted else before.coverage
+    space_key, indexed = row["space_asked"], None if is_counted else before.indexed
+    if indexed is None and coverage.embedded > EXACT_VECTORS:
+        # By a statement of its own: a distributed store refuses one that reads the catalog beside its tables.
+        indexed = await index_size(connection, space_key)
+    return Known(row["changed_us"], row["is_few"], coverage, space_key, indexed)
