@@ -298,26 +298,34 @@ async def test_a_recall_among_many_takes_one_round_trip_and_counts_after_changes
         assert coverage == Coverage(embedded=0, memories=number + changes)
 
 
-async def test_a_plan_is_made_for_each_list_and_each_recall_among_many(
+async def test_a_plan_is_made_for_each_call_where_it_depends_on_the_arguments(
     one_connection: tuple[Database, StatementsOf],
 ) -> None:
     """After five calls, the server would otherwise take a plan that serves whatever the arguments are."""
     database, _ = one_connection
-    memories = PostgresMemoryRepository(database)
+    memories, items = PostgresMemoryRepository(database), PostgresItemRepository(database)
     drafts = [remembered(f"{k}", namespace=MING) for k in range(FEW_MEMORIES + 1)]
     await memories.store(tuple(drafts)).or_raise()
+    calls: list[Effect[Any, Any]] = [
+        memories.list(MemoryListing(MING, limit=9)),
+        memories.list(MemoryListing(MING, limit=9, has_attribute=True)),
+        memories.count(MemoryListing(MING, limit=9)),
+        memories.reach(MING, 9),
+        memories.unembedded(MING, SPACE, limit=9),
+        memories.search(MemorySearch(MING, "绿茶", ("绿茶",))),
+        items.search(ItemSearch((), limit=9), now=NOW),
+    ]
     for _ in range(9):
-        await memories.list(MemoryListing(MING, limit=9)).or_raise()
-        await memories.search(MemorySearch(MING, "绿茶", ("绿茶",))).or_raise()
+        for call in calls:
+            await call.or_raise()
     planned = "SELECT generic_plans FROM pg_prepared_statements WHERE generic_plans + custom_plans = 9"
     rows = await database.read("count", lambda lent: lent.fetch(planned)).or_raise()
-    assert [row["generic_plans"] for row in rows] == [0, 0]
+    assert [row["generic_plans"] for row in rows] == [0] * len(calls)
 
 
 async def test_a_snapshot_is_one_state_while_others_write(
     database: Database, memories: PostgresMemoryRepository
 ) -> None:
-
     async def look(connection: Any) -> list[int]:
         counts: list[int] = []
         for number in range(2):
@@ -327,6 +335,21 @@ async def test_a_snapshot_is_one_state_while_others_write(
 
     assert await database.read_snapshot("look", look) == Success([0, 0])
     assert len(await memories.list(MemoryListing(MING, 9)).or_raise()) == 2
+
+
+async def test_batches_of_the_same_users_do_not_wait_in_a_circle(dsn: str) -> None:
+    def batches(database: Database, users: range) -> Effect[Any, Any]:
+        memories = PostgresMemoryRepository(database)
+        each = [
+            [remembered(f"{users.start} {k}", namespace=Namespace(f"{user}")) for user in users]
+            for k in range(20)
+        ]
+        return Effect.all([memories.store(tuple(batch)) for batch in each])
+
+    settings = PostgresSettings(dsn=dsn)
+    async with open_database(settings) as one, open_database(settings) as other:
+        both = [batches(one, range(100)), batches(other, range(99, -1, -1))]
+        await Effect.all(both, concurrency=2).or_raise()
 
 
 async def test_two_stores_that_meet_a_model_at_once_agree_on_its_space(dsn: str) -> None:
