@@ -283,7 +283,10 @@ async def search(
 
 
 def _fitting(query: MemorySearch, indexes: VectorIndexes | None, known: Known, *, is_short: bool) -> str:
-    """Return the statement for what is known; *is_short*: farther vectors may pass the filters than were looked at."""
+    """Return the statement for what is known, and have an index created that it lacks.
+
+    *is_short*: vectors that were not looked at may be near enough.
+    """
     if query.space is None or query.vector is None or indexes is None:
         return FIND_FEW_WITHOUT_VECTORS if known.is_few else FIND_WITHOUT_VECTORS
     if known.is_few:
