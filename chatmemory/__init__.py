@@ -4,7 +4,7 @@ All public names can be imported from here.  Each name loads its module when it 
 ``import chatmemory`` takes almost no time.
 """
 
-from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.effect.lazy import lazy_names
 from chatmemory.namesake import warn_of_namesake
 
 __distribution__ = "chatmemory-effect"  # tells this package apart from another chatmemory

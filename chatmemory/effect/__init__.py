@@ -5,7 +5,7 @@ Each name loads its module when it is first used: a short command needs few of t
 
 import os
 
-from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.effect.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
 

@@ -1,7 +1,6 @@
 """The methods of ``Effect`` that run effects: several at once, in time, again, with a finalizer, or in a span.
 
-Clock, random source and tracer come from the context, so that tests can control them.  anyio is imported where something
-waits: a short command never waits.
+Clock, random source and tracer come from the context, so that tests can control them.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from chatmemory.effect.checks import no_effect
 from chatmemory.effect.context import Context
 from chatmemory.effect.defects import defect_of
 from chatmemory.effect.for_type_checkers import Runs
+from chatmemory.effect.lazy import anyio
 from chatmemory.effect.outcome import (
     Exit,
     Failure,
@@ -60,8 +60,6 @@ async def run_all(
         await work_off(lambda effect: effect.run_in(context))
         return failures[0] if failures else Success(values)
 
-    import anyio
-
     async with anyio.create_task_group() as tasks:
 
         async def work_until_trouble() -> None:
@@ -93,8 +91,6 @@ async def wait_forever() -> Never:
     """Wait until the task is cancelled."""
     if not has_event_loop():
         raise SuspendedError
-    import anyio
-
     await anyio.sleep_forever()
     raise AssertionError("anyio.sleep_forever has returned")
 
@@ -103,8 +99,6 @@ async def run_for(
     effect: Runs[A, E, R], seconds: float, on_timeout: Callable[[], E2], context: Context[R]
 ) -> Outcome[A, E | E2]:
     """Run *effect*, and cancel it after *seconds*."""
-    import anyio
-
     clock = context.get(ClockTag)
     # The event loop uses this clock too and needs no task to wake up: 17 µs instead of 73 µs.
     if isinstance(clock, SystemClock):

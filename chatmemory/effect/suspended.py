@@ -1,6 +1,6 @@
 """Running a coroutine to its end without an event loop, and what a coroutine must do to allow it.
 
-Loading anyio and asyncio takes longer than many commands run, so the kernel imports them only where something waits:
+Loading anyio and asyncio takes longer than many commands run, so the kernel imports them when something waits:
 work that never waits runs without them.
 """
 
@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 from typing_extensions import TypeVar
+
+from chatmemory.effect.lazy import anyio
 
 A = TypeVar("A")
 
@@ -63,8 +65,6 @@ def has_event_loop() -> bool:
     # An event loop can run only where its library was imported.
     if _IS_NOT_TO_WAIT.get() or not ("asyncio" in sys.modules or "trio" in sys.modules):
         return False
-    import anyio
-
     try:
         anyio.get_cancelled_exc_class()
     except RuntimeError:
@@ -79,7 +79,5 @@ def shield() -> AbstractContextManager[object, None]:
     """
     if not has_event_loop():
         return nullcontext()
-    import anyio
-
     # Its type says that a cancel scope may suppress an exception; one that is never cancelled does not.
     return cast("AbstractContextManager[object, None]", anyio.CancelScope(shield=True))

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from chatmemory.effect import Effect, Tag
+from chatmemory.effect.lazy import np
 from chatmemory.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Vector: TypeAlias = "NDArray[np.float32]"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from attrs import field, frozen
 
 from chatmemory.effect import Effect, Failure, Outcome, Success
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Embedder, Matrix, Vector
 from chatmemory.embedding.space import MAX_DIMENSIONS, Embedding, EmbeddingSpace
 from chatmemory.errors import EmbeddingError, EmbeddingProblem, Problem
@@ -21,7 +22,6 @@ from chatmemory.text.long_work import in_worker_thread
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -99,7 +99,6 @@ def read_rows(
     Returns:
         shape ``(count, dim)``; or the failure with the first problem of *answer*.
     """
-    import numpy as np
 
     def failed(problem: EmbeddingProblem, detail: str) -> Failure[EmbeddingError]:
         return Failure(EmbeddingError(model, problem, detail))
@@ -125,8 +124,6 @@ def read_rows(
 
 def unit_rows(rows: NDArray[np.floating]) -> Matrix:
     """Return finite *rows*, shape ``(count, dim)``, scaled to length 1; a zero row stays zero."""
-    import numpy as np
-
     # Scaled first: the squares of large numbers would overflow, and the squares of small numbers would be zero.
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
     scaled = rows / np.where(largest == 0, 1, largest)
@@ -136,8 +133,6 @@ def unit_rows(rows: NDArray[np.floating]) -> Matrix:
 
 def usable_rows(rows: Matrix) -> Sequence[Vector | None]:
     """Return *rows*, shape ``(count, dim)``, as a sequence of vectors; None for a zero row, of a text without features."""
-    import numpy as np
-
     return [
         row if has_features else None for row, has_features in zip(rows, np.any(rows, axis=1), strict=True)
     ]
@@ -155,8 +150,6 @@ def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:
     Returns:
         shape ``(dim,)``; or the problem of the vector.
     """
-    import numpy as np
-
     try:
         with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite
             row = np.asarray(embedding.vector, dtype=np.float32)
@@ -177,8 +170,6 @@ def unit_table(embeddings: Sequence[Embedding]) -> Matrix | None:
 
     It returns None when their dimensions differ, or when one of them is not a vector; ``unit_vector`` finds the problem.
     """
-    import numpy as np
-
     try:
         with np.errstate(over="ignore"):
             rows = np.array([embedding.vector for embedding in embeddings], dtype=np.float32)

@@ -22,6 +22,6 @@ A wrong configuration has another error, ``ConfigError`` (``config_error.py``), 
 any memory exists.  Each name loads its module when it is first used.
 """
 
-from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.effect.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -21,6 +21,7 @@ from attrs import define, field, frozen
 from chatmemory.effect import Effect, Failure, Outcome, Success, Tag
 from chatmemory.errors import RepositoryError
 from chatmemory.input.json_value import Json
+from chatmemory.input.structure import write_json
 
 LIFETIME: Final = timedelta(days=7)
 """How long an answer is stored."""
@@ -168,8 +169,6 @@ class KeptAnswers:
 
     def once(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Outcome[A, E | RepositoryError]:
         """Return the outcome of *work*, or the first outcome if it is a write of a repeated request."""
-        from chatmemory.input.structure import write_json  # here: see there
-
         key = request_key()
         if key is None:
             return work()

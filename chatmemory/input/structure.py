@@ -3,8 +3,9 @@
 Names are camelCase in JSON and snake_case in Python.  The conversion is strict: it guesses no type, refuses unknown
 fields, and reports all problems at once, each with its path (``$.messages[2].content``).
 It checks the structure only; ``conversation/message_rules.py`` checks the content of messages when they are added.
-Import it where it is needed, not at the top of a package: cattrs takes longer to import than all the rest of chatmemory.
 """
+
+from __future__ import annotations
 
 import json
 import re
@@ -14,10 +15,8 @@ from functools import cache
 from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
-from cattrs import Converter
-from cattrs.errors import IterableValidationError, IterableValidationNote
-from cattrs.gen import make_dict_unstructure_fn, override
 
+from chatmemory.effect.lazy import cattrs
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import (
     ConfigError,
@@ -80,7 +79,7 @@ def write_json(value: object, *, indent: int | None = None) -> str:
 
 
 @cache
-def _converter() -> Converter:
+def _converter() -> cattrs.Converter:
     """Return the converter of the kernel with the types of chatmemory; it does not read numbers from text."""
     converter = new_converter()
     converter.register_structure_hook(bool, _exactly(bool, "true or false"))
@@ -98,7 +97,7 @@ def _converter() -> Converter:
 
 
 @cache
-def _parameter_converter() -> Converter:
+def _parameter_converter() -> cattrs.Converter:
     """Return the converter of the kernel with the types of chatmemory; it reads numbers from text."""
     converter = new_converter()
     converter.register_structure_hook(int, _integer)
@@ -131,7 +130,7 @@ def without_unchanged(kind: Any) -> Any:
     return Union[tuple(member for member in get_args(kind) if member is not Unchanged)]  # noqa: UP007  made of a tuple
 
 
-def _given_hook(kind: Any, converter: Converter, /) -> Callable[[object, object], object]:
+def _given_hook(kind: Any, converter: cattrs.Converter, /) -> Callable[[object, object], object]:
     given = without_unchanged(kind)
     return lambda data, _: converter.structure(data, given)
 
@@ -187,7 +186,7 @@ def _json_object(data: object, _: object) -> JsonObject:
     raise _unfit("a JSON object", data)
 
 
-def _tuple_hook(kind: Any, converter: Converter, /) -> Callable[[object, object], object]:
+def _tuple_hook(kind: Any, converter: cattrs.Converter, /) -> Callable[[object, object], object]:
     member_kind, *_ = get_args(kind)
     structure_member = converter.get_structure_hook(member_kind)
 
@@ -200,24 +199,25 @@ def _tuple_hook(kind: Any, converter: Converter, /) -> Callable[[object, object]
             try:
                 members.append(structure_member(member, member_kind))
             except Exception as error:  # noqa: BLE001  whichever it is, ``structure`` tells problems from mistakes
-                error.add_note(IterableValidationNote(f"member {index}", index, member_kind))
+                error.add_note(cattrs.errors.IterableValidationNote(f"member {index}", index, member_kind))
                 errors.append(error)
                 if len(errors) == MOST_PROBLEMS:
                     errors.append(ValueError(f"too many problems: nothing behind [{index}] was looked at"))
                     break
         if errors:
-            raise IterableValidationError(f"while structuring {kind!r}", errors, kind)  # pyright: ignore[reportCallIssue]  it looks at the group's own __new__
+            raise cattrs.errors.IterableValidationError(f"while structuring {kind!r}", errors, kind)  # pyright: ignore[reportCallIssue]  it looks at the group's own __new__
         return tuple(members)
 
     return hook
 
 
-def _unstructure_hook(kind: type[Any], converter: Converter, /) -> Callable[[Any], dict[str, Any]]:
+def _unstructure_hook(kind: type[Any], converter: cattrs.Converter, /) -> Callable[[Any], dict[str, Any]]:
     fields = attrs.fields(kind)
     overrides: dict[str, Any] = {
-        field.name: override(rename=key_of(field.name), omit=field.type in STAYS_INSIDE) for field in fields
+        field.name: cattrs.gen.override(rename=key_of(field.name), omit=field.type in STAYS_INSIDE)
+        for field in fields
     }
-    return make_dict_unstructure_fn(kind, converter, **overrides)
+    return cattrs.gen.make_dict_unstructure_fn(kind, converter, **overrides)
 
 
 def _by_our_rules(outcome: Outcome[T, ConfigError]) -> Outcome[T, DataValidationError]:

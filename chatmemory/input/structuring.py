@@ -4,6 +4,8 @@ The classes are attrs classes, and the raw data writes their fields in camelCase
 ``summarizeEveryN``.  cattrs converts the data, and is imported on first use.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import types
@@ -11,17 +13,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Literal, Union, cast, get_args, get_origin
 
 import attrs
 from typing_extensions import TypeVar
 
+from chatmemory.effect.lazy import cattrs
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, MissingKey
-
-if TYPE_CHECKING:
-    from cattrs import Converter
 
 A = TypeVar("A")
 
@@ -44,7 +44,7 @@ _BOOLEANS = {
 
 
 def structure(
-    cls: type[A], data: object, path: str = "", *, converter: "Converter | None" = None
+    cls: type[A], data: object, path: str = "", *, converter: cattrs.Converter | None = None
 ) -> Outcome[A, ConfigError]:
     """Convert *data* to a *cls*.
 
@@ -57,11 +57,9 @@ def structure(
         path: where *data* comes from, put before the paths of all problems: ``memory.chat``.
         converter: a ``new_converter()`` that knows further types; None: one without further types.
     """
-    from cattrs import BaseValidationError
-
     try:
         return Success((converter or _converter()).structure(data, cls))
-    except (BaseValidationError, ValueError, TypeError) as error:
+    except (cattrs.BaseValidationError, ValueError, TypeError) as error:
         return Failure(ConfigError(tuple(_problems(error, path))))
 
 
@@ -102,28 +100,21 @@ def key_of(name: str) -> str:
 
 def _problems(error: Exception, path: str) -> list[ConfigProblem]:
     """Return the problems in the tree of exceptions that cattrs raises, with paths from its notes."""
-    from cattrs.errors import (
-        AttributeValidationNote,
-        BaseValidationError,
-        ForbiddenExtraKeysError,
-        IterableValidationNote,
-    )
-
     match error:
-        case BaseValidationError():
+        case cattrs.BaseValidationError():
             problems: list[ConfigProblem] = []
             for inner in error.exceptions:
                 place = path
                 for note in getattr(inner, "__notes__", ()):
-                    if isinstance(note, AttributeValidationNote):
+                    if isinstance(note, cattrs.errors.AttributeValidationNote):
                         place = _below(path, key_of(note.name))
-                    elif isinstance(note, IterableValidationNote):
+                    elif isinstance(note, cattrs.errors.IterableValidationNote):
                         place = _below(path, note.index)
                 problems += _problems(inner, place)
             return problems
         case KeyError():
             return [MissingKey(path)]
-        case ForbiddenExtraKeysError():
+        case cattrs.errors.ForbiddenExtraKeysError():
             known = fields_of(error.cl)
             unknown = sorted(error.extra_fields)
             named: list[ConfigProblem] = [
@@ -146,14 +137,11 @@ def _below(path: str, key: int | str) -> str:
     return f"{path}.{shown}" if path else shown
 
 
-def new_converter() -> "Converter":
+def new_converter() -> cattrs.Converter:
     """Return a converter that is as strict as ``structure`` describes; further types may be added to it."""
-    from cattrs import Converter
-    from cattrs.gen import make_dict_structure_fn, override
+    converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
 
-    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
-
-    def validated(field: "attrs.Attribute[Any]") -> Callable[[object, Any], object]:
+    def validated(field: attrs.Attribute[Any]) -> Callable[[object, Any], object]:
         named = field.evolve(name=key_of(field.name))
 
         def make(raw: object, type_: Any) -> object:
@@ -168,10 +156,10 @@ def new_converter() -> "Converter":
         # Validators run here, field by field: in __init__ the first validator that fails would hide the other
         # problems.
         overrides: dict[str, Any] = {
-            field.name: override(rename=key_of(field.name), struct_hook=validated(field))
+            field.name: cattrs.gen.override(rename=key_of(field.name), struct_hook=validated(field))
             for field in attrs.fields(attrs.resolve_types(cls))
         }
-        make_class = make_dict_structure_fn(cls, converter, **overrides)
+        make_class = cattrs.gen.make_dict_structure_fn(cls, converter, **overrides)
         others = other_keys_of(cls)
 
         def make(raw: object, type_: Any) -> object:

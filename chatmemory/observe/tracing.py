@@ -8,14 +8,17 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, final
 
 from chatmemory.effect import Effect, Exit, Interrupt, Layer, Success, Tracer, TracerTag
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.tracer import Attributes, Span
 from chatmemory.errors.service_errors import kind_of
 
 if TYPE_CHECKING:
     from contextvars import Token
 
-    from opentelemetry import trace
+    from opentelemetry import context, trace
     from opentelemetry.context import Context
+else:
+    context, trace = LazyModule("opentelemetry.context"), LazyModule("opentelemetry.trace")
 
 NAME: Final = "chatmemory"
 ERROR: Final = "error.type"  # a name of OpenTelemetry's conventions
@@ -49,8 +52,6 @@ class OpenTelemetrySpan:
     """The span of one run of an effect."""
 
     def __init__(self, span: "trace.Span") -> None:
-        from opentelemetry import context, trace
-
         self._span = span
         self._before: Token[Context] = context.attach(trace.set_span_in_context(span))
 
@@ -60,8 +61,6 @@ class OpenTelemetrySpan:
 
     def end(self, exit_: Exit[Any, Any], /) -> None:
         """End the span with the kind of the error, if there is one; the text of an error may quote messages."""
-        from opentelemetry import context, trace
-
         if type(exit_) is not Success:
             reason = exit_.failure()
             self._span.set_attribute(ERROR, kind_of(reason))
@@ -76,8 +75,6 @@ def active_tracer() -> "trace.Tracer | None":
     # A program that has set up tracing has imported it; this check saves the import in all other programs.
     if "opentelemetry.trace" not in sys.modules:
         return None
-    from opentelemetry import trace
-
     provider = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
         return None

@@ -11,6 +11,6 @@ lets the real part answer.  Both have a ``layer``, and record the ``calls``.  Re
 pytest plugin, which needs no setting up.  Each name loads its module when it is first used.
 """
 
-from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.effect.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

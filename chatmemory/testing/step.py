@@ -15,6 +15,7 @@ from attrs import define, frozen
 from returns.result import Result
 
 from chatmemory.effect.effect import Effect
+from chatmemory.effect.lazy import anyio
 from chatmemory.effect.outcome import Die, Interrupt, Outcome
 from chatmemory.errors import RepositoryError
 
@@ -155,10 +156,8 @@ class Calls(list[Call]):
         Raises:
             TimeoutError: fewer calls have begun by then.
         """
-        import anyio
-
         with anyio.move_on_after(seconds):
-            while len(self) < times:  # noqa: ASYNC110  a call may begin in any thread
+            while len(self) < times:  # a call may begin in any thread, so no event tells it
                 await anyio.sleep(LOOK_SECONDS)
             return
         begun = ", ".join(self.methods) or "none"

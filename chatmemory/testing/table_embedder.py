@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, final
 from attrs import define, field
 
 from chatmemory.effect.effect import Effect
+from chatmemory.effect.lazy import np
 from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.embedding.embedder import USUAL_THRESHOLD
 from chatmemory.errors import EmbeddingError
@@ -66,8 +67,6 @@ class TableEmbedder:
         """
 
         async def embed() -> Outcome[Matrix, EmbeddingError]:
-            import numpy as np
-
             match self._rows(texts):
                 case Success(rows):
                     return Success(np.array(rows, dtype=np.float32).reshape(len(texts), self._dim()))

@@ -15,11 +15,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast, final
 
 from attrs import field, frozen
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Outcome, Success
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.effect.services.schedule import Schedule
 from chatmemory.errors import ConfigError, InvalidValue
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     import httpx
+else:
+    httpx = LazyModule("httpx")
 
 JsonMapping: TypeAlias = Mapping[str, Any]
 
@@ -141,8 +145,6 @@ class Endpoint:
     async def _post(
         self, path: str, body: Mapping[str, Json], clock: Clock
     ) -> Outcome[JsonMapping, EndpointFailure]:
-        import httpx
-
         try:
             async with self.client.stream("POST", path, json=body) as response:
                 received = bytearray()
@@ -179,8 +181,6 @@ async def open_endpoint(
     """
     if problems := _problems_of(settings, section, chosen_by):
         raise EffectFailed(ConfigError(problems))
-    import httpx
-
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     # Redirects are not followed: they would send the conversation to any host that the endpoint names.
     async with httpx.AsyncClient(
@@ -196,16 +196,12 @@ async def open_endpoint(
 @cache
 def _trusted() -> SSLContext:
     """Read the trusted certificates, once: reading takes longer than everything else in opening an endpoint."""
-    import httpx
-
     return httpx.create_ssl_context()
 
 
 def _problems_of(settings: EndpointSettings, section: str, chosen_by: str) -> tuple[InvalidValue, ...]:
     """Describe why no client can be made, without quoting the key, as the client's own exceptions would."""
-    try:
-        import httpx
-    except ImportError:
+    if find_spec("httpx") is None:
         return (InvalidValue(f"{section}.{chosen_by}", needed("httpx", extra="openai")),)
     problems: list[InvalidValue] = []
     try:
@@ -247,8 +243,6 @@ def _note(path: str, failure: EndpointFailure) -> Effect[None]:
 
 def _problem_of(exception: httpx.HTTPError) -> EndpointProblem:
     """Convert an exception of the client; its text is left out, because it may quote addresses."""
-    import httpx
-
     match exception:
         case httpx.TimeoutException():
             return "timeout"

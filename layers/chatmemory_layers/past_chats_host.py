@@ -16,6 +16,8 @@ from attrs import evolve
 
 from chatmemory import errors
 from chatmemory.effect import EffectFailed, ManagedRuntime
+from chatmemory.effect.lazy import anyio
+from chatmemory.extra import needed
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.shell.exit_codes import CommandError, value_of
@@ -61,8 +63,6 @@ class PastChatsHost(Host):
     def serve_mcp(self, serving: McpServing, /) -> None:
         if find_spec("mcp") is None:
             import click
-
-            from chatmemory.extra import needed
 
             raise click.ClickException(needed("mcp", extra="mcp"))
         from chatmemory_layers.server.mcp_main import serve_http, serve_stdio
@@ -117,8 +117,6 @@ class PastChatsHost(Host):
 
         try:
             if waits(self._settings().embedding):
-                import anyio
-
                 return value_of(anyio.run(in_a_loop))
             with ManagedRuntime(stack) as runtime:
                 return value_of(runtime.run_sync(effect))

@@ -89,7 +89,7 @@ def site(tmp_path: Path) -> Path:
     """A folder of installed packages with those files of ours in it that the first import reads."""
     ours, layers = Path(chatmemory.__file__).parent, Path(chatmemory_layers.__file__).parent
     init = ("__init__.py", "__init__.pyi")
-    for file in (*init, "namesake.py", *(f"effect/{file}" for file in (*init, "lazy_names.py"))):
+    for file in (*init, "namesake.py", *(f"effect/{file}" for file in (*init, "lazy.py"))):
         target = tmp_path / "chatmemory" / file
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ours / file, target)

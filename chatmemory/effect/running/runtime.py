@@ -16,12 +16,11 @@ from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import MissingServiceError, TagOf
 from chatmemory.effect.layers.build import Built, Plan, make_plan
 from chatmemory.effect.layers.layer import Layer, shape_of
+from chatmemory.effect.lazy import anyio
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.suspended import has_event_loop, run_without_waiting, shield
 
 if TYPE_CHECKING:
-    import anyio
-
     from chatmemory.effect.layers.host import Host
 
 A = TypeVar("A")
@@ -108,8 +107,6 @@ class ManagedRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is not open, or was closed while the effect ran.
         """
-        import anyio
-
         context = self._services()
         try:
             running = effect.run_in(context)  # only makes the coroutine
@@ -231,8 +228,6 @@ class ManagedRuntime(Generic[R_contra]):
         self._context, self._is_closed = None, True
         if not self._running:
             return
-        import anyio
-
         self._idle = anyio.Event()
         for cancel_scope in self._running:
             cancel_scope.cancel()

@@ -11,22 +11,21 @@ import os
 import threading
 import weakref
 from collections.abc import Generator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, Never, Self, final
+from typing import Any, Final, Generic, Never, Self, final
 
 from typing_extensions import TypeVar
 
 from chatmemory.effect.effect import Effect
 from chatmemory.effect.key import TagOf
 from chatmemory.effect.layers.layer import Layer, shape_of
+from chatmemory.effect.lazy import anyio, asyncio
 from chatmemory.effect.outcome import EffectInterrupted, Outcome
 from chatmemory.effect.running.runtime import ALREADY_OPEN, CLOSED, ManagedRuntime
 from chatmemory.effect.suspended import may_wait_on_asyncio
-
-if TYPE_CHECKING:
-    import asyncio
 
 log = logging.getLogger(__name__)
 
@@ -69,16 +68,12 @@ class ThreadRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is closed, or was closed while the effect ran.
         """
-        import asyncio
-
         running = self._present()
         if running.is_here():
             return await running.run(effect)
         try:
             asyncio.get_running_loop()
         except RuntimeError:  # trio: a thread waits for it even when the caller is cancelled
-            import anyio
-
             return await anyio.to_thread.run_sync(running.begin(effect).wait)
         return await running.begin(effect).wait_on_asyncio()
 
@@ -153,8 +148,6 @@ class ThreadRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        import anyio
-
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self.close)
 
@@ -179,8 +172,6 @@ class _Call(Generic[A]):
     """An effect that runs in the thread, as its caller sees it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        from concurrent.futures import Future
-
         # It is never cancelled: its waiters wait for the end of the effect.
         self.ended: Future[A] = Future()
         self.task: asyncio.Task[A] | None = None  # set and cancelled in the thread
@@ -216,8 +207,6 @@ class _Call(Generic[A]):
 
     async def wait_on_asyncio(self) -> A:
         """Wait until the effect has ended; when the waiting task is cancelled, cancel the effect first."""
-        import asyncio
-
         here, has_ended = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: object) -> None:
@@ -228,8 +217,6 @@ class _Call(Generic[A]):
         try:
             await has_ended.wait()
         except asyncio.CancelledError:
-            import anyio
-
             self.cancel()  # only once, so that the effect's cleanup is not cancelled
             with anyio.CancelScope(shield=True):
                 while not has_ended.is_set():
@@ -244,8 +231,6 @@ class _Running(Generic[R_contra]):
     """One start of the thread, with the layer in it."""
 
     def __init__(self, layer: Layer[R_contra, Any, Never], name: str) -> None:
-        import asyncio
-
         self._process = os.getpid()
         self._runtime = ManagedRuntime(layer)
         self._is_open = False
@@ -298,8 +283,6 @@ class _Running(Generic[R_contra]):
         Args:
             patience: how many seconds to wait at most; None: until all has ended.
         """
-        import asyncio
-
         if self._process != os.getpid():
             return
         with self._turn:
@@ -322,8 +305,6 @@ class _Running(Generic[R_contra]):
             self._shall_end.set()
 
     def _live(self) -> None:
-        import asyncio
-
         async def serve() -> None:
             await self._shall_end.wait()
             if self._tasks:

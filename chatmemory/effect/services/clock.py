@@ -10,16 +10,12 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from typing import Any, Final, Protocol, final
 from weakref import WeakSet
 
 from chatmemory.effect.checks import require_seconds
 from chatmemory.effect.key import Reference
-
-if TYPE_CHECKING:
-    import asyncio
-
-    import anyio
+from chatmemory.effect.lazy import anyio, asyncio
 
 NANOSECONDS = 1_000_000_000  # per second
 
@@ -63,8 +59,6 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Sleep for *seconds*."""
-        import anyio
-
         await anyio.sleep(max(seconds, 0))
 
 
@@ -139,8 +133,6 @@ class TestClock:
 
     async def sleep(self, seconds: float) -> None:
         """Sleep until the test has moved the clock by *seconds*."""
-        import anyio.lowlevel
-
         if seconds <= 0:
             await anyio.lowlevel.checkpoint()
             return
@@ -187,10 +179,6 @@ class TestClock:
 
     async def settle(self) -> None:
         """Let every other task run until it waits for something that is no ``Worker``."""
-        import asyncio
-
-        import anyio.lowlevel
-
         try:
             this_task = asyncio.current_task()
         except RuntimeError:  # no asyncio loop: this is trio, which has a reliable function for this

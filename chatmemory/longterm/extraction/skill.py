@@ -25,6 +25,7 @@ from chatmemory.errors import DataValidationError, SkillExecutionError, SkillPro
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import clean_text
+from chatmemory.input.structure import read_json
 from chatmemory.longterm.extraction.memory_extractor import (
     Evidence,
     Extraction,
@@ -164,8 +165,6 @@ def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
     Fails with:
         DataValidationError: the answer is not JSON of this shape.
     """
-    from chatmemory.input.structure import read_json
-
     fenced = _IN_A_FENCE.match(answer)
     return read_json(fenced[1] if fenced else answer, FoundMemories)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Never, TypeAlias, final
 
 from chatmemory import errors
+from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
 from chatmemory.pastchats.contract import PastChats, PastChatsService
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from chatmemory.input.json_value import JsonObject
     from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSearchResult
+    from chatmemory.pastchats.indexing import record_import
     from chatmemory.pastchats.past_chats import (
         Finding,
         PastChatsStatistics,
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     )
     from chatmemory.pastchats.prompt import Prompt, PromptFilter
     from chatmemory.pastchats.prompt_repository import PromptRepository
+else:
+    record_import = LazyModule("chatmemory.pastchats.indexing.record_import")
 
 MOST_HITS: Final = 200
 """The highest limit of a search."""
@@ -167,8 +172,6 @@ class PastChatsLive(PastChats):
         return around.alt(service_error)
 
     def _count(self, text: str) -> int:
-        from chatmemory.conversation.new_message import NewMessage
-
         return self._counter.count(NewMessage("system", text))
 
     @Effect.gen
@@ -225,9 +228,7 @@ class PastChatsLive(PastChats):
     def export(
         self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
     ) -> Effect[int, PastChatsError]:
-        from chatmemory.pastchats.indexing.record_import import exported
-
-        return _checked(which, limit=1).bind(lambda _: exported(self._repository, which, to))
+        return _checked(which, limit=1).bind(lambda _: record_import.exported(self._repository, which, to))
 
 
 def _is_told(prompt: Prompt, exchange: Exchange) -> bool:

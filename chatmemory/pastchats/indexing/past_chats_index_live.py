@@ -10,6 +10,7 @@ from typing import Final, Never, TypeAlias, final
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect.lazy import np
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
@@ -107,8 +108,6 @@ class PastChatsIndexLive(PastChatsIndex):
         *,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> int:
-        import numpy as np
-
         model = self.embedder.model
         if model == NO_MODEL:
             unavailable = self.embedder.unavailability()

@@ -16,6 +16,7 @@ from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
+from chatmemory.effect.lazy import np
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.unit_vectors import embed_texts
@@ -115,8 +116,6 @@ async def _ways(
     number: int,
 ) -> Mapping[str, Search]:
     """Store and index *conversation*, and return a search for each of ``WAYS``."""
-    import numpy as np
-
     memory, embedder = do.service(LongTermMemoryService), do.service(EmbedderTag)
     turns = conversation.turns
     ids = [turn.id for turn in turns]
@@ -177,8 +176,6 @@ def figures(conversation: BenchConversation, question: BenchQuestion, ranking: R
 
 
 def _intervals(found: Sequence[Figures]) -> Mapping[str, Interval]:
-    import numpy as np
-
     table = 100 * np.array(found)
     chance = np.random.default_rng(SEED)
     count = len(table)

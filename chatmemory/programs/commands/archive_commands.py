@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.as_text import counted
 from chatmemory.programs.commands.options import say, with_host
 from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
@@ -13,8 +14,15 @@ from chatmemory.programs.shell.options import as_json_option, dry_run_option
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from chatmemory.programs.archive import exporting, importing, records
     from chatmemory.programs.archive.import_report import Arrived, ImportReport
+    from chatmemory.programs.archive.rivals import reading
     from chatmemory.programs.commands.host import Host
+else:
+    exporting = LazyModule("chatmemory.programs.archive.exporting")
+    importing = LazyModule("chatmemory.programs.archive.importing")
+    records = LazyModule("chatmemory.programs.archive.records")
+    reading = LazyModule("chatmemory.programs.archive.rivals.reading")
 
 OWN: Final = "chatmemory"
 TOOLS: Final = (OWN, "mem0", "letta", "langgraph", "openai-agents", "zep")
@@ -43,9 +51,7 @@ def export(host: Host, output: IO[str], *, vectors: bool) -> None:
       chatmemory export > everything.jsonl
       chatmemory export --vectors | gzip > everything.jsonl.gz
     """
-    from chatmemory.programs.archive.exporting import exported
-
-    report = host.run(lambda: exported(output.write, with_vectors=vectors), everybody=True)
+    report = host.run(lambda: exporting.exported(output.write, with_vectors=vectors), everybody=True)
     click.echo(
         f"{report.conversations} conversations with {report.messages} messages, {report.memories} memories, "
         f"{report.items} items"
@@ -83,19 +89,21 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
       chatmemory import --from mem0 get_all.json --user ada
       chatmemory import --from openai-agents sessions.db --dry-run
     """
-    from chatmemory.programs.archive.importing import embedded, imported
-    from chatmemory.programs.archive.records import records_in
-    from chatmemory.programs.archive.rivals.reading import read_rival
-
     if tool != OWN and file == "-":
         msg = f"FILE: only files that {OWN} export wrote can be read from standard input"
         raise click.UsageError(msg)
     redacts = tool != OWN if redact is None else redact
     namespace = host.namespace()
     with click.open_file(file, "rb") as opened:
-        arriving = records_in(opened) if tool == OWN else read_rival(tool, host.rival_file(file), namespace)
+        arriving = (
+            records.records_in(opened)
+            if tool == OWN
+            else reading.read_rival(tool, host.rival_file(file), namespace)
+        )
         report = host.run(
-            lambda: imported(arriving, is_dry_run=dry_run, redacts=redacts), creates=True, everybody=True
+            lambda: importing.imported(arriving, is_dry_run=dry_run, redacts=redacts),
+            creates=True,
+            everybody=True,
         )
     for issue in report.issues[:SHOWN_ISSUES]:
         click.echo(shown(str(issue)), err=True)
@@ -103,7 +111,7 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
         click.echo(f"... and {report.issue_count - SHOWN_ISSUES} more; --json shows the first 1000", err=True)
     if report.users:
         try:
-            host.run(lambda: embedded(report.users), everybody=True)
+            host.run(lambda: importing.embedded(report.users), everybody=True)
         except CommandError as failed:
             click.echo(f"without vectors, so found by their words only: {failed}", err=True)
     say(report, _text(report), as_json=as_json)

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.options import say, with_host
 from chatmemory.programs.shell.options import as_json_option
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from chatmemory.embedding import embedder
+    from chatmemory.programs.bench import bench_report, measuring, own_questions, public_suites
     from chatmemory.programs.bench.bench_report import SuiteReport
     from chatmemory.programs.bench.own_questions import Suite
     from chatmemory.programs.commands.host import Host
+else:
+    embedder = LazyModule("chatmemory.embedding.embedder")
+    bench_report = LazyModule("chatmemory.programs.bench.bench_report")
+    measuring = LazyModule("chatmemory.programs.bench.measuring")
+    own_questions = LazyModule("chatmemory.programs.bench.own_questions")
+    public_suites = LazyModule("chatmemory.programs.bench.public_suites")
 
 A_FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -66,10 +75,6 @@ def bench(
       chatmemory bench --begin turns.jsonl > own.jsonl         fill in "answers", then:
       chatmemory bench own.jsonl --json
     """
-    from chatmemory.programs.bench.bench_report import as_markdown, as_object
-    from chatmemory.programs.bench.own_questions import NoSuiteError, first_file
-    from chatmemory.programs.bench.public_suites import read_suite
-
     if (begin is None) == (not suites):
         raise click.UsageError(
             "give suites to measure, or --begin to make a draft file of your own questions"
@@ -81,14 +86,14 @@ def bench(
     try:
         if begin is not None:
             with begin.open(encoding="utf-8") as exported:
-                for line in first_file(exported):
+                for line in own_questions.first_file(exported):
                     click.echo(line)
             return
-        read = [read_suite(path) for path in suites]
-    except (NoSuiteError, OSError, UnicodeDecodeError) as problem:
+        read = [public_suites.read_suite(path) for path in suites]
+    except (own_questions.NoSuiteError, OSError, UnicodeDecodeError) as problem:
         raise click.BadParameter(shown(str(problem)), param_hint="SUITE") from None
     reports = [report for suite in read for report in _measured(host, suite, audit)]
-    tables, told = as_markdown(reports), as_object(reports)
+    tables, told = bench_report.as_markdown(reports), bench_report.as_object(reports)
     if output is not None:
         figures = json.dumps(told, ensure_ascii=False, indent=2)
         output.write_text((tables if output.suffix == ".md" else figures) + "\n", encoding="utf-8")
@@ -97,22 +102,17 @@ def bench(
 
 def _measured(host: Host, suite: Suite, audit: Path | None) -> list[SuiteReport]:
     """Return the report of *suite*, and with an *audit* that of the questions which it does not reject."""
-    from chatmemory.embedding.embedder import EmbedderTag
-    from chatmemory.programs.bench.bench_report import SuiteReport
-    from chatmemory.programs.bench.measuring import measured
-    from chatmemory.programs.bench.public_suites import without
-
     wanted = {suite.name if audit is None else f"{suite.name}, raw": suite}
     if audit is not None:
-        audited = without(suite, _ids(audit))
+        audited = public_suites.without(suite, _ids(audit))
         if not audited.questions:
             raise click.BadParameter("it leaves no question to be measured", param_hint="--audit")
         wanted[f"{suite.name}, audited"] = audited
-    model = host.scratch(EmbedderTag.get).model
+    model = host.scratch(embedder.EmbedderTag.get).model
     return [
-        SuiteReport.of(
+        bench_report.SuiteReport.of(
             one,
-            host.scratch(partial(measured, one, tell=partial(click.echo, err=True))),
+            host.scratch(partial(measuring.measured, one, tell=partial(click.echo, err=True))),
             label=label,
             embedder=model,
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.as_text import context_text, conversation_lines, messages_text
 from chatmemory.programs.commands.options import (
     STRATEGIES,
@@ -22,7 +23,11 @@ from chatmemory.programs.shell.options import as_json_option
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from chatmemory.context import context_preview, contract
     from chatmemory.programs.commands.host import Host
+else:
+    context_preview = LazyModule("chatmemory.context.context_preview")
+    contract = LazyModule("chatmemory.context.contract")
 
 
 @click.command()
@@ -168,13 +173,12 @@ def context(
       chatmemory context trip "which train do we take?" --tokens 500 --as-of 7d
       chatmemory context trip 我们坐哪趟车 --json | jq .parts
     """
-    from chatmemory.context.context_preview import ContextPreview
-    from chatmemory.context.contract import ChatContextService
-
     namespace, said = host.namespace(), " ".join(words)
-    preview = ContextPreview(tokens=tokens, strategy=strategy, as_of=past_instant(host, as_of))
+    preview = context_preview.ContextPreview(
+        tokens=tokens, strategy=strategy, as_of=past_instant(host, as_of)
+    )
     built = host.run(
-        lambda: ChatContextService.use(
+        lambda: contract.ChatContextService.use(
             lambda contexts: contexts.build(namespace, conversation_id, said, preview=preview)
         )
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.host import Serving
 from chatmemory.programs.commands.options import say, tell_more, with_host
 from chatmemory.programs.shell.command_group import completion_script
@@ -18,8 +19,15 @@ from chatmemory.programs.shell.options import as_json_option, instant_of
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from chatmemory.effect.services import clock
     from chatmemory.events.audit import AuditEntry
     from chatmemory.programs.commands.host import Host
+    from chatmemory.programs.operations import changes
+    from chatmemory.settings import server_settings
+else:
+    clock = LazyModule("chatmemory.effect.services.clock")
+    changes = LazyModule("chatmemory.programs.operations.changes")
+    server_settings = LazyModule("chatmemory.settings.server_settings")
 
 
 EXIT_CODES: Final = """\
@@ -83,19 +91,16 @@ def token(name: str, user: str, days: int) -> None:
     The token is printed once, to standard output. Add the lines on standard error to the configuration;
     config/chatmemory.toml explains the other settings of a token.
     """
-    from chatmemory.effect.services.clock import SystemClock
-    from chatmemory.settings.server_settings import check_token_name, new_token, token_hash
-
     try:
-        check_token_name(name)
+        server_settings.check_token_name(name)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="NAME") from error
     if not user or not user.isprintable():
         raise click.BadParameter("the name may contain only printable characters", param_hint="--user")
-    made = new_token()
-    lines = [f"[server.tokens.{_toml(name)}]", f'hash = "{token_hash(made)}"']
+    made = server_settings.new_token()
+    lines = [f"[server.tokens.{_toml(name)}]", f'hash = "{server_settings.token_hash(made)}"']
     if days:
-        lines.append(f"expires = {(SystemClock().now() + timedelta(days=days)).date()}")
+        lines.append(f"expires = {(clock.SystemClock().now() + timedelta(days=days)).date()}")
     click.echo(made)
     click.echo("\n".join(["", *lines, f"user = {_toml_text(user)}"]), err=True)
 
@@ -139,11 +144,9 @@ def audit(
     \b
       chatmemory audit --since 7d --who phone
     """
-    from chatmemory.programs.operations.changes import AuditList, audit_page
-
     since_at = instant_of("--since", since, host.now())
-    asked = AuditList(limit=limit, after=after, who=who, target=target, since=since_at)
-    page = host.trail(lambda: audit_page(asked))
+    asked = changes.AuditList(limit=limit, after=after, who=who, target=target, since=since_at)
+    page = host.trail(lambda: changes.audit_page(asked))
     if as_json or page.entries:
         say(page, "\n".join(map(_line, page.entries)), as_json=as_json)
     else:

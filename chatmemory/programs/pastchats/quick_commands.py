@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple, cast, get_args
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory.programs.shell.exit_codes import (
@@ -24,7 +25,15 @@ from chatmemory.programs.shell.exit_codes import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import click
+
+    from chatmemory.programs.pastchats import as_json, hooks, options
     from chatmemory.programs.pastchats.host import Host, OpenHost
+else:
+    click = LazyModule("click")
+    as_json = LazyModule("chatmemory.programs.pastchats.as_json")
+    hooks = LazyModule("chatmemory.programs.pastchats.hooks")
+    options = LazyModule("chatmemory.programs.pastchats.options")
 
 LONGEST_WAIT_SECONDS: Final = 2.0
 """The longest time that a hook waits for a locked index or an embedder: the user is waiting for the agent."""
@@ -97,29 +106,23 @@ def print_recall(host: Host, asked: RecallRequest) -> None:
         )
     )
     if asked.as_json:
-        from chatmemory.programs.pastchats.as_json import json_text, recall_object
-
-        say(json_text(recall_object(asked.query, recalled)))
+        say(as_json.json_text(as_json.recall_object(asked.query, recalled)))
     else:
         say(recalled.text)
     if not recalled.exchanges and (asked.which.projects or asked.which.formats):
-        from chatmemory.programs.pastchats.options import tell_unknown_names
-
-        tell_unknown_names(host, asked.which)
+        options.tell_unknown_names(host, asked.which)
 
 
 def answer_prompt(host: Host, payload: str | None) -> None:
     """Print a short recall for the prompt in *payload*, or else in standard input."""
-    from chatmemory.programs.pastchats.hooks import NoHook, injected, prompt_hook
-
     host.longest_wait_seconds = LONGEST_WAIT_SECONDS
-    asked = prompt_hook(given_to_hook(payload))
-    if isinstance(asked, NoHook):
+    asked = hooks.prompt_hook(given_to_hook(payload))
+    if isinstance(asked, hooks.NoHook):
         if asked.is_problem:
             say(asked.reason, is_error=True)
         return
     try:
-        answer = host.read(lambda chats: injected(chats, asked, tokens=host.settings().hook_tokens))
+        answer = host.read(lambda chats: hooks.injected(chats, asked, tokens=host.settings().hook_tokens))
     except CommandError as failed:
         say(str(failed), is_error=True)
     else:
@@ -137,8 +140,6 @@ def given_to_hook(payload: str | None) -> bytes:
 def say(text: str, *, is_error: bool = False) -> None:
     """Print *text* and a line end at once."""
     if _ESCAPE in text:
-        import click
-
         click.echo(text, err=is_error)  # which removes colours where they are not wanted
         return
     stream = sys.stderr if is_error else sys.stdout

@@ -2,7 +2,6 @@
 
 Searches of memories and of past chats both use it.  They differ in how a vector becomes a code, and in the module that
 compares the real vectors: ``sqlite/memories/vector_search.py`` or ``sqlite/prompts/prompt_vectors.py``.
-This module imports numpy: programs that must start without numpy import it late.
 
 ``VectorCodes`` makes the codes of memories.  A bit says on which side of the mean of its space a vector is, in a random
 direction.  Of the 10 nearest among 30,000 lines of English by the bundled embedder, 99 % are among the first 400 by their
@@ -18,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-import numpy as np
+from chatmemory.effect.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,18 +2,14 @@
 
 import base64
 import binascii
-from typing import Final, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import cast
 
 from chatmemory.effect import Failure, Outcome
-from chatmemory.embedding.embedder import Matrix
+from chatmemory.effect.lazy import np
+from chatmemory.embedding.embedder import Matrix, Vector
 from chatmemory.embedding.unit_vectors import read_rows
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory_layers.endpoint import JsonMapping
-
-_FLOAT32: Final = np.dtype("<f4")
 
 
 def read_embeddings(
@@ -59,7 +55,7 @@ def _numbers(embedding: object) -> object:
     if not isinstance(embedding, str):
         return embedding
     try:
-        numbers: NDArray[np.float32] = np.frombuffer(base64.b64decode(embedding, validate=True), _FLOAT32)
+        numbers: Vector = np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
     except (binascii.Error, ValueError):  # not base64, not ASCII, or not a whole count of numbers
         return None
     return numbers

@@ -5,15 +5,21 @@ Both embedders work offline, with numpy alone; ``composite.py`` defines their ve
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from attrs import define, field
 
 from chatmemory.effect import Effect, Layer, Outcome, Success
+from chatmemory.effect.lazy import LazyModule, anyio
 from chatmemory.effect.suspended import has_event_loop
 from chatmemory.embedding.embedder import USUAL_THRESHOLD, EmbedderTag, Matrix
 from chatmemory.errors import EmbeddingError
 from chatmemory_layers.embedding.bundled import MODEL
+
+if TYPE_CHECKING:
+    from chatmemory_layers.embedding import composite
+else:
+    composite = LazyModule("chatmemory_layers.embedding.composite")
 
 INLINE_CHARACTERS: Final = 1_000  # 0.4 ms in English and 0.8 ms in Chinese; a switch of threads: 0.1 ms
 INLINE_TEXTS: Final = 8
@@ -59,9 +65,7 @@ class LocalEmbedder:
                 return Success(vectors(texts))
             if not has_event_loop():
                 return Success(self._embed(texts))
-            from anyio import to_thread
-
-            return Success(await to_thread.run_sync(self._embed, texts, abandon_on_cancel=True))
+            return Success(await anyio.to_thread.run_sync(self._embed, texts, abandon_on_cancel=True))
 
         return Effect.from_outcome(rows)
 
@@ -76,19 +80,15 @@ def _is_little(texts: Sequence[str]) -> bool:
 
 
 def _load_hashed() -> Vectors:
-    from chatmemory_layers.embedding.composite import hashed_rows
-
-    return hashed_rows
+    return composite.hashed_rows
 
 
 hashed: Final = Layer.succeed(EmbedderTag, LocalEmbedder(HASHED_MODEL, _load_hashed, is_quick=True))
 
 
 def _load_static() -> Vectors:
-    from chatmemory_layers.embedding.composite import bundled_rows, composite_rows
-
-    bundled_rows()
-    return composite_rows
+    composite.bundled_rows()
+    return composite.composite_rows
 
 
 static: Final = Layer.succeed(

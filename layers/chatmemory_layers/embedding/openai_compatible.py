@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from chatmemory.effect import Do, Effect, Layer, Outcome
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import USUAL_THRESHOLD, Embedder, EmbedderTag, Matrix
 from chatmemory.errors import ConfigError, EmbeddingError
 from chatmemory.input.rules import clean_text
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
+from chatmemory_layers.embedding.embedding_answer import read_embeddings
 from chatmemory_layers.embedding.none import NoEmbedder
 from chatmemory_layers.endpoint import Endpoint, EndpointFailure, JsonMapping, open_endpoint
 
@@ -50,8 +52,6 @@ class EndpointEmbedder:
     @Effect.gen
     async def embed(self, do: Do[EmbeddingError], texts: Sequence[str], /) -> Matrix:
         """Return a row per text, batch by batch; the first batch that fails fails the call.  A blank text has a row of zeros."""
-        import numpy as np
-
         cut = [clean_text(text[:LONGEST_TEXT]) for text in texts]
         parts: list[Matrix] = []
         for start in range(0, len(cut), self.batch_size):
@@ -65,8 +65,6 @@ class EndpointEmbedder:
         sent = [text if text.strip() else NOTHING for text in texts]
 
         def read(answer: JsonMapping) -> Outcome[Matrix, EmbeddingError]:
-            from chatmemory_layers.embedding.embedding_answer import read_embeddings
-
             return read_embeddings(self.model, answer, count=len(sent), dim=dim)
 
         return (

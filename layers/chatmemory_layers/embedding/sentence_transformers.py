@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any, Final
 
 from chatmemory.effect import EffectFailed, Layer
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Embedder, EmbedderTag, Matrix
 from chatmemory.embedding.unit_vectors import unit_rows
 from chatmemory.errors import ConfigError, EmbeddingError, InvalidValue
@@ -48,8 +49,6 @@ sentence_transformers: Final = Layer.scoped(EmbedderTag, open_embedder, Embeddin
 
 
 def _load(settings: EmbeddingSettings) -> Vectors:
-    import numpy as np
-
     library: Any = import_module("sentence_transformers")
     model = library.SentenceTransformer(settings.model)
     one_at_a_time = Lock()  # its tokenizer raises "Already borrowed" when two threads use it

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, final
 
+from chatmemory.effect.lazy import unicodedata
 from chatmemory.text.stop_words import CJK_RUN, HAN
 
 # Powers of two: the bits above a hash do not change its position.
@@ -101,8 +102,6 @@ def _parts(text: str) -> list[str]:
     """Return *text* in lower case, split: CJK text at the odd positions, other text at the even ones."""
     if text.isascii():
         return [text.lower()]
-    import unicodedata
-
     return re.split(CJK_RUN, unicodedata.normalize("NFKC", text).replace("’", "'").lower())
 
 
@@ -188,16 +187,12 @@ def words(text: str) -> list[str]:
     """Return the words of *text* in lower case, without accents; each mark and each Han character is a word."""
     if text.isascii():
         return text.lower().translate(_ASCII).split()
-    import unicodedata
-
     return "".join(map(_spaced, unicodedata.normalize("NFD", text.lower()))).split()
 
 
 @lru_cache(maxsize=1 << 12)
 def _spaced(character: str) -> str:
     """Return the replacement of *character*: itself, itself between spaces, a space, or nothing."""
-    import unicodedata
-
     category = unicodedata.category(character)
     if character in "\t\n\r" or category == "Zs":
         return " "

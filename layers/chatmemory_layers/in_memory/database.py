@@ -15,6 +15,7 @@ from attrs import define, field
 
 from chatmemory.conversation.conversations import Conversations
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success, Tag
+from chatmemory.effect.lazy import asyncio
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import DataValidationError, RepositoryError
 from chatmemory.events.event import Event
@@ -32,8 +33,6 @@ def running_loop() -> object:
     """Return the event loop that runs this code, asyncio's or trio's; None without one."""
     # A loop runs only where its library was imported.
     if "asyncio" in sys.modules:
-        import asyncio
-
         try:
             return asyncio.get_running_loop()
         except RuntimeError:

@@ -10,13 +10,14 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, cast, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 import anyio
 from mcp.server.stdio import stdio_server
 from typing_extensions import Unpack
 
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import SystemClock
 from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
 from chatmemory.programs.mcp.server import Services, memory_server
@@ -29,6 +30,14 @@ from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.served_index import served_index
 from chatmemory_layers.server.served_past_chats import served_past_chats
 from chatmemory_layers.server.token_notices import token_notices
+
+if TYPE_CHECKING:
+    from chatmemory.programs.mcp import http_app
+    from chatmemory_layers.server import http_connection, serving
+else:  # what a server over standard input does not need
+    http_app = LazyModule("chatmemory.programs.mcp.http_app")
+    http_connection = LazyModule("chatmemory_layers.server.http_connection")
+    serving = LazyModule("chatmemory_layers.server.serving")
 
 LINE: Final = "%(asctime)s %(name)s %(message)s"
 DEFAULT_PORT: Final = 8643
@@ -135,20 +144,17 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
 
 
 async def _http(settings: Settings, folders: Sequence[str], listener: socket.socket) -> None:
-    from chatmemory.programs.mcp.http_app import PATH, mcp_application
-    from chatmemory_layers.server.http_connection import ConnectionLimits
-    from chatmemory_layers.server.serving import serve, suit_many_clients
-
     server = settings.server
     with listener:
         async with (
             ManagedRuntime(mcp_stack(settings, folders=folders)) as runtime,
-            mcp_application(runtime, server) as app,
+            http_app.mcp_application(runtime, server) as app,
         ):
-            print(f"chatmemory is at {url_of(listener).rstrip('/')}{PATH} (Ctrl-C ends it)", flush=True)  # noqa: T201  a person reads it
-            limits = ConnectionLimits(head_seconds=server.header_seconds)
-            suit_many_clients()
-            await serve(app, listener, closing=anyio.Event(), limits=limits)
+            address = f"{url_of(listener).rstrip('/')}{http_app.PATH}"
+            print(f"chatmemory is at {address} (Ctrl-C ends it)", flush=True)  # noqa: T201  a person reads it
+            limits = http_connection.ConnectionLimits(head_seconds=server.header_seconds)
+            serving.suit_many_clients()
+            await serving.serve(app, listener, closing=anyio.Event(), limits=limits)
 
 
 def _end_at_a_signal(serving: anyio.CancelScope) -> None:

@@ -7,15 +7,21 @@ can leave something out but never invent something.  The same messages give the 
 """
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from anyio import to_thread
 
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, Outcome, Success
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.errors import SkillExecutionError
 from chatmemory_layers.skills.transcript import read_transcript, shorten, write_transcript
+
+if TYPE_CHECKING:
+    from chatmemory_layers.skills import sentence_choice
+else:
+    sentence_choice = LazyModule("chatmemory_layers.skills.sentence_choice")
 
 CONVERSATION_SUMMARY: Final = "conversation-summary"
 
@@ -60,14 +66,12 @@ def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
     Returns:
         the text; empty only when *messages* is empty.
     """
-    from chatmemory_layers.skills.sentence_choice import choose
-
     sentences = read_transcript(messages)
     if not sentences:
         return shorten(f"({len(messages)} messages without text)", max_characters) if messages else ""
     aim = sum(len(sentence.text) * (1.0 if sentence.is_kept else SHARE) for sentence in sentences)
     budget = min(max_characters, max(LEAST_CHARACTERS, int(aim)))
-    return shorten(write_transcript(choose(sentences, budget)), max_characters)
+    return shorten(write_transcript(sentence_choice.choose(sentences, budget)), max_characters)
 
 
 extractive: Final = Layer.succeed(SkillRunnerTag, ExtractiveSkills())

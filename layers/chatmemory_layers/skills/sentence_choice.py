@@ -9,11 +9,9 @@ grows with the words, not with the square of the sentences.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from chatmemory.effect.lazy import np
 from chatmemory.text.stop_words import CJK, STOP_CHARACTERS, STOP_WORDS
 from chatmemory_layers.skills.sentence_worth import (
     questions_answered,
@@ -23,8 +21,11 @@ from chatmemory_layers.skills.sentence_worth import (
 )
 from chatmemory_layers.skills.transcript import Sentence, label
 
-Vector: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float64]"
+Indices: TypeAlias = "NDArray[np.intp]"
 
 CENTRALITY_WEIGHT: Final = 0.25  # at 0.5 and above, typical sentences replace those that name a fact
 BREVITY: Final = 0.4  # 1 would select the most sentences, 0 the best ones; flat from 0.25 to 0.6

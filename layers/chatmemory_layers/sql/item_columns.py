@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
 from chatmemory.items.item_past import EarlierItem
 from chatmemory.items.item_repository import Condition, ItemName, Labels, StoredItem
@@ -65,8 +66,6 @@ def best_similarities(query: Vector, passages: Sequence[tuple[int, bytes]]) -> d
         query: shape ``(dim,)``, of length 1.
         passages: the key of an item, and a vector as the column stores it; vectors of another length are ignored.
     """
-    import numpy as np
-
     size = query.size * 4
     fitting = [passage for passage in passages if len(passage[1]) == size]
     if not fitting:

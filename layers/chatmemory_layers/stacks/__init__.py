@@ -4,6 +4,6 @@
 ``from_configuration`` follow the settings.  The parts of a stack are loaded when the first stack is made.
 """
 
-from chatmemory.effect.lazy_names import lazy_names
+from chatmemory.effect.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

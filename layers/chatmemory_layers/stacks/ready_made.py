@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from inspect import getattr_static
-from typing import Any, Literal, Never, TypeAlias, TypedDict, assert_never
+from typing import TYPE_CHECKING, Any, Literal, Never, TypeAlias, TypedDict, assert_never
 
 from typing_extensions import Unpack
 
@@ -23,6 +23,7 @@ from chatmemory.conversation.strategies.contract import HistoryStrategy, History
 from chatmemory.conversation.strategies.history_strategy import history_strategy
 from chatmemory.conversation.token_counter import TokenCounterTag, token_counter
 from chatmemory.effect import Do, Effect, EffectFailed, Failure, Layer, Success
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import Clock, ClockTag, TestClock
 from chatmemory.effect.services.ids import IdsTag, SequentialIds
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
@@ -63,6 +64,19 @@ from chatmemory_layers.sqlite.items.item_repository import item_repository as sq
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
 from chatmemory_layers.stacks.part_layer import check_names, layer_of
+
+if TYPE_CHECKING:
+    from chatmemory_layers.in_memory import (
+        database,
+        item_repository as items,
+        memory_repository as memories,
+        message_repository as messages,
+    )
+else:
+    database = LazyModule("chatmemory_layers.in_memory.database")
+    items = LazyModule("chatmemory_layers.in_memory.item_repository")
+    memories = LazyModule("chatmemory_layers.in_memory.memory_repository")
+    messages = LazyModule("chatmemory_layers.in_memory.message_repository")
 
 __all__ = [
     "MemoryTags",
@@ -243,11 +257,8 @@ async def _part(do: Do[Never, MessageRepositoryTag | MemoryRepositoryTag], name:
         # Looked up statically: a stub has every attribute, and fails when one is read.
         if getattr_static(repository, name, None) is not None:
             return getattr(repository, name)
-    from chatmemory_layers.in_memory.database import Database
-    from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
-
     # Repositories of other packages may keep neither: the log stays empty, and answers end with the process.
-    return getattr(InMemoryMessageRepository(Database()), name)
+    return getattr(messages.InMemoryMessageRepository(database.Database()), name)
 
 
 event_log = Layer.effect(EventLogTag, _part("log"), needs=[MessageRepositoryTag, MemoryRepositoryTag])
@@ -316,11 +327,7 @@ def _stored(store: StoreSettings) -> Repositories:
 
 
 def _in_memory_repositories() -> Repositories:
-    from chatmemory_layers.in_memory.item_repository import item_repository
-    from chatmemory_layers.in_memory.memory_repository import memory_repository
-    from chatmemory_layers.in_memory.message_repository import message_repository
-
-    return message_repository | memory_repository | item_repository
+    return messages.message_repository | memories.memory_repository | items.item_repository
 
 
 def _postgres_repositories() -> Repositories:

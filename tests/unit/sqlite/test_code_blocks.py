@@ -23,7 +23,7 @@ SETTLED = 2 * BLOCK
 @pytest.fixture(autouse=True)
 def settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few vectors have a mean that stays: a test need not store thousands."""
-    monkeypatch.setattr(code_blocks, "_settled_count", lambda: SETTLED)
+    monkeypatch.setattr(code_blocks, "SETTLED_COUNT", SETTLED)
 
 
 def vectors(count: int, *, seed: int = 1) -> Matrix:
@@ -115,7 +115,7 @@ async def test_codes_of_an_older_program_are_caught_up_with(
     path = tmp_path / "m.db"
     async with open_memories(path) as memories:
         with monkeypatch.context() as older:
-            older.setattr(code_blocks, "_settled_count", lambda: 1 << 60)
+            older.setattr(code_blocks, "SETTLED_COUNT", 1 << 60)
             await fill(memories, vectors(20 * BLOCK))
         assert check(path) == 0
         await fill(memories, vectors(BLOCK), prefix="新")

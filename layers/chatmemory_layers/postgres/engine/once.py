@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import LIFETIME, RequestKey, memories_in, outcome_kind
+from chatmemory.input.structure import read_json, write_json
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.sql.columns import to_us
@@ -65,8 +66,6 @@ def once(
         operation: the name of the operation in errors.
         work: the write; its annotations give the type of its outcome.
     """
-    from chatmemory.input.structure import read_json, write_json  # here: see there
-
     row = place(key, key.writes + 1)
 
     async def run(connection: Connection, /, *args: Any, **kwargs: Any) -> Outcome[A, E | RepositoryError]:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from chatmemory.effect.lazy import np
+
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Vector
 
@@ -37,8 +39,6 @@ def encoded(numbers: "Vector | Sequence[float]") -> bytes:
     """Return *numbers*, of one dimension, as PostgreSQL reads them; numpy is not loaded for none."""
     if not len(numbers):
         return _EMPTY
-    import numpy as np
-
     elements = np.empty(len(numbers), _ELEMENT)
     elements["size"], elements["number"] = 4, numbers
     return _HEADER.pack(1, 0, _OF_REAL) + _DIMENSION.pack(len(numbers), 1) + elements.tobytes()
@@ -46,7 +46,5 @@ def encoded(numbers: "Vector | Sequence[float]") -> bytes:
 
 def decoded(array: bytes) -> "Vector":
     """Return the numbers of *array*, which has one dimension and no NULL, as PostgreSQL sends it."""
-    import numpy as np
-
     elements = np.frombuffer(array, _ELEMENT, offset=min(len(array), _HEADER.size + _DIMENSION.size))
     return elements["number"].astype(np.float32)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.effect.lazy import np
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.memories import EarlierContent, MemoryHistory, Provenance
@@ -103,8 +104,6 @@ async def whole(
 
 
 async def _whole(connection: Connection, rows: Sequence[Row], user: str) -> Sequence[WholeMemory]:
-    import numpy as np  # not before a memory is exported
-
     corrected = [row["memory_key"] for row in rows if row["version"] > 1]
     earlier: dict[object, list[EarlierContent]] = {key: [] for key in corrected}
     if corrected:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.events.event import Change
@@ -203,8 +204,6 @@ def vectors_of(
     given = [vector for vector in vectors if vector is not None]
     if not given:
         return [None] * len(vectors), [None] * len(vectors), []
-    import numpy as np
-
     ends = np.cumsum([0 if vector is None else vector.size for vector in vectors]).tolist()
     firsts = [
         None if vector is None else end - vector.size + 1 for vector, end in zip(vectors, ends, strict=True)

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import LIFETIME, RequestKey, memories_in, outcome_kind
+from chatmemory.input.structure import read_json, write_json
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
@@ -73,8 +74,6 @@ def once(
         operation: the name of the operation, for error messages.
         work: the write; its annotations give the type of its outcome.
     """
-    from chatmemory.input.structure import read_json, write_json  # here: see there
-
     row = columns(key, key.writes + 1)
 
     def run(

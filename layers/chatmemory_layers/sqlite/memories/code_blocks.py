@@ -6,7 +6,7 @@ empties the place with the vector.  The write that completes a block creates it 
 the vectors after the last block.  100,000 vectors of 768 dimensions take 10 MB of blocks, which are read in 10 to 25 ms;
 computing their codes takes 600 ms.
 
-``embedding/code_index.py`` defines the codes, and is imported late because it imports numpy.
+``embedding/code_index.py`` defines the codes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from chatmemory.effect.lazy import np
+from chatmemory_layers.embedding.code_index import SETTLED_COUNT, VectorCodes, rows_of, sound
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chatmemory_layers.embedding.code_index import VectorCodes, Words
+    from chatmemory_layers.embedding.code_index import Words
 
 BLOCK: Final = 256
 """Numbers per block; triggers compute the block by a shift by 8."""
@@ -71,29 +74,15 @@ def keep_codes(execute: Execute, user_key: int, *, next_seq: int, taken: int) ->
 def _codes_of(execute: Execute, space_key: int, dim: int, mean: bytes | None) -> VectorCodes | None:
     """Return the encoder of a space; None while it has too few vectors for a mean that stays good."""
     space = {"space_key": space_key}
-    if mean is None and execute(COUNT_VECTORS, space).fetchone()[0] < _settled_count():
+    if mean is None and execute(COUNT_VECTORS, space).fetchone()[0] < SETTLED_COUNT:
         return None
-    import numpy as np
-
-    from chatmemory_layers.embedding.code_index import VectorCodes, rows_of, sound
-
     if mean is not None:
         return VectorCodes(np.frombuffer(mean, "<f4"))
-    first = execute(SELECT_FIRST, {**space, "count": _settled_count()}).fetchall()
+    first = execute(SELECT_FIRST, {**space, "count": SETTLED_COUNT}).fetchall()
     return VectorCodes(sound(rows_of([blob for (blob,) in first], dim)).mean(axis=0))
 
 
-def _settled_count() -> int:
-    from chatmemory_layers.embedding.code_index import SETTLED_COUNT
-
-    return SETTLED_COUNT
-
-
 def _pack(execute: Execute, space_key: int, codes: VectorCodes, start: int, end: int) -> None:
-    import numpy as np
-
-    from chatmemory_layers.embedding.code_index import rows_of, sound
-
     between = {"space_key": space_key, "start": start, "end": end}
     rows = execute(SELECT_BETWEEN, between).fetchall()
     if rows:
@@ -140,8 +129,6 @@ def stored_codes(connection: sqlite3.Connection, space_key: int) -> Iterator[tup
         connection: the connection to the file.
         space_key: the key of the space.
     """
-    import numpy as np
-
     for keys_of_block, codes_of_block in connection.execute(SELECT_BLOCKS, {"space_key": space_key}):
         keys = np.frombuffer(keys_of_block, "<i8")
         codes = np.frombuffer(codes_of_block, np.uint64).reshape(keys.size, -1)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.effect.lazy import np
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.changes import MemoryName
 from chatmemory.longterm.memories import EarlierContent, MemoryHistory
@@ -138,8 +139,6 @@ def _behind(connection: sqlite3.Connection, limit: int, after: MemoryName) -> It
 
 
 def _whole(connection: sqlite3.Connection, row: tuple[Any, ...], namespace: Namespace) -> WholeMemory:
-    import numpy as np  # not before a memory is exported
-
     *record, memory_key, dedup_key, vector = row
     memory = memory_of((*record, memory_key), namespace)
     is_over = memory.superseded_at is not None

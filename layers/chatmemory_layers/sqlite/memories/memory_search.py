@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from attrs import define, field
 
@@ -31,9 +31,7 @@ from chatmemory_layers.sqlite.memories.memory_row import (
     tagged,
     true_at,
 )
-
-if TYPE_CHECKING:
-    from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
+from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -92,7 +90,7 @@ _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 class MemorySearcher:
     """Searches the memories in one file, and caches what the next search can use."""
 
-    vectors: VectorSearch | None = field(default=None, init=False, repr=False)
+    vectors: VectorSearch = field(factory=VectorSearch, init=False, repr=False)
 
     def candidates(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
         """Return the candidates of *search*, read on the *connection* of all searches."""
@@ -124,9 +122,6 @@ class MemorySearcher:
         best = rows[: search.beside]
         similarity: dict[int, float] = {}
         if search.vector is not None and space_key is not None:
-            from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
-
-            self.vectors = self.vectors or VectorSearch()
             space_now = Space(space_key, next_seq)
             nearest, similarity = self.vectors.search(
                 connection, space_now, search.vector, parameters, limit=search.limit, also=found
@@ -134,7 +129,7 @@ class MemorySearcher:
             found |= {row[-1]: row for row in nearest}
             best += nearest[: search.beside]
         beside = _rows_beside(connection, best, found, parameters)
-        if self.vectors is not None and search.vector is not None and space_key is not None:
+        if search.vector is not None and space_key is not None:
             more = [key for key in beside if key not in similarity]
             similarity |= self.vectors.cosines(connection, space_key, search.vector, more)
         found |= beside

@@ -21,9 +21,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final, final
 
-import numpy as np
 from attrs import frozen
 
+from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
 from chatmemory_layers.embedding.code_index import (
     SETTLED_COUNT,

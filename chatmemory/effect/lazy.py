@@ -1,18 +1,43 @@
-"""Names of a package that import their modules on first use, so that unused modules cost no time.
+"""Names and modules that are imported on first use, so that unused ones cost no time.
 
-The stub of the package (``__init__.pyi``) lists them once, as imports; type checkers read the stub instead of the package.
+``lazy_names`` does it for the names of a package.  Its stub (``__init__.pyi``) lists them once, as imports; type checkers
+read the stub instead of the package.  ``LazyModule`` stands for a module; where one is made, type checkers read an import
+statement instead.  The libraries here are in use in several places, and take longer to import than many commands run.
 """
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType
 
 TYPE_CHECKING = False  # true for type checkers; importing `typing` takes longer than this whole module
 
+
+class LazyModule(ModuleType):
+    """A module that is imported when one of its members is first used: ``np = LazyModule("numpy")``."""
+
+    def __getattr__(self, name: str) -> object:
+        value: object = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)  # the next access finds the member here
+        return value
+
+
 if TYPE_CHECKING:
+    import asyncio
+    import unicodedata
     from collections.abc import Callable
     from typing import Any
+
+    import anyio
+    import cattrs
+    import numpy as np
+else:
+    anyio, asyncio, cattrs, np, unicodedata = map(
+        LazyModule, ("anyio", "asyncio", "cattrs", "numpy", "unicodedata")
+    )
+
+__all__ = ["LazyModule", "anyio", "asyncio", "cattrs", "lazy_names", "np", "unicodedata"]
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
