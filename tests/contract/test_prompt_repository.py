@@ -12,7 +12,7 @@ from attrs import evolve
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
-from chatmemory_layers.sqlite.prompts import prompt_reads
+from chatmemory_layers.sqlite.prompts import prompt_conversations
 from chatmemory_layers.sqlite.prompts.prompt_commit import WRITTEN_AT_ONCE
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import (
@@ -262,7 +262,7 @@ FILTERED: list[tuple[PromptFilter, set[str]]] = [
 
 
 def test_a_filter_means_some_turns(of_two: SqlitePromptRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_reads, "RECORDS_AT_ONCE", 3)
+    monkeypatch.setattr(prompt_conversations, "RECORDS_AT_ONCE", 3)
     found = [(which, {record.draft.content for record in of_two.records(which)}) for which, _ in FILTERED]
     assert found == FILTERED
 

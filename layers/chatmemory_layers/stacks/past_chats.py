@@ -13,6 +13,7 @@ from attrs import evolve
 
 from chatmemory.conversation.token_counter import token_counter
 from chatmemory.effect import Layer
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
@@ -33,7 +34,19 @@ if TYPE_CHECKING:
 
     from chatmemory.embedding.query_embedder import QueryEmbedderTag
     from chatmemory.errors import ConfigError, RepositoryError
+    from chatmemory.observe import past_chats as observe
+    from chatmemory.pastchats.indexing import history_files, past_chats_index_live
     from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
+    from chatmemory_layers.embedding import from_settings, plain_rows, query_embedder
+    from chatmemory_layers.files import local_files
+else:  # what a recall does not need
+    observe = LazyModule("chatmemory.observe.past_chats")
+    history_files = LazyModule("chatmemory.pastchats.indexing.history_files")
+    past_chats_index_live = LazyModule("chatmemory.pastchats.indexing.past_chats_index_live")
+    from_settings = LazyModule("chatmemory_layers.embedding.from_settings")
+    plain_rows = LazyModule("chatmemory_layers.embedding.plain_rows")
+    query_embedder = LazyModule("chatmemory_layers.embedding.query_embedder")
+    local_files = LazyModule("chatmemory_layers.files.local_files")
 
 StackError: TypeAlias = "RepositoryError | ConfigError"
 Given: TypeAlias = "PastChatsSettingsTag | EmbeddingSettingsTag"
@@ -145,47 +158,32 @@ def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[Pa
     found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
     if "logging" not in sys.modules:  # then the log is not read, and a recall need not import logging
         return found
-    from chatmemory.observe.past_chats import observed_past_chats
-
-    return found >> observed_past_chats
+    return found >> observe.observed_past_chats
 
 
 def _indexing(
     kept: Kept, embedding: EmbeddingSettings, parts: Parts
 ) -> Layer[PastChatsIndexService, StackError]:
-    from chatmemory.observe.past_chats import observed_past_chats_index
-    from chatmemory.pastchats.indexing.past_chats_index_live import past_chats_index
-
-    indexed = kept.feed_keep(_embedder(embedding, parts) | _files(parts)) >> past_chats_index
-    return indexed >> observed_past_chats_index
+    made = kept.feed_keep(_embedder(embedding, parts) | _files(parts))
+    return made >> past_chats_index_live.past_chats_index >> observe.observed_past_chats_index
 
 
 def _files(parts: Parts) -> Files:
-    from chatmemory_layers.files.local_files import local_files
-
     if (own := parts.get("files")) is None:
-        return local_files
-    from chatmemory.pastchats.indexing.history_files import HistoryFilesTag
-
-    return layer_of(HistoryFilesTag, own)
+        return local_files.local_files
+    return layer_of(history_files.HistoryFilesTag, own)
 
 
 def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
     if (own := parts.get("embedder")) is None:
-        from chatmemory_layers.embedding.from_settings import embedder_from_settings
-
-        return embedder_from_settings(settings)
+        return from_settings.embedder_from_settings(settings)
     return layer_of(EmbedderTag, own)
 
 
 def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmbedderTag, StackError, Given]:
     if settings.provider == "static" and parts.get("embedder") is None:
-        from chatmemory_layers.embedding.plain_rows import plain_static
-
-        return plain_static
-    from chatmemory_layers.embedding.query_embedder import query_embedder_of
-
-    return _embedder(settings, parts) >> query_embedder_of
+        return plain_rows.plain_static
+    return _embedder(settings, parts) >> query_embedder.query_embedder_of
 
 
 def _ranker(parts: Parts) -> Rankers:

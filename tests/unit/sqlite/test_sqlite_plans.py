@@ -122,11 +122,11 @@ ABOUT_EVERYTHING = {
     "prompt_checks.COUNT_WORDS",
     "prompt_checks.SELECT_TEXTS",
     "prompt_conversations.SELECT_CONVERSATIONS",
-    "prompt_reads.COUNT_PROMPTS",
-    "prompt_reads.COUNT_CONVERSATIONS",
-    "prompt_reads.COUNT_VECTORS",
-    "prompt_reads.SELECT_VECTORS",
-    "prompt_reads.SELECT_WITHOUT_ROW",
+    "prompt_conversations.COUNT_PROMPTS",
+    "prompt_conversations.COUNT_CONVERSATIONS",
+    "prompt_conversations.COUNT_VECTORS",
+    "prompt_writes.SELECT_VECTORS",
+    "prompt_writes.SELECT_WITHOUT_ROW",
     "prompt_removal.CHOOSE_MEANT",
     "prompt_removal.CHOOSE_ABANDONED",
     "prompt_removal.DELETE_IDLE_ALIASES",
@@ -158,7 +158,7 @@ def test_no_statement_walks_through_all_turns_but_those_about_everything(index: 
     names = PROMPT_STATEMENTS.keys() - NEEDS_SQLITE_VEC
     assert {name for name in names if walks(index, name)} == ABOUT_EVERYTHING
     # These read an index, and not the long rows; those come out of one in order.
-    for name in ("prompt_conversations.SELECT_CONVERSATIONS", "prompt_reads.COUNT_PROMPTS"):
+    for name in ("prompt_conversations.SELECT_CONVERSATIONS", "prompt_conversations.COUNT_PROMPTS"):
         (walk,) = walks(index, name)
         assert "prompts USING COVERING INDEX prompts_conversation_order" in walk
     for name in ("prompt_reads.SELECT_BEFORE", "prompt_conversations.SELECT_TURNS_BEHIND"):

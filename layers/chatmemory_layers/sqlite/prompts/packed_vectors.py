@@ -16,10 +16,11 @@ from functools import lru_cache, partial
 from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from chatmemory.effect.lazy import np
+
 if TYPE_CHECKING:
     import sqlite3
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Int8Rows: TypeAlias = NDArray[np.int8]
@@ -54,8 +55,6 @@ class PackedVector(NamedTuple):
 
 def packed_rows(rows: Int8Rows) -> list[PackedVector]:
     """Return each row as it is stored."""
-    import numpy as np
-
     count, dim = rows.shape
     bits = np.zeros((count, _bytes_of_bits(dim) * _BITS), np.bool_)
     bits[:, :dim] = rows != 0
@@ -84,8 +83,6 @@ def unpacked_rows(vectors: Sequence[PackedVector], dim: int) -> Int8Rows:
         vectors: the packed vectors, none of them damaged (``PackedVector.is_whole``).
         dim: the number of dimensions.
     """
-    import numpy as np
-
     masks: list[bytes] = []
     values: list[bytes] = []
     for dense, _, numbers in vectors:
@@ -125,8 +122,6 @@ def prepare_packing(connection: sqlite3.Connection) -> None:
 
     @lru_cache(maxsize=1)
     def packed(vector: bytes) -> PackedVector:
-        import numpy as np
-
         return packed_rows(np.frombuffer(vector, np.int8).reshape(1, -1))[0]
 
     def column(place: int, vector: bytes) -> int | bytes:
@@ -174,8 +169,6 @@ else:
 
 def _numpy_products(query: bytes, vectors: Sequence[PackedVector]) -> list[int]:
     """Return the dot products, all at once: float64 holds every sum exactly."""
-    import numpy as np
-
     rows = unpacked_rows(vectors, len(query)).astype(np.float64)
     products: list[int] = (rows @ np.frombuffer(query, np.int8).astype(np.float64)).astype(np.int64).tolist()
     return products

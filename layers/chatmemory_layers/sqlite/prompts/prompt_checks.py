@@ -36,9 +36,10 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
-from chatmemory_layers.sqlite.prompts.prompt_reads import bytes_on_disk, torn
+from chatmemory_layers.sqlite.prompts.prompt_conversations import bytes_on_disk
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
 from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL
+from chatmemory_layers.sqlite.prompts.prompt_writes import torn
 
 FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)
 """Before this version, two connections that write or empty the log at the same moment could damage the file (since 3.7.0)."""

@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from chatmemory.effect.lazy import np
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from chatmemory.embedding.embedder import Matrix, Vector
@@ -84,8 +85,6 @@ def quantised(vector: Sequence[float]) -> bytes:
 
 def quantised_rows(rows: Matrix) -> Int8Rows:
     """Return each row as int8, scaled to a largest magnitude of 127; a row of zeros stays zero."""
-    import numpy as np
-
     exact = rows.astype(np.float64)
     largest = np.abs(exact).max(axis=1, keepdims=True, initial=0.0)
     largest[largest == 0] = 1
@@ -94,8 +93,6 @@ def quantised_rows(rows: Matrix) -> Int8Rows:
 
 def code_of(rows: Int8Rows) -> list[bytes]:
     """Return the code of each row; empty for a row of zeros, and for rows without columns."""
-    import numpy as np
-
     count, dim = rows.shape
     if not dim:
         return [b""] * count
@@ -165,8 +162,6 @@ def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
 
     The transform of all bits is the product of two small matrices, one for the lower bits and one for the upper bits.
     """
-    import numpy as np
-
     lower = 1 << size.bit_length() // 2
     upper = size // lower
     places, signs = (np.array(numbers).reshape(upper, lower).T.ravel() for numbers in _chances(size))
@@ -174,8 +169,6 @@ def _directions(size: int) -> tuple[Places, Vector, Matrix, Matrix]:
 
 
 def _hadamard(size: int) -> Matrix:
-    import numpy as np
-
     rows = np.ones((1, 1), np.float32)
     while len(rows) < size:
         rows = np.block([[rows, rows], [rows, -rows]])

@@ -238,6 +238,10 @@ WHERE NOT :only_adds AND (
 )
 """
 
+SELECT_SOURCES = """
+SELECT source_path, size_bytes, modified_ns, format, format_version, options, status, issue, also FROM prompt_sources
+"""
+
 
 def commit_source(
     connection: sqlite3.Connection,
@@ -337,4 +341,24 @@ def _state_row(state: SourceState) -> dict[str, object]:
         "issue": state.issue,
         "also": json.dumps({path: list(seen) for path, seen in state.also.items()}),
         "only_adds": state.status == "imported",
+    }
+
+
+def sources(connection: sqlite3.Connection) -> dict[str, SourceState]:
+    """Return the state of every source, by name."""
+    return {
+        row[0]: SourceState(
+            source=row[0],
+            size=row[1],
+            modified_ns=row[2],
+            format=row[3],
+            format_version=row[4],
+            options=row[5],
+            status=row[6],
+            issue=row[7],
+            also={}
+            if row[8] == "{}"
+            else {path: (seen[0], seen[1]) for path, seen in json.loads(row[8]).items()},
+        )
+        for row in connection.execute(SELECT_SOURCES)
     }

@@ -1,15 +1,18 @@
-"""Reads past chats by pages: the list of conversations, and one conversation from its start.
+"""Reads past chats by pages: the list of conversations, one conversation from its start, all turns for an export; counts them.
 
-Neither contains superseded turns.
+The lists of conversations and of their turns leave out superseded turns.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory.pastchats.past_chats import (
+    PastChatsStatistics,
     PastConversation,
     PastConversationPage,
     PastTurnPage,
@@ -28,7 +31,11 @@ from chatmemory_layers.sqlite.prompts.prompt_row import (
 )
 
 if TYPE_CHECKING:
-    from chatmemory.pastchats.prompt import PromptFilter
+    from pathlib import Path
+
+    from chatmemory.pastchats.prompt import Prompt, PromptFilter
+
+# ruff: noqa: S608  columns and conditions are put into statements, never values
 
 OPENING_CHARACTERS: Final = 120
 READ_CHARACTERS: Final = 4 * OPENING_CHARACTERS  # white space and fences are removed from them
@@ -64,7 +71,7 @@ FROM listed CROSS JOIN prompts AS opening ON opening.id = (
     ORDER BY turn_index, id LIMIT 1
 )
 ORDER BY listed.place DESC, listed.conversation_id DESC
-"""  # noqa: S608  the condition is a constant
+"""
 
 # Turns with the same index stay on one page: the next page begins after that index.
 SELECT_TURNS_BEHIND = f"""
@@ -77,12 +84,34 @@ WHERE conversation_id = :conversation_id AND superseded_at IS NULL AND turn_inde
         :greatest
     )
 ORDER BY turn_index, id
-"""  # noqa: S608  the columns are a constant
+"""
 SELECT_IS_THERE = """
 SELECT EXISTS (
     SELECT 1 FROM prompts
     WHERE conversation_id = :conversation_id AND superseded_at IS NULL AND turn_index > :newer_than
 )
+"""
+
+# One scan of the rows, which are long, for all the counts.
+COUNT_PROMPTS = f"""
+SELECT format, role, source_project, count(*), count(superseded_at), min(timestamp), max({IN_TIME})
+FROM prompts GROUP BY format, role, source_project
+"""
+COUNT_CONVERSATIONS = "SELECT count(DISTINCT conversation_id) FROM prompts"
+COUNT_VECTORS = "SELECT count(*) FROM prompt_vectors"
+COUNT_SOURCES = (
+    "SELECT count(*), count(*) FILTER (WHERE status = 'missing') FROM prompt_sources WHERE format <> ''"
+)
+COUNT_MODELS = """
+SELECT model, count(*) FROM prompt_vectors JOIN prompt_models USING (model_key)
+GROUP BY model ORDER BY count(*) DESC, model
+"""
+SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_runs ORDER BY id DESC LIMIT 1)"
+RECORDS_AT_ONCE: Final = 256
+SELECT_RECORDS = f"""
+SELECT {PROMPT_COLUMNS}, prompts.content_hash, prompts.search_terms, prompts.created_at FROM prompts
+WHERE prompts.id > :after AND {IS_MEANT}
+ORDER BY prompts.id LIMIT :limit
 """
 
 
@@ -155,4 +184,82 @@ def _conversation_of(row: tuple[Any, ...]) -> PastConversation:
         turns=turns,
         first_at=instant_of(first_at),
         last_at=instant_of(last_at),
+    )
+
+
+def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
+    """Return the counts of the store in the file at *path*; None: it is in memory.
+
+    Args:
+        connection: the connection to the file.
+        path: the path of the file.
+    """
+    rows = connection.execute(COUNT_PROMPTS).fetchall()
+    by_format, by_role, by_project = Counter[str](), Counter[str](), Counter[str]()
+    for format_, role, project, count, *_ in rows:
+        by_format[format_] += count
+        by_role[role] += count
+        by_project[project] += count
+    (conversations,) = connection.execute(COUNT_CONVERSATIONS).fetchone()
+    (embeddings,) = connection.execute(COUNT_VECTORS).fetchone()
+    sources_known, missing = connection.execute(COUNT_SOURCES).fetchone()
+    (last_run,) = connection.execute(SELECT_LAST_RUN).fetchone()
+    return PastChatsStatistics(
+        prompts=by_format.total(),
+        embeddings=embeddings,
+        conversations=conversations,
+        sources=sources_known,
+        missing_sources=missing,
+        superseded=sum(row[4] for row in rows),
+        by_format=_most_first(by_format),
+        by_role=_most_first(by_role),
+        by_project=_most_first(by_project),
+        models=dict(connection.execute(COUNT_MODELS).fetchall()),
+        oldest=instant_of(min((row[5] for row in rows if row[5]), default=None)),
+        newest=instant_of(max((row[6] for row in rows if row[6]), default=None)),
+        bytes_on_disk=0 if path is None else bytes_on_disk(path),
+        last_indexed_at=instant_of(last_run),
+    )
+
+
+def bytes_on_disk(path: Path) -> int:
+    """Return the size of the file and its log, in bytes."""
+    files = (path, path.with_name(path.name + "-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def _most_first(counted: Mapping[str, int]) -> Mapping[str, int]:
+    return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
+
+
+def records(
+    connection: sqlite3.Connection, which: PromptFilter, *, after: int
+) -> list[tuple[int, PromptDraft, str]]:
+    """Return the next rows after the row *after*: each with its turn and the time when it was created."""
+    asked = {**filter_parameters(which), "after": after, "limit": RECORDS_AT_ONCE}
+    return [
+        (row[0], _draft_of(prompt_of(row), content_hash=row[-3], search_terms=row[-2]), row[-1])
+        for row in connection.execute(SELECT_RECORDS, asked).fetchall()
+    ]
+
+
+def _draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
+    """Return the turn as it can be staged again."""
+    return PromptDraft(
+        source=prompt.source,
+        project=prompt.project,
+        format=prompt.format,
+        conversation_id=prompt.conversation_id,
+        session=prompt.session,
+        turn_index=prompt.turn_index,
+        role=prompt.role,
+        kind=prompt.kind,
+        speaker=prompt.speaker,
+        content=prompt.content,
+        timestamp=prompt.timestamp,
+        content_hash=content_hash,
+        text_hash=prompt.text_hash,
+        search_terms=search_terms,
+        metadata=prompt.metadata,
+        is_superseded=prompt.is_superseded,
     )

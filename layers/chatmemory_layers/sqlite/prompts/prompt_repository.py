@@ -1,8 +1,7 @@
 """``SqlitePromptRepository``: ``PromptRepository`` in one file, with its own connection in the calling thread.
 
-The methods are implemented in ``prompt_reads.py``, ``prompt_conversations.py``, ``prompt_search.py``, ``prompt_staging.py``,
-``prompt_commit.py``, ``prompt_writes.py``, ``prompt_removal.py`` and ``prompt_checks.py``.  Modules that a recall does not
-need are imported where they are used, to keep a recall fast.
+Each method calls a function of the module that its line names.  Modules that a recall does not need are imported on first
+use.
 """
 
 from __future__ import annotations
@@ -14,11 +13,12 @@ from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, final
 
 from attrs import evolve
 
 from chatmemory.effect import Effect, EffectFailed, Failure, Layer
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.errors import RepositoryError
 from chatmemory.pastchats.prompt_repository import PromptRecord, PromptRepository, PromptRepositoryTag
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
@@ -50,8 +50,24 @@ if TYPE_CHECKING:
     )
     from chatmemory.pastchats.prompt import Prompt, PromptFilter, TurnKind
     from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptSearch
+    from chatmemory_layers.sqlite.prompts import (
+        prompt_checks,
+        prompt_commit,
+        prompt_conversations,
+        prompt_removal,
+        prompt_staging,
+        prompt_writes,
+    )
+else:
+    prompt_checks = LazyModule(f"{__package__}.prompt_checks")
+    prompt_commit = LazyModule(f"{__package__}.prompt_commit")
+    prompt_conversations = LazyModule(f"{__package__}.prompt_conversations")
+    prompt_removal = LazyModule(f"{__package__}.prompt_removal")
+    prompt_staging = LazyModule(f"{__package__}.prompt_staging")
+    prompt_writes = LazyModule(f"{__package__}.prompt_writes")
 
 A = TypeVar("A")
+P = ParamSpec("P")
 
 EXPORT: Final = "export past chats"
 GONE: Final = "the index was moved, replaced or deleted meanwhile; run the command again"
@@ -79,26 +95,20 @@ class SqlitePromptRepository(PromptRepository):
     # --- indexing ---
 
     def sources(self) -> Effect[Mapping[str, SourceState], RepositoryError]:
-        return self._read("read sources", prompt_reads.sources)
+        return self._read("read sources", prompt_commit.sources)
 
     def unchanged(self, hashes: Mapping[str, str], /) -> Effect[frozenset[str], RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_staging import unchanged
-
-        return self._run("compare turns", partial(unchanged, hashes=hashes))
+        return self._run("compare turns", prompt_staging.unchanged, hashes=hashes)
 
     def unembedded(
         self, text_hashes: Sequence[str], model: str, /
     ) -> Effect[frozenset[str], RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_staging import unembedded
-
-        return self._run("look for vectors", partial(unembedded, text_hashes=text_hashes, model=model))
+        return self._run("look for vectors", prompt_staging.unembedded, text_hashes=text_hashes, model=model)
 
     def stage(
         self, turns: Sequence[PromptDraft], vectors: Mapping[str, Vector], /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_staging import stage
-
-        return self._run("stage turns", partial(stage, turns=turns, vectors=vectors, model=model))
+        return self._run("stage turns", prompt_staging.stage, turns=turns, vectors=vectors, model=model)
 
     def commit_source(
         self,
@@ -109,78 +119,78 @@ class SqlitePromptRepository(PromptRepository):
         kinds: Collection[TurnKind] = (),
         keeps_superseded: bool = True,
     ) -> Effect[SourceChanges, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_commit import commit_source
-
-        held = partial(
-            commit_source, state=state, roles=roles, kinds=kinds, keeps_superseded=keeps_superseded
+        return self._write(
+            "index a source",
+            prompt_commit.commit_source,
+            state=state,
+            roles=roles,
+            kinds=kinds,
+            keeps_superseded=keeps_superseded,
         )
-        return self._write("index a source", held)
 
     def discard(self) -> Effect[None, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_staging import discard
-
-        return self._run("discard turns", discard)
+        return self._run("discard turns", prompt_staging.discard)
 
     def mark_missing(self, sources: Sequence[str], /) -> Effect[Mapping[str, str], RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_removal import mark_missing
-
-        return self._write("mark sources", partial(mark_missing, sources=sources))
+        return self._write("mark sources", prompt_removal.mark_missing, sources=sources)
 
     def record_run(self, report: IndexReport, /) -> Effect[None, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_writes import record_run
-
-        return self._write("record a run", partial(record_run, report=report))
+        return self._write("record a run", prompt_writes.record_run, report=report)
 
     # --- searching ---
 
     def candidates(self, search: PromptSearch, /) -> Effect[PromptCandidates, RepositoryError]:
-        return self._read("search past chats", partial(self._searcher.candidates, search=search))
+        return self._read("search past chats", self._searcher.candidates, search=search)
 
     def with_texts(
         self, text_hashes: Sequence[str], /
     ) -> Effect[Mapping[str, tuple[str, ...]], RepositoryError]:
-        return self._read("look for texts", partial(prompt_reads.with_texts, text_hashes=text_hashes))
+        return self._read("look for texts", prompt_reads.with_texts, text_hashes=text_hashes)
 
     # --- reading ---
 
     def around(
         self, prompt: Prompt, /, *, before: int, after: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        return self._read(
-            "read turns", partial(prompt_reads.around, prompt=prompt, before=before, after=after)
-        )
+        return self._read("read turns", prompt_reads.around, prompt=prompt, before=before, after=after)
 
     def turns(
         self, source: str, /, *, turn_index: int | None = None, limit: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        asked = partial(prompt_reads.turns, source=source, turn_index=turn_index, limit=limit)
-        return self._read("read turns", asked)
+        return self._read("read turns", prompt_reads.turns, source=source, turn_index=turn_index, limit=limit)
 
     def conversations(
         self, which: PromptFilter, /, *, limit: int, after: str | None = None
     ) -> Effect[PastConversationPage, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_conversations import conversations
-
-        return self._read("list conversations", partial(conversations, which=which, limit=limit, after=after))
+        return self._read(
+            "list conversations",
+            prompt_conversations.conversations,
+            which=which,
+            limit=limit,
+            after=after,
+        )
 
     def conversation_turns(
         self, conversation_id: str, /, *, newer_than: int = -1, limit: int
     ) -> Effect[PastTurnPage | None, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_conversations import conversation_turns
-
-        asked = partial(
-            conversation_turns, conversation_id=conversation_id, newer_than=newer_than, limit=limit
+        return self._read(
+            "read turns",
+            prompt_conversations.conversation_turns,
+            conversation_id=conversation_id,
+            newer_than=newer_than,
+            limit=limit,
         )
-        return self._read("read turns", asked)
 
     def statistics(self) -> Effect[PastChatsStatistics, RepositoryError]:
-        return self._read("count turns", partial(prompt_reads.statistics, path=self._path))
+        return self._read("count turns", prompt_conversations.statistics, path=self._path)
 
     def check(self, model: str, /) -> Effect[tuple[Finding, ...], RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_checks import check
-
         return self._run(
-            "check past chats", partial(check, path=self._path, model=model, native=self._native)
+            "check past chats",
+            prompt_checks.check,
+            path=self._path,
+            model=model,
+            native=self._native,
         )
 
     # --- maintenance ---
@@ -195,33 +205,29 @@ class SqlitePromptRepository(PromptRepository):
     def forget(
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_removal import forget
-
         return self._write(
-            "forget turns", partial(forget, which=which, sources=sources, is_dry_run=is_dry_run)
+            "forget turns",
+            prompt_removal.forget,
+            which=which,
+            sources=sources,
+            is_dry_run=is_dry_run,
         )
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_removal import prune
-
-        return self._write("prune turns", partial(prune, is_dry_run=is_dry_run))
+        return self._write("prune turns", prompt_removal.prune, is_dry_run=is_dry_run)
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_writes import reindex_words
-
-        return self._write("reindex words", reindex_words)
+        return self._write("reindex words", prompt_writes.reindex_words)
 
     def without_vector(
         self, model: str, /, *, limit: int
     ) -> Effect[tuple[tuple[int, str], ...], RepositoryError]:
-        return self._read("look for vectors", partial(prompt_reads.without_vector, model=model, limit=limit))
+        return self._read("look for vectors", prompt_writes.without_vector, model=model, limit=limit)
 
     def re_embed(
         self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        from chatmemory_layers.sqlite.prompts.prompt_writes import re_embed
-
-        return self._write("replace vectors", partial(re_embed, ids=ids, vectors=vectors, model=model))
+        return self._write("replace vectors", prompt_writes.re_embed, ids=ids, vectors=vectors, model=model)
 
     def close(self) -> None:
         """Close the file."""
@@ -233,15 +239,37 @@ class SqlitePromptRepository(PromptRepository):
         return None if self._settings.path == IN_MEMORY else store_path(self._settings)
 
     def _page(self, which: PromptFilter, after: int) -> list[tuple[int, PromptDraft, str]]:
-        page = self._run(EXPORT, partial(prompt_reads.records, which=which, after=after)).run_sync()
+        page = self._run(EXPORT, prompt_conversations.records, which=which, after=after).run_sync()
         if isinstance(page, Failure):
             raise EffectFailed(page.failure())
         return page.unwrap()
 
-    def _read(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
-        return self._run(operation, partial(_in_snapshot, work))
+    def _read(
+        self,
+        operation: str,
+        work: Callable[Concatenate[sqlite3.Connection, P], A],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effect[A, RepositoryError]:
+        """Read everything from one snapshot, whatever is written meanwhile."""
 
-    def _write(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
+        def read(connection: sqlite3.Connection) -> A:
+            connection.execute("BEGIN")
+            try:
+                return work(connection, *args, **kwargs)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+        return self._run(operation, read)
+
+    def _write(
+        self,
+        operation: str,
+        work: Callable[Concatenate[sqlite3.Connection, P], A],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effect[A, RepositoryError]:
         """Run *work*, then check that the next process will open the same file that was written."""
 
         def check(done: A) -> Effect[A, RepositoryError]:
@@ -249,12 +277,18 @@ class SqlitePromptRepository(PromptRepository):
                 return Effect.succeed(done)
             return Effect.fail(RepositoryError(operation, "unavailable", GONE))
 
-        return self._run(operation, work).bind(check)
+        return self._run(operation, work, *args, **kwargs).bind(check)
 
-    def _run(self, operation: str, work: Callable[[sqlite3.Connection], A]) -> Effect[A, RepositoryError]:
+    def _run(
+        self,
+        operation: str,
+        work: Callable[Concatenate[sqlite3.Connection, P], A],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effect[A, RepositoryError]:
         def run() -> A:
             with self._lock:
-                return work(self._connection)
+                return work(self._connection, *args, **kwargs)
 
         return Effect.attempt_sync(run, *self._errors, to=partial(_problem, operation))
 
@@ -270,16 +304,6 @@ def _problem(operation: str, error: sqlite3.Error | OSError) -> RepositoryError:
     return found
 
 
-def _in_snapshot(work: Callable[[sqlite3.Connection], A], connection: sqlite3.Connection) -> A:
-    """Read everything inside the block from one snapshot, whatever is written meanwhile."""
-    connection.execute("BEGIN")
-    try:
-        return work(connection)
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-
-
 @asynccontextmanager
 async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
     """Yield a repository of the file, which is created and migrated when needed.
@@ -287,9 +311,7 @@ async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[
     Raises:
         EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
     """
-    from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
-
-    opened = _opened(settings, connect_writer, prepare_staging)
+    opened = _opened(settings, connect_writer, prompt_staging.prepare_staging)
     try:
         yield opened
     finally:

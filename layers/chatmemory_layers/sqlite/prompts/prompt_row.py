@@ -14,7 +14,6 @@ from chatmemory.pastchats.prompt import Prompt
 
 if TYPE_CHECKING:
     from chatmemory.input.json_value import Json
-    from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
     from chatmemory.pastchats.prompt import PromptFilter
 
 ALIASES: Final = "aliases"
@@ -65,30 +64,6 @@ def prompt_of(row: Sequence[Any]) -> Prompt:
         text_hash=row[12],
         metadata=metadata,
         is_superseded=row[14] is not None,
-    )
-
-
-def draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
-    """Return the turn as it can be staged again."""
-    from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
-
-    return PromptDraft(
-        source=prompt.source,
-        project=prompt.project,
-        format=prompt.format,
-        conversation_id=prompt.conversation_id,
-        session=prompt.session,
-        turn_index=prompt.turn_index,
-        role=prompt.role,
-        kind=prompt.kind,
-        speaker=prompt.speaker,
-        content=prompt.content,
-        timestamp=prompt.timestamp,
-        content_hash=content_hash,
-        text_hash=prompt.text_hash,
-        search_terms=search_terms,
-        metadata=prompt.metadata,
-        is_superseded=prompt.is_superseded,
     )
 
 

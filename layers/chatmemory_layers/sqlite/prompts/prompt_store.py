@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.sqlite.engine.file_connection import (
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from chatmemory.settings.past_chats_settings import PastChatsSettings
+    from chatmemory_layers.sqlite.engine import migrations
+    from chatmemory_layers.sqlite.prompts import prompt_tables
+else:
+    migrations = LazyModule("chatmemory_layers.sqlite.engine.migrations")
+    prompt_tables = LazyModule("chatmemory_layers.sqlite.prompts.prompt_tables")
 
 PAGE_BYTES: Final = 8192
 """The page size of a new file: with SQLite's 4096, rows with a text or a vector leave a tenth of it empty."""
@@ -180,8 +186,6 @@ def _refuse_version(connection: sqlite3.Connection, path: Path) -> NoReturn:
 
 
 def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType) -> None:
-    from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
-
     _check_origin(connection)
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # only a file without pages takes it
     connection.execute("PRAGMA secure_delete = ON")  # overwrites the bytes of deleted rows
@@ -190,7 +194,7 @@ def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: 
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA journal_size_limit = {LONGEST_IDLE_LOG_BYTES}")
     _, version = versions_of(connection)
-    migrate_prompts(connection)
+    prompt_tables.migrate_prompts(connection)
     if version < NEWEST:
         _give_back(connection, driver)
 
@@ -205,14 +209,11 @@ def _give_back(connection: sqlite3.Connection, driver: ModuleType) -> None:
 
 
 def _check_origin(connection: sqlite3.Connection) -> None:
-    from chatmemory_layers.sqlite.engine.migrations import check_origin, has_ledger
-    from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS
-
     # In this order: another process may be creating the file, and both appear with one commit.
-    if has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:
+    if migrations.has_ledger(connection) and versions_of(connection)[0] != APPLICATION_ID:
         detail = "a store of conversations and memories, not of past chats"
         raise EffectFailed(RepositoryError(OPENING, "not_a_store", detail))
-    check_origin(connection, PROMPT_MIGRATIONS)
+    migrations.check_origin(connection, prompt_tables.PROMPT_MIGRATIONS)
 
 
 def driver(*, use_sqlite_vec: bool) -> ModuleType:

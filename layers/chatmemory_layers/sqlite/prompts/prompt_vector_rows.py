@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
 
+from chatmemory.effect.lazy import np
 from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, packed_rows
 from chatmemory_layers.sqlite.prompts.prompt_codes import code_of, quantised_rows
 
@@ -32,8 +33,6 @@ class VectorRow:
 
 def vector_rows(vectors: Matrix | Sequence[Vector]) -> list[VectorRow]:
     """Return the columns of *vectors*, which all have the same dimension."""
-    import numpy as np
-
     if not len(vectors):
         return []
     rows = quantised_rows(np.asarray(vectors, np.float32))

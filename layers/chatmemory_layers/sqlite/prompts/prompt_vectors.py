@@ -19,6 +19,7 @@ from heapq import nsmallest
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, final
 
+from chatmemory.effect.lazy import LazyModule, np
 from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, cosines
 from chatmemory_layers.sqlite.prompts.prompt_codes import quantised, query_code, stored_codes
 from chatmemory_layers.sqlite.prompts.prompt_store import load_vec
@@ -26,7 +27,10 @@ from chatmemory_layers.sqlite.prompts.prompt_store import load_vec
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
+    from chatmemory_layers.embedding import code_index
     from chatmemory_layers.embedding.code_index import CodeIndex, Distances
+else:
+    code_index = LazyModule("chatmemory_layers.embedding.code_index")
 
 ScanName: TypeAlias = Literal["integers", "numpy", "vec"]
 
@@ -231,8 +235,6 @@ class NumpyScan:
         """Yield rows as ``CodeScan`` does."""
         from concurrent.futures import ThreadPoolExecutor
 
-        import numpy as np
-
         index = self._refreshed(connection, model_key, len(code))
         if self._counter is None:
             self._counter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="codes")
@@ -240,15 +242,11 @@ class NumpyScan:
 
     def _refreshed(self, connection: sqlite3.Connection, model_key: int, size: int) -> CodeIndex:
         """Return the codes, including those that were added since the last search."""
-        import numpy as np
-
-        from chatmemory_layers.embedding.code_index import CodeIndex
-
         (generation,) = connection.execute(SELECT_GENERATION).fetchone()
         index = self._index
         if index is None or self._kept != (model_key, size, generation):
             self._kept = model_key, size, int(generation)
-            self._index = index = CodeIndex(size // _BYTES_PER_WORD)
+            self._index = index = code_index.CodeIndex(size // _BYTES_PER_WORD)
         for rows, packed in stored_codes(connection, model_key, size, after=index.last_key):
             index.append(rows, np.frombuffer(packed, np.uint64).reshape(len(rows), -1))
         return index

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import build_anew
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector
 from chatmemory_layers.sqlite.prompts.prompt_codes import pack_codes
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
 from chatmemory_layers.sqlite.prompts.prompt_vector_rows import vector_rows
@@ -46,6 +47,25 @@ INSERT INTO index_runs (
 VALUES (
     :started_at, :finished_at, :files, :failed, :new, :updated, :unchanged, :duplicates, :superseded, :report_json
 )
+"""
+
+SELECT_WITHOUT_VECTOR = """
+SELECT prompts.id, prompts.content
+FROM (
+    SELECT prompt_id FROM prompt_models CROSS JOIN prompt_vectors ON prompt_vectors.model_key = prompt_models.model_key
+    WHERE prompt_models.model <> :model LIMIT :limit
+) CROSS JOIN prompts ON prompts.id = prompt_id
+ORDER BY prompts.id
+"""
+SELECT_WITHOUT_ROW = """
+SELECT id, content FROM prompts
+WHERE NOT EXISTS (SELECT 1 FROM prompt_vectors WHERE prompt_id = id)
+    OR NOT EXISTS (SELECT 1 FROM prompt_codes WHERE prompt_id = id)
+    OR id IN (SELECT value FROM json_each(:torn))
+ORDER BY id LIMIT :limit
+"""
+SELECT_VECTORS = """
+SELECT prompt_id, dim, dense, squares, vector FROM prompt_vectors JOIN prompt_models USING (model_key)
 """
 
 
@@ -122,3 +142,28 @@ def _run_row(report: IndexReport) -> dict[str, object]:
         "superseded": turns.superseded,
         "report_json": json.dumps(detail),
     }
+
+
+def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) -> tuple[tuple[int, str], ...]:
+    """Return rows whose vector is of another model; when there are none left, those whose vector is damaged.
+
+    Args:
+        connection: the connection to the file.
+        model: the name of the embedder's model.
+        limit: the largest number of rows.
+    """
+    asked = {"model": model, "limit": max(limit, 0)}
+    rows = (
+        connection.execute(SELECT_WITHOUT_VECTOR, asked).fetchall()
+        or connection.execute(SELECT_WITHOUT_ROW, {**asked, "torn": json.dumps(torn(connection))}).fetchall()
+    )
+    return tuple((prompt_id, content) for prompt_id, content in rows)
+
+
+def torn(connection: sqlite3.Connection) -> list[int]:
+    """Return the rows whose vector is damaged."""
+    return [
+        prompt_id
+        for prompt_id, dim, *columns in connection.execute(SELECT_VECTORS)
+        if not PackedVector(*columns).is_whole(dim)
+    ]
