@@ -1,7 +1,9 @@
 """The laws of undo: L29, for each kind of change, and for clearing a tree; of the replacement of messages: L31."""
 
+from typing import Final
+
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, Right, acting_as
 from chatmemory.conversation.message_repository import Fork, Replacement, Undo
 from chatmemory.conversation.messages import ClearReport, Undone
 from chatmemory.effect import Failure, Outcome, Success
@@ -19,9 +21,7 @@ from chatmemory.laws.messages.fork_laws import ADA, BOB
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation, Witness
 
 OWNER = Namespace("ada")
-WRITER = Principal(
-    name="writer", namespace=OWNER, granted=(Granted(OWNER, rights=frozenset({"read", "write"})),)
-)
+NEEDED: Final[tuple[Right, ...]] = ("delete", "read")
 
 
 class UndoLaws(MessageRepositoryUnderTest):
@@ -269,15 +269,14 @@ class ReplacingLaws(MessageRepositoryUnderTest):
                     True,
                     "whether a known id is a conflict",
                 )
-            with acting_as(WRITER):
-                mine = witness.named("mine")
-                await witness.get(witness.repository.append(batch(mine, said("1"))))
-                refused = await witness.ask(replace(Replacement(batch(mine, said("x")), 1)))
-                expect(
-                    isinstance(refused, Failure) and isinstance(refused.failure(), AccessDeniedError),
-                    True,
-                    "whether who may only write is refused",
-                )
+            for lacked in NEEDED:
+                rights = EVERY_RIGHT - {lacked}
+                writer = Principal(name="writer", namespace=OWNER, granted=(Granted(OWNER, rights=rights),))
+                with acting_as(writer):
+                    mine = witness.named(f"without {lacked}")
+                    await witness.get(witness.repository.append(batch(mine, said("1"))))
+                    refused = await witness.ask(replace(Replacement(batch(mine, said("x")), 1)))
+                expect(refused, Failure(AccessDeniedError(lacked, mine)), f"a replacement without {lacked}")
             expect(await witness.observe(talk), before, "what is read after refusals")
             same = batch(talk, said("1", "anew"), expected_version=4)
             answer = await witness.get(replace(Replacement(same)))
