@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from datetime import datetime
 from typing import Final, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
@@ -241,7 +241,9 @@ def decide_store(
             if not draft.is_over:
                 true_now[name] = draft
                 twins[draft.namespace, draft.dedup_key] = name
-            steps.append(Step(draft, is_again=forgotten.concerns(draft)))
+            # Only one memory has a dedup key, and it is true now.
+            kept = evolve(draft, dedup_key=None) if draft.is_over else draft
+            steps.append(Step(kept, is_again=forgotten.concerns(draft)))
             answer.append(Stored(id_))
         else:
             replaced = _replaced(draft, true_now)

@@ -28,7 +28,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, Stored
-from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Use
+from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Past, Use
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):
@@ -221,6 +221,12 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             expect(await witness.store(again), (Stored(again.id),), "the answer after the first has ended")
             answer = await witness.store(evolve(repeated, replaces=heir.id))
             expect(answer, (Duplicate(again.id),), "the answer to a duplicate that would replace another")
+            over = evolve(
+                ended, id=witness.named("over"), past=Past(superseded_at=START, superseded_by=again.id)
+            )
+            expect(
+                await witness.store(over), (Stored(over.id),), "the answer to what is over, beside its twin"
+            )
             expect(set(ids_of(await witness.listed(other))), {heir.id, again.id}, "what is kept after it")
 
 

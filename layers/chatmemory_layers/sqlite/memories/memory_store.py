@@ -5,6 +5,7 @@ index refuses a draft, ``store`` reads what is stored under the names of the bat
 """
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import final
 
@@ -181,7 +182,8 @@ def store(
         decision = decide_store(drafts, taken, _current(transaction, drafts), forgotten)
         if not isinstance(decision, StoreDecision):
             return Failure(decision)
-        _execute(transaction, decision.steps)
+        if not _execute(transaction, decision.steps):
+            raise sqlite3.IntegrityError("a memory of the batch exists, although none was found")
     note(transaction, decision.changes)
     return Success(decision.answer)
 
