@@ -20,7 +20,16 @@ _read: Final = json.JSONDecoder().raw_decode
 
 def to_json(value: Json) -> str | None:
     """Return *value* as JSON text, with Chinese readable; it may contain any kind of mapping.  None stays None."""
-    return None if value is None else _write(value)
+    return None if value is None else readable(_write(value))
+
+
+def readable(json_text: str) -> str:
+    """Return *json_text* as it is, or in ASCII if it has half a character, which no file and no store takes."""
+    try:
+        json_text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(json_text))
+    return json_text
 
 
 def from_json(text: str | None) -> Any:

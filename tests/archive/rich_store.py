@@ -96,7 +96,7 @@ async def fill(runtime: ManagedRuntime[Any]) -> None:
     items = await runtime.service(ItemRepositoryTag)
     for labels, key, value in (
         (("langgraph", "用户"), "b", '{"n": 1.0}'),
-        (("langgraph",), "a", "[true, null]"),
+        (("langgraph",), "a", r'[true, null, NaN, "\ud83d"]'),  # half of an emoji
         (("langgraph", "用户"), "a", '"茶"'),
     ):
         put = ItemPut(ItemName(labels, key), value, keeps_past=True)

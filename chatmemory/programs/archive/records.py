@@ -15,7 +15,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, readable
 from chatmemory.input.structure import structure, unstructure
 from chatmemory.longterm.memories import EarlierContent, Memory
 
@@ -204,8 +204,8 @@ _KINDS: Final[Mapping[str, type[Record]]] = {
 
 
 def line_of(record: Record) -> str:
-    """Return *record* as a line without its newline."""
-    return json.dumps(unstructure(record), ensure_ascii=False, allow_nan=False)
+    """Return *record* as a line without its newline; the value of an item may hold NaN, as Python writes it."""
+    return readable(json.dumps(unstructure(record), ensure_ascii=False))
 
 
 def record_of(line: str | bytes) -> Outcome[Record, DataValidationError]:
