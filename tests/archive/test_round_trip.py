@@ -1,7 +1,8 @@
 """What one store exports, another one imports: the same, once, and nothing that was forgotten."""
 
 import json
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -9,10 +10,13 @@ from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import View
 from chatmemory.effect import ManagedRuntime
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting
+from chatmemory.programs.archive import exporting
+from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
 from tests.archive.conftest import Two
 from tests.archive.rich_store import FORGOTTEN, MEI, export_of, fill, import_into
 
@@ -130,6 +134,28 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     assert [issue.line for issue in report.issues] == [2, 4, 6, 8, 10, 12, 14]
     assert all(issue.reason for issue in report.issues)
     assert await export_of(other) == lines
+
+
+@pytest.mark.parametrize("two", ["in_memory"], indirect=True)
+async def test_items_that_others_write_meanwhile_are_not_left_out(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = two
+    items = await one.service(ItemRepositoryTag)
+    kept = cast("InMemoryItemRepository", items).kept
+    monkeypatch.setattr(exporting, "PAGE", 2)
+    await items.write(tuple([ItemPut(ItemName(("a",), key), "1") for key in "12345"]), now=START).or_raise()
+    search, moves = kept.search, [ItemPut(ItemName(("a",), "1"), "2"), ItemPut(ItemName(("a",), "5"), None)]
+
+    def moving(asked: ItemSearch, now: datetime) -> tuple[StoredItem, ...]:
+        found = search(asked, now=now)
+        kept.write(tuple(moves), now=START + timedelta(days=1))
+        moves.clear()
+        return found
+
+    monkeypatch.setattr(type(kept), "search", lambda _, asked, *, now: moving(asked, now))
+    exported = [json.loads(line) for line in await export_of(one)]
+    assert [one["key"] for one in exported if one["type"] == "item"] == ["1", "2", "3", "4"]
 
 
 @pytest.mark.parametrize("two", ["in_memory"], indirect=True)

@@ -299,7 +299,7 @@ class _Exporter:
         """Write the items, ordered by namespace and key; only the names of one namespace are in memory at a time."""
         now = self.clock.now()
         for labels in await self._read(self.documents.namespaces((), now=now)):
-            names = sorted([name async for name in self._names(labels, now)], key=lambda name: name.key)
+            names = sorted(await self._names(labels, now), key=lambda name: name.key)
             for some in _parts(names):
                 found = [
                     item for item in await self._read(self.documents.read(some, now=now)) if item is not None
@@ -310,17 +310,16 @@ class _Exporter:
                 self.left_out += len(found) - len(lasting)
                 self.end = evolve(self.end, items=self.end.items + len(lasting))
 
-    async def _names(self, labels: Labels, now: datetime) -> AsyncIterator[ItemName]:
-        offset = 0
-        while True:
-            search = ItemSearch(labels, PAGE, offset)
-            found = await self._read(self.documents.search(search, now=now))
-            for item in found:
-                if item.name.namespace == labels:
-                    yield item.name
-            if len(found) < PAGE:
-                return
-            offset += PAGE
+    async def _names(self, labels: Labels, now: datetime) -> set[ItemName]:
+        """Return the names of *labels*.  Writes move items from page to page, so all pages are read until no name is new."""
+        names: set[ItemName] = set()
+        known = -1
+        while known < len(names):
+            known, offset = len(names), 0
+            while found := await self._read(self.documents.search(ItemSearch(labels, PAGE, offset), now=now)):
+                names.update(item.name for item in found if item.name.namespace == labels)
+                offset += PAGE
+        return names
 
     async def _read(self, effect: Effect[A, RepositoryError]) -> A:
         return await self.do(effect.alt(GenericMemoryError))
