@@ -89,6 +89,7 @@ async def fill(runtime: ManagedRuntime[Any]) -> None:
         await messages.append(batch("gone in part", said(f"d{number}"))).or_raise()
     await messages.fork(Fork("gone in part", "keeps it all", None, START)).or_raise()
     await summarize(messages, "gone in part", 4, "s3", deletes=True)
+    await messages.fork(Fork("gone in part", "of the middle", "d5", START)).or_raise()
     await summarize(messages, "gone in part", 3, "s4")
     await messages.append(batch("cleared", said("x", FORGOTTEN))).or_raise()
     await messages.clear("cleared", now=START).or_raise()

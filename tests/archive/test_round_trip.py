@@ -22,7 +22,16 @@ from tests.archive.rich_store import FORGOTTEN, MEI, export_of, fill, import_int
 
 pytestmark = pytest.mark.usefixtures("everybody")
 
-CONVERSATIONS = ("会议", "会议/支", "a/branch", "a/branch/branch", "z/branch", "gone in part", "keeps it all")
+CONVERSATIONS = (
+    "会议",
+    "会议/支",
+    "a/branch",
+    "a/branch/branch",
+    "z/branch",
+    "gone in part",
+    "keeps it all",
+    "of the middle",
+)
 
 
 async def views(runtime: ManagedRuntime[Any]) -> list[Any]:
@@ -50,7 +59,7 @@ async def test_what_comes_in_is_what_went_out(two: Two) -> None:
     assert await export_of(other, with_vectors=True) == lines
     assert await views(other) == await views(one)
     end = json.loads(lines[-1])
-    assert (end["conversations"], end["memories"], end["items"]) == (7, 4, 3)
+    assert (end["conversations"], end["memories"], end["items"]) == (8, 4, 3)
 
 
 async def test_an_import_that_was_cut_off_goes_on_where_it_ended(two: Two) -> None:

@@ -30,6 +30,7 @@ class DeletedPositions:
     model: Sequence[str] = ()
     _all: Mapping[str, SummarizationMetadata] = field(init=False)
     _before: Mapping[str, list[SummarizationMetadata]] = field(init=False)
+    _deletions: list[tuple[int, int]] = field(factory=list[tuple[int, int]], init=False)
 
     def __attrs_post_init__(self) -> None:
         lost = {one.summary_message_id: one for every in self.lost.values() for one in every}
@@ -40,12 +41,17 @@ class DeletedPositions:
                 if summary.messages_deleted:
                     behind = self._behind(summary.summary_message_id, self.seqs[id_])
                     before[behind or id_].append(summary)
+                    self._deletions.append((self.seqs[behind or id_], self.seqs[id_]))
         self._before = before
 
     @property
     def has_deleted(self) -> bool:
         """Whether a summary has deleted messages."""
         return bool(self._before)
+
+    def has_later_deletion(self, seq: int) -> bool:
+        """Return whether a summary behind the message number *seq* has deleted messages before it."""
+        return any(place <= seq < summary for place, summary in self._deletions)
 
     def deleted_before(self, message_id: str) -> Iterator[tuple[datetime, tuple[str, ...]]]:
         """Yield the deleted messages right before a stored one, each group with its earliest time."""

@@ -164,18 +164,23 @@ class _Exporter:
             after = page[-1].updated_at, page[-1].conversation_id
 
     async def _shares(self, branch: Conversation) -> bool:
-        """Return whether the parent still has every message that *branch* has from it."""
+        """Return whether a copy of the parent can be forked to get what *branch* has from it."""
         if (origin := branch.forked_from) is None:
             return False
         theirs = self._all(origin.conversation_id, "full", until=origin.seq)
         ours = self._all(branch.conversation_id, "full", until=origin.seq)
-        found = False
+        count = 0
         async for message in ours:
-            found = True
+            count += 1
             other = await anext(theirs, None)
             if other is None or (other.seq, other.id) != (message.seq, message.id):
                 return False
-        return found and await anext(theirs, None) is None
+        if not count or await anext(theirs, None) is not None:
+            return False
+        if count == origin.seq:
+            return True
+        places, _, _ = await self._places(origin.conversation_id, 0)
+        return not places.has_later_deletion(origin.seq)
 
     async def _all(
         self, conversation_id: str, view: View, *, newer_than: int = 0, until: int | None = None
