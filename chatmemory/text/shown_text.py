@@ -77,7 +77,7 @@ def shortened(text: str, characters: int) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    r"""Return the beginning of *text* as one line, without code fences.
+    r"""Return the beginning of *text* as one line, as ``shown`` returns it, and without code fences.
 
     Args:
         text: any text.
@@ -86,4 +86,4 @@ def one_line(text: str, characters: int) -> str:
     >>> one_line("We get this:\n```\nunknown field\n```", 100)
     'We get this: unknown field'
     """
-    return shortened(" ".join(text[: characters * 4].replace(FENCE, " ").split()), characters)
+    return shortened(" ".join(shown(text[: characters * 4]).replace(FENCE, " ").split()), characters)

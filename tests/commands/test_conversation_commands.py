@@ -159,6 +159,9 @@ def test_a_named_memory_is_replaced_and_a_list_says_how_it_goes_on(typed: Typed)
     assert first.err.startswith("there are more: --after '")
     cursor = typed.json("memories --limit 2")["next"]
     assert [one["id"] for one in typed.json(f"memories --after '{cursor}'")["memories"]] == ["f0"]
+    typed.remember("the \x1b]0;title\x07 zebra", id_="zebra")
+    for command in ("memories", "recall zebra", "history zebra"):
+        assert not {"\x1b", "\x07"} & set(typed.answer(command)), "no terminal obeys a memory"
     typed.remember("The deadline is May.", id_="may")
     assert "replacing may" in typed.answer("remember 'The deadline is June.' --replaces may")
     assert typed.run("remember x --replaces nobody").code == 4

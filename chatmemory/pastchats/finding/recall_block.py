@@ -164,12 +164,12 @@ def source_line(hit: PromptHit) -> str:
         date, zone = local_time(prompt.timestamp, "%Y-%m-%d")
         told.append(date if zone == "UTC" else f"{date} {zone}")
     if prompt.project:
-        told.append(_harmless(one_line(shown(prompt.project), 80)))
+        told.append(_harmless(one_line(prompt.project, 80)))
     _, _, native = prompt.conversation_id.partition(":")
     conversation = native.removeprefix(prompt.source)
     # A file may hold several conversations, each with a turn of this number.
     if conversation and conversation not in prompt.source:
-        told.append(f"conversation {_harmless(one_line(shown(prompt.conversation_id), 120))}")
+        told.append(f"conversation {_harmless(one_line(prompt.conversation_id, 120))}")
     if is_undone(prompt):
         told.append("undone")
     if hit.also_in:
@@ -202,7 +202,7 @@ def _written(
 
 def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
     question = exchange.question or exchange.hit.prompt
-    heading = _harmless(one_line(shown(own_words(question.content)), widths.heading))
+    heading = _harmless(one_line(own_words(question.content), widths.heading))
     lines = [f"{ENTRY}{number}. {heading}"]
     asked = "\n".join([own_words(turn.content) for turn in exchange.asked or (question,)])
     if heading != _harmless(shown(asked).strip()) and widths.question > len(heading):
@@ -271,7 +271,7 @@ def _harmless(text: str) -> str:
 
 
 def _nothing_found(query: str) -> tuple[str, ...]:
-    asked = _harmless(one_line(shown(query), 100))
+    asked = _harmless(one_line(query, 100))
     about = f'about "{asked}"' if asked else "for an empty query"
     return (HEADING, f"{NOTHING_FOUND}{about} in earlier chats.")
 
