@@ -20,7 +20,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.reading import find
+from chatmemory.longterm.reading import attributes_read, find
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts, text_to_embed
 
 REWRITES: Final = 10  # retries of a correction without a version, when other callers change the same memory
@@ -83,6 +83,8 @@ class Correcting:
         older = await do(find(self.repository, namespace, memory_id))
         if older.value_key is not None and older.value_key == replacement.key:
             replacement = evolve(replacement, role=older.role, source=older.source)  # the next value
+        (read,) = await do(attributes_read(self.repository, older.namespace, [replacement]))
+        replacement = read if read.attribute is not None else evolve(read, attribute=older.attribute)
         drafted = await do(self.drafts.draft(older.namespace, [replacement], path="$.replacement"))
         drafts = tuple(evolve(draft, replaces=memory_id) for draft in drafted.drafts)
         # mypy does not solve the variable of a function for a union of three.

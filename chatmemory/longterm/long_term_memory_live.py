@@ -40,7 +40,6 @@ from chatmemory.input.rules import (
 )
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.correcting import Correcting
-from chatmemory.longterm.extraction.attributes.links import with_attributes_read
 from chatmemory.longterm.extraction.memory_extractor import (
     Extraction,
     MemoryExtractor,
@@ -82,7 +81,7 @@ from chatmemory.longterm.memory_rules import (
     value_problems,
 )
 from chatmemory.longterm.re_embedding import ReEmbedding
-from chatmemory.longterm.reading import count_facets, find, list_page, mark
+from chatmemory.longterm.reading import attributes_read, count_facets, find, list_page, mark
 from chatmemory.longterm.recall.recall import Recall
 from chatmemory.longterm.recall.recall_ranker import RecallRankerTag
 from chatmemory.longterm.recall.recalling import LOOKED_AT, Recalling, is_echo, short_term_uses
@@ -157,8 +156,7 @@ class LongTermMemoryLive(LongTermMemory):
             choice_problems("$.attributes", attributes, AttributePolicy),
         )
         if attributes == "read":
-            known = await do(self.saving.with_attributes(namespace))
-            memories = await do(in_worker_thread(lambda: with_attributes_read(memories, known)))
+            memories = await do(attributes_read(self.repository, namespace, memories))
         return await do(self.saving.save(namespace, memories, dedup=dedup))
 
     @Effect.gen

@@ -1,4 +1,4 @@
-"""Steps that several operations of long-term memory share: find or mark one memory, list a page, count by field."""
+"""Steps that several operations of long-term memory share: find or mark one memory, read attributes, list a page, count."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from chatmemory.input.rules import (
     refuse,
     text_problems,
 )
+from chatmemory.longterm.extraction.attributes.links import with_attributes_read
 from chatmemory.longterm.memories import (
     Category,
     FacetCount,
@@ -26,14 +27,19 @@ from chatmemory.longterm.memories import (
     MemoryFacets,
     MemoryPage,
     MemoryType,
+    NewMemory,
     Source,
 )
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import contained_problems, flag_problems, namespace_problems
 from chatmemory.longterm.repository_values import Mark, MemoryCount, MemoryListing
+from chatmemory.text.long_work import in_worker_thread
 
 SEARCHED: Final = 5_000
 """How many memories one page of a search for a text reads: this takes 5 ms, however many memories are stored."""
+
+MOST_LINKED: Final = 500
+"""How many of the newest memories with an attribute are compared with a new statement."""
 
 _FIRST_ID: Final = "\x01"
 """No id is smaller: with a time it makes a place before all memories that were created then, whose ids are not known."""
@@ -52,6 +58,26 @@ async def find(
     """Return the memory with this id, or fail with ``MemoryNotFoundError``."""
     found = await do(repository.get(namespace, memory_id).alt(GenericMemoryError))
     return found or do.fail(MemoryNotFoundError(memory_id))
+
+
+def with_attributes(
+    repository: MemoryRepository, namespace: Namespace
+) -> Effect[tuple[Memory, ...], GenericMemoryError]:
+    """Return the newest memories that are true now in exactly this namespace and have an attribute."""
+    listing = MemoryListing(namespace, MOST_LINKED, exact_app=True, has_attribute=True)
+    return repository.list(listing).alt(GenericMemoryError)
+
+
+@Effect.gen
+async def attributes_read(
+    do: Do[GenericMemoryError],
+    repository: MemoryRepository,
+    namespace: Namespace,
+    memories: Sequence[NewMemory],
+) -> list[NewMemory]:
+    """Return *memories*, each with the attribute that ``AttributePolicy`` says for ``read``."""
+    known = await do(with_attributes(repository, namespace))
+    return await do(in_worker_thread(lambda: with_attributes_read(memories, known)))
 
 
 @Effect.gen

@@ -122,6 +122,11 @@ def test_a_newer_statement_ends_an_older_one_and_undo_brings_it_back(typed_anywh
     assert actions[0] == "stored"
     assert actions[-1] == "restored"
     assert "hangzhou" in [one["id"] for one in typed.json("memories")["memories"]]
+    typed.remember("My favourite book is Dune", id_="dune")
+    typed.answer("remember 'It is Emma by now' --id emma --replaces dune")
+    assert "replacing emma" in typed.answer("remember 'My favourite book is Ulysses now'")
+    typed.answer("remember 'My favourite film is Alien' --id alien --replaces hangzhou")
+    assert "replacing alien" in typed.answer("remember 'My favourite film is Brazil now'")
 
 
 def test_standard_input_is_remembered_or_says_yes(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """``Saving``: stores memories, and finds in a message the facts that are worth storing."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import final
 
 from attrs import evolve, frozen
 
@@ -22,17 +22,15 @@ from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.extraction.attributes.links import as_rules_read, linked
 from chatmemory.longterm.extraction.memory_extractor import MemoryExtractor, MemoryUpdate
-from chatmemory.longterm.memories import DedupPolicy, Memory, NewMemory, RememberReport, SaveOutcome, Skipped
+from chatmemory.longterm.memories import DedupPolicy, NewMemory, RememberReport, SaveOutcome, Skipped
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memories_problems
-from chatmemory.longterm.repository_values import MemoryDraft, MemoryListing
+from chatmemory.longterm.reading import with_attributes
+from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory.longterm.saving.auto_save import Utterance, said_by_extraction, said_by_update
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 from chatmemory.settings.memory_settings import ExtractionSettings
 from chatmemory.text.long_work import long_or_short
-
-MOST_LINKED: Final = 500
-"""How many of the newest memories with an attribute are compared with a new statement."""
 
 
 @final
@@ -92,11 +90,6 @@ class Saving:
 
         return Effect.from_outcome(once)
 
-    def with_attributes(self, namespace: Namespace) -> Effect[tuple[Memory, ...], GenericMemoryError]:
-        """Return the memories that are true now in exactly this namespace and have an attribute, newest first."""
-        listing = MemoryListing(namespace, MOST_LINKED, exact_app=True, has_attribute=True)
-        return self.repository.list(listing).alt(GenericMemoryError)
-
     @Effect.gen
     async def facts_in(
         self,
@@ -122,7 +115,7 @@ class Saving:
             DataValidationError: a model gave facts that break the rules of memories.
         """
         is_users = said.role == "user"
-        known = await do(self.with_attributes(namespace)) if is_users else ()
+        known = await do(with_attributes(self.repository, namespace)) if is_users else ()
         extraction = None if update is not None else await do(self.extractor.extract(content, role=said.role))
 
         def read() -> Sequence[NewMemory | Skipped]:
