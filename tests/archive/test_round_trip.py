@@ -145,6 +145,20 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     assert await export_of(other) == lines
 
 
+async def test_of_two_contents_of_a_memory_the_first_comes_in(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    again = [line.replace("喜欢喝红茶", "喜欢喝绿茶") for line in lines if "喜欢喝红茶" in line]
+    assert len(again) == 1
+    report = await import_into(other, [*lines[:-1], *again, lines[-1]])
+    assert [(issue.line, issue.reason) for issue in report.issues] == [
+        (len(lines), "memory 'tea' has other content here")
+    ]
+    assert await export_of(other) == lines
+    assert set((await import_into(other, lines)).users) == set(report.users) > {MEI.user}
+
+
 @pytest.mark.parametrize("two", ["in_memory"], indirect=True)
 async def test_items_that_others_write_meanwhile_are_not_left_out(
     two: Two, monkeypatch: pytest.MonkeyPatch

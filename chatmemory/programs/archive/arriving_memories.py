@@ -60,20 +60,24 @@ class ArrivingMemories:
         match await self.repository.store(tuple(draft for draft, _ in waiting)):
             case Success(outcomes):
                 for outcome, (draft, _) in zip(outcomes, waiting, strict=True):
+                    self.tally.users[draft.namespace.user] = None
                     match outcome:
                         case Stored():
                             self.tally.count("memory", new=1)
-                            self.tally.users[draft.namespace.user] = None
                         case Duplicate():
                             self.tally.count("memory", known=1)
                         case Skipped():
                             self.tally.forgotten[draft.id] = None
             case Failure(MemoryConflictError() as error):
+                if len(waiting) == 1:
+                    ((draft, line),) = waiting
+                    self.tally.issue(f"memory {draft.id!r} has other content here", line)
+                    return
                 taken = set(error.memory_ids)
-                for draft, line in waiting:
-                    if draft.id in taken:
-                        self.tally.issue(f"memory {draft.id!r} has other content here", line)
                 await self._store([one for one in waiting if one[0].id not in taken])
+                for one in waiting:
+                    if one[0].id in taken:  # by the store, or by an earlier one of the batch
+                        await self._store([one])
             case Failure(RepositoryError() as error):
                 self.do.fail(GenericMemoryError(error))
             case Failure(error):  # a draft with earlier contents replaces nothing

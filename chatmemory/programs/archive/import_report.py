@@ -44,7 +44,7 @@ class ImportReport:
         branches: conversations that share the beginning of another one.
         forgotten: ids that were left out because this store has forgotten them: memories, and cleared conversations with
             the branches that begin with their messages.
-        users: the users of the new memories.
+        users: the users of the memories, new or known: an import that was interrupted may have made no vectors.
         redacted: the number of secrets removed, by kind.
         issues: the first 1000 lines that were not imported unchanged.
         issue_count: the number of all such lines.
