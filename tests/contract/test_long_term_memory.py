@@ -140,8 +140,12 @@ async def test_a_call_that_is_repeated_with_its_write_id_reports_what_it_stored(
     assert said.content == "drink: green tea"
     assert first == again
     assert first.outcomes == (Stored(said.id),)
-    other = await memory.auto_save(ALICE, "I drink coffee", write_id="w")
-    assert "key reused" in f"{other}"
+    echo, echoed = [
+        await memory.auto_save(ALICE, "I am allergic to peanuts.", write_id="x").or_raise() for _ in range(2)
+    ]
+    assert (len(echo.outcomes), echoed) == (1, echo), "which would be an echo without the id"
+    for text, write_id in (("I drink coffee", "w"), ("I am allergic to peanuts", "x")):
+        assert "key reused" in f"{await memory.auto_save(ALICE, text, write_id=write_id)}"
 
 
 async def test_a_recall_can_ask_for_a_category_for_tags_and_for_any_text(memory: LongTermMemory) -> None:

@@ -17,7 +17,7 @@ from chatmemory.errors import (
     RememberError,
     memory_error,
 )
-from chatmemory.input.first_answers import RequestKey, digest, under
+from chatmemory.input.first_answers import RequestKey, digest, request_key, under
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.extraction.attributes.links import as_rules_read, linked
@@ -56,8 +56,9 @@ class Saving:
         """Store the memories that are not skipped, in one transaction, and report on all of *found* in order."""
         memories = [one for one in found if isinstance(one, NewMemory)]
         drafted = await do(self.drafts.draft(namespace, memories, dedup=dedup))
-        stored = await do(self.store(drafted.drafts)) if memories else ()
-        # A repeated request, whose memories were worded differently the first time.
+        # A repeated request asks the store in any case: its memories are echoes now, or were worded differently.
+        is_asked = bool(memories) or request_key() is not None
+        stored = await do(self.store(drafted.drafts)) if is_asked else ()
         if len(stored) != len(memories):
             return RememberReport(stored)
         if len(stored) < len(found):
