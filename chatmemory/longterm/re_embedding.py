@@ -49,17 +49,18 @@ class ReEmbedding:
         probe = await do(self.embedder.embed([PROBE]).alt(GenericMemoryError))
         space = EmbeddingSpace(self.embedder.model, probe.shape[1])
         embedded = remaining = seen = 0
-        is_over = False
-        while seen < limit and not is_over:
+        while True:
             size = min(BATCH, limit - seen)
             lacking = self.repository.unembedded(self.namespace, space, limit=size, after=after)
             memories, missing = await do(lacking.alt(GenericMemoryError))
             attached = await do(self._attach(space, memories)) if memories else 0
             embedded, remaining, seen = embedded + attached, missing - attached, seen + len(memories)
-            is_over = len(memories) < size
             if memories:
                 after = (memories[-1].created_at, memories[-1].id)
-        return ReEmbedReport(embedded, remaining, None if is_over or after is None else cursor_of(after))
+            if len(memories) < size:
+                return ReEmbedReport(embedded, remaining, None)
+            if seen == limit:
+                return ReEmbedReport(embedded, remaining, None if after is None else cursor_of(after))
 
     @Effect.gen
     async def _attach(

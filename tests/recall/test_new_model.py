@@ -53,6 +53,8 @@ async def test_memories_of_an_earlier_model_are_found_by_words_until_they_are_em
         mixed = await memory.recall(MEI, "花生").or_raise()
         assert {hit.memory.content: hit.signals.similarity is None for hit in mixed.hits}[ALLERGY]
 
+        counted = await memory.re_embed(MEI, limit=0).or_raise()
+        assert (counted.embedded, counted.remaining) == (0, 2)
         report = await memory.re_embed(MEI).or_raise()
         assert (report.embedded, report.remaining) == (2, 0)
         by_meaning = await memory.recall(MEI, "the cat that lives with her").or_raise()

@@ -125,7 +125,7 @@ _Cursor: TypeAlias = tuple[int, str, int, str]
 
 def _read(cursor: str | None) -> _Cursor | None:
     """Return the place that *cursor* names; one with only the number of a transaction is before all of its events."""
-    transaction, _, place = (cursor or "0").partition(".")
+    transaction, _, place = ("0" if cursor is None else cursor).partition(".")
     kind, _, named = place.partition(".")
     number, _, target = named.partition(".")
     first = number_in(transaction)

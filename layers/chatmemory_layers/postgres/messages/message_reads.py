@@ -64,7 +64,7 @@ WHERE conversation_id = $1 AND message_count > 0
 SELECT_CONVERSATIONS_BY_ID: Final = f"""
 SELECT * FROM (
     SELECT {CONVERSATION} FROM conversation
-    WHERE conversation_id >= greatest($1, $2) AND conversation_id <> $2 AND message_count > 0
+    WHERE conversation_id >= greatest($1 COLLATE "C", $2) AND conversation_id <> $2 AND message_count > 0
     ORDER BY conversation_id LIMIT $3
 ) AS from_prefix
 WHERE starts_with(conversation_id, $1)

@@ -121,7 +121,8 @@ SELECT_LAST = """
 SELECT max(seq) FROM chat_message WHERE conversation_key = :conversation_key
 """
 SELECT_VERSION_AT = """
-SELECT version FROM chat_message WHERE conversation_key = :conversation_key AND seq <= :seq ORDER BY seq DESC LIMIT 1
+SELECT seq, version FROM chat_message WHERE conversation_key = :conversation_key AND seq <= :seq
+ORDER BY seq DESC LIMIT 1
 """
 
 
@@ -143,15 +144,16 @@ def part_at(execute: Execute, key: int, version: int) -> Part:
         version: the version.
     """
     (last,) = execute(SELECT_LAST, {"conversation_key": key}).fetchone()
-    low, high = 0, (last or 0) + 1
+    low, high, newest = 0, (last or 0) + 1, 0
     while high - low > 1:
         middle = (low + high) // 2
-        found = execute(SELECT_VERSION_AT, {"conversation_key": key, "seq": middle}).fetchone()
-        if found is None or found[0] is None or found[0] <= version:
-            low = middle
+        asked = {"conversation_key": key, "seq": middle}
+        seq, made_by = execute(SELECT_VERSION_AT, asked).fetchone() or (0, None)
+        if made_by is None or made_by <= version:
+            low, newest = middle, seq
         else:
             high = middle
-    return Part(key, low, version)
+    return Part(key, newest, version)
 
 
 def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
