@@ -1,6 +1,7 @@
 """Vectors of length 1, made from the result of an embedder or the vectors of a caller; only these are stored and compared.
 
-``embed_texts`` calls an embedder and reports why a text lacks a vector; the other functions check and scale rows.
+``embed_texts`` calls an embedder and reports why a text lacks a vector, ``each_embedded`` embeds what can be embedded; the
+other functions check and scale rows.
 
 The first call imports numpy, so a program that never embeds never loads it.
 """
@@ -83,6 +84,27 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
     rows = embedder.embed(texts)
     placed = rows.map(place) if len(texts) <= PLACED_AT_ONCE else rows.bind(place_beside)
     return placed.lash(do_without)
+
+
+def each_embedded(
+    embedder: Embedder, texts: Sequence[str]
+) -> Effect[Sequence[Vector | None], EmbeddingError]:
+    """Embed *texts*; halve a batch that is refused, so that one bad text does not prevent the others.
+
+    Returns:
+        one vector for each text, in order; None for a text that is refused alone, or has no features.
+    """
+
+    def halve(error: EmbeddingError) -> Effect[Sequence[Vector | None], EmbeddingError]:
+        if error.problem != "refused":
+            return Effect.fail(error)
+        if len(texts) == 1:
+            return Effect.succeed([None])
+        middle = len(texts) // 2
+        halves = Effect.all([each_embedded(embedder, part) for part in (texts[:middle], texts[middle:])])
+        return halves.map(lambda parts: [vector for part in parts for vector in part])
+
+    return embedder.embed(texts).map(usable_rows).lash(halve)
 
 
 def read_rows(

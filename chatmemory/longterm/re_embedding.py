@@ -8,10 +8,10 @@ from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
-from chatmemory.embedding.embedder import Embedder, Matrix, Vector
+from chatmemory.embedding.embedder import Embedder
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.embedding.unit_vectors import usable_rows
-from chatmemory.errors import EmbeddingError, GenericMemoryError
+from chatmemory.embedding.unit_vectors import each_embedded
+from chatmemory.errors import GenericMemoryError
 from chatmemory.input.rules import Place, cursor_of
 from chatmemory.longterm.memories import Memory, ReEmbedReport
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -67,7 +67,7 @@ class ReEmbedding:
         self, do: Do[GenericMemoryError], space: EmbeddingSpace, memories: tuple[Memory, ...]
     ) -> int:
         texts = [text_to_embed(memory) for memory in memories]
-        vectors = await do(self._vectors(texts))
+        vectors = await do(each_embedded(self.embedder, texts).alt(GenericMemoryError))
         attachments = tuple(
             Attachment(memory.id, memory.version, vector)
             for memory, vector in zip(memories, vectors, strict=True)
@@ -75,21 +75,3 @@ class ReEmbedding:
         )
         attach = self.repository.attach(self.namespace, space, attachments)
         return await do(attach.alt(GenericMemoryError)) if attachments else 0
-
-    @Effect.gen
-    async def _vectors(self, do: Do[GenericMemoryError], texts: list[str]) -> list[Vector | None]:
-        """Embed *texts*; halve a batch that is refused, so that one bad text does not prevent the others."""
-
-        def halve(error: EmbeddingError) -> Effect[list[Vector | None], GenericMemoryError]:
-            if error.problem != "refused":
-                return Effect.fail(GenericMemoryError(error))
-            if len(texts) == 1:
-                return Effect.succeed([None])
-            middle = len(texts) // 2
-            halves = Effect.all([self._vectors(texts[:middle]), self._vectors(texts[middle:])])
-            return halves.map(lambda parts: [vector for part in parts for vector in part])
-
-        def usable(matrix: Matrix) -> list[Vector | None]:
-            return list(usable_rows(matrix))
-
-        return await do(self.embedder.embed(texts).map(usable).lash(halve))

@@ -11,7 +11,7 @@ from langgraph.store.base import Item, Result, SearchItem
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.embedder import EmbedderTag, Vector
-from chatmemory.embedding.unit_vectors import usable_rows
+from chatmemory.embedding.unit_vectors import each_embedded
 from chatmemory.errors import RepositoryError
 from chatmemory.integrations.langgraph.steps import Get, Put, Search, Step
 from chatmemory.integrations.langgraph.values import listed, namespace_of, read_json
@@ -119,11 +119,11 @@ async def swept(do: Do[RepositoryError, Needs]) -> int:
 
 @Effect.gen
 async def _embedded(do: Do[Any, Needs], batch: Batch) -> Vectors:
-    """Embed with the store's embedder; when it fails, items are found by their words."""
+    """Embed with the store's embedder; items without a vector are found by their words."""
     texts = [*batch.texts, *batch.queries]
     embedder = do.service(EmbedderTag)
-    none: list[Vector | None] = [None] * len(texts)
-    rows = await do(embedder.embed(texts).map(usable_rows).lash(lambda _: Effect.succeed(none)))
+    none: Sequence[Vector | None] = [None] * len(texts)
+    rows = await do(each_embedded(embedder, texts).lash(lambda _: Effect.succeed(none)))
     return Vectors.of(batch, embedder.model, rows, has_words=True)
 
 

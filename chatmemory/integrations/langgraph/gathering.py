@@ -8,11 +8,13 @@ group had one request.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar, final
 
 from attrs import define
 
+from chatmemory.access.principal import Principal, acting_as, principal
 from chatmemory.effect.defects import defect_of
 from chatmemory.integrations.raising import to_its_end
 
@@ -26,6 +28,7 @@ class _Asked(Generic[Q, A]):
     """A request, the future of its answer, and the end of its group, once the group has started."""
 
     request: Q
+    who: Principal
     answer: asyncio.Future[A]
     end: asyncio.Future[None] | None = None
 
@@ -34,8 +37,8 @@ class _Asked(Generic[Q, A]):
 class Gathering(Generic[Q, A]):
     """Runs groups of requests with *run*, which returns an answer for each request, in order.
 
-    When *run* raises, all requests of the group fail.  If *is_of_one* returns True, one request may be at fault, and *run*
-    has changed nothing: then each request runs alone instead.
+    The requests of a principal run together, with its rights and in its name.  When *run* raises, all of them fail.  If
+    *is_of_one* returns True, one request may be at fault, and *run* has changed nothing: then each request runs alone.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class Gathering(Generic[Q, A]):
         """
         if self._last_size == 1 and not (self._is_busy or writes):
             return await self._ask_alone(request)
-        asked: _Asked[Q, A] = _Asked(request, self._loop.create_future())
+        asked: _Asked[Q, A] = _Asked(request, principal(), self._loop.create_future())
         self._waiting.append(asked)
         if not self._is_busy:
             self._go_on()
@@ -105,10 +108,16 @@ class Gathering(Generic[Q, A]):
         end = self._loop.create_future()
         for asked in group:
             asked.end = end
+        by_principal = defaultdict[Principal, list[_Asked[Q, A]]](list)
+        for asked in group:
+            by_principal[asked.who].append(asked)
         try:
-            if group:
-                await self._do(group)
+            for who, theirs in by_principal.items():
+                with acting_as(who):
+                    await self._do(theirs)
         finally:
+            for asked in group:  # without an answer only if the loop is closing
+                asked.answer.cancel()
             end.set_result(None)
 
     async def _do(self, group: Sequence[_Asked[Q, A]]) -> None:
@@ -117,8 +126,6 @@ class Gathering(Generic[Q, A]):
             answered = list(zip(group, answers, strict=True))
         except BaseException as exception:
             if (failure := defect_of(exception)) is None:
-                for asked in group:
-                    asked.answer.cancel()
                 raise
             if len(group) > 1 and self._is_of_one(failure):
                 for asked in group:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from chatmemory.access.principal import acting_as, principal
 from chatmemory.integrations.langgraph.gathering import Gathering
+from chatmemory.laws.kit.samples import somebody
 from tests.patience import PATIENCE_SECONDS
 
 FAILURES = {13: ValueError, 14: RuntimeError, 15: asyncio.CancelledError}
@@ -49,6 +51,24 @@ async def test_who_is_alone_is_done_at_once_and_those_that_come_meanwhile_are_th
     doubling.let_all_end()
     assert await asyncio.gather(*first, *later) == [2, 4, 6, 8]
     assert doubling.groups == [[1], [2, 3, 4]]
+
+
+async def test_requests_of_principals_run_in_their_names() -> None:
+    seen: list[tuple[str, list[int]]] = []
+
+    async def run(numbers: Sequence[int]) -> Sequence[int]:
+        seen.append((principal().name, list(numbers)))
+        await asyncio.sleep(0)
+        return numbers
+
+    gathering = Gathering[int, int](run, is_of_one=lambda _: False)
+
+    async def ask(name: str, number: int) -> None:
+        with acting_as(somebody(name)):
+            assert await gathering.ask(number, writes=True) == number
+
+    await asyncio.gather(ask("ada", 1), ask("bob", 2), ask("ada", 3))
+    assert seen == [("ada", [1, 3]), ("bob", [2])]
 
 
 async def test_who_had_company_waits_a_turn_for_it_and_who_asks_again_joins_it() -> None:

@@ -1,5 +1,6 @@
 """What agents of LangGraph find in our store: by meaning and by words, in order, exactly as it was put."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.integrations.langgraph import ChatMemoryStore
 from chatmemory.integrations.langgraph.values import conditions
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
+from chatmemory.testing import TableEmbedder
 from chatmemory_layers.stacks import Stack, embedded
 from tests.for_each import for_each
 from tests.integrations.adapter_endurance import AdapterEndurance
@@ -162,6 +164,18 @@ async def test_a_put_tells_its_time_and_a_read_begins_the_time_of_an_item_anew(t
         assert item is not None
         times = (NOW, NOW + timedelta(seconds=80))
         assert (item.created_at, item.updated_at) == (found.created_at, found.updated_at) == times
+
+
+async def test_a_text_that_is_refused_leaves_others_their_vectors(tmp_path: Path) -> None:
+    texts = {"tea": (1, 0), "coffee": (0, 1), "what to drink?": (1, 0)}
+    embedder = TableEmbedder(table=texts)
+    async with ManagedRuntime(embedded(tmp_path / "a.db", embedder=embedder)) as runtime:
+        store = ChatMemoryStore(runtime)
+        await store.aput(("u",), "first", {"text": "coffee"}, index=["text"])
+        puts = ("tea", "unknown", "coffee")
+        await asyncio.gather(*(store.aput(("u",), text, {"text": text}, index=["text"]) for text in puts))
+        found = await store.asearch(("u",), query="what to drink?")
+        assert [one.key for one in found if one.score] == ["tea"], "which shares no word"
 
 
 def test_the_users_own_embedding_function_alone_decides(tmp_path: Path) -> None:
