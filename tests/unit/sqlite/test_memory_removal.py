@@ -1,5 +1,6 @@
 """What is forgotten has left the files, the index of words and the vectors, and the index stays one that FTS5 opens."""
 
+import asyncio
 import logging
 import sqlite3
 from collections.abc import Generator
@@ -8,11 +9,24 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from attrs import evolve
 
-from chatmemory import ForgetReceipt, Forgetting, MemorySearch, Namespace, Provenance
+from chatmemory import (
+    ChatMemoryService,
+    ForgetReceipt,
+    Forgetting,
+    ManagedRuntime,
+    MemorySearch,
+    Namespace,
+    NewMessage,
+    Provenance,
+)
 from chatmemory.embedding.space import EmbeddingSpace
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
+from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.repository_values import Mark
+from chatmemory_layers import stacks
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 from tests.unit.sqlite.stores import open_memories
@@ -64,6 +78,30 @@ async def test_no_byte_shows_what_was_forgotten_or_said_before_it_was_corrected(
         left = await memories.search(MemorySearch(MING, SECRET, (WORD, "tea7"))).or_raise()
         assert [candidate.memory.id for candidate in left.found] == ["7"]
     assert traces(tmp_path) == []
+
+
+async def test_no_byte_shows_a_message_or_an_item_that_was_removed(tmp_path: Path) -> None:
+    async with ManagedRuntime(stacks.embedded(tmp_path / "m.db")) as runtime:
+        chat = await runtime.service(ChatMemoryService)
+        await chat.add_messages("c", [NewMessage("user", "无"), NewMessage("user", SECRET)]).or_raise()
+        await chat.replace_newest("c", [], count=1).or_raise()
+        assert traces(tmp_path) == []
+        items = await runtime.service(ItemRepositoryTag)
+        put = ItemPut(ItemName(("a",), "k"), f'"{SECRET}"', WORD)
+        for removing in (items.forget((put.name,)), items.write((evolve(put, value=None),), now=START)):
+            await items.write((put,), now=START).or_raise()
+            await removing.or_raise()
+            assert traces(tmp_path) == []
+
+
+async def test_a_caller_that_goes_while_it_forgets_leaves_no_trace(tmp_path: Path) -> None:
+    async with open_memories(tmp_path / "m.db") as memories:
+        await tell_a_secret(memories)
+        forgetting = asyncio.create_task(memories.forget(Forgetting(MING, memory_id="secret")).run())
+        await asyncio.sleep(0)
+        forgetting.cancel()
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+        assert (forgetting.cancelled(), traces(tmp_path)) == (True, [])
 
 
 async def test_somebody_who_reads_for_long_keeps_the_log_and_forgetting_says_so(

@@ -155,6 +155,7 @@ class Database:
         self._reads = reads
         self._is_closed = False
         self._generation = PROCESS.generation
+        self._erasing = set[asyncio.Task[Any]]()
 
     def write(
         self,
@@ -193,15 +194,29 @@ class Database:
         """Commit *work* as ``write`` does, then empty the write-ahead log, which still holds what was removed.
 
         *removed* returns, for the value of *work*, whether anything was removed; otherwise the log stays as it is.
+        Cancelling the caller stops neither.
         """
 
-        async def erase() -> Outcome[A, E | RepositoryError]:
-            outcome = await self._write(operation, work, args, kwargs)
+        async def erase(
+            writing: Awaitable[Outcome[A, E | RepositoryError]],
+        ) -> Outcome[A, E | RepositoryError]:
+            outcome = await writing
             if isinstance(outcome, Success) and removed(outcome.unwrap()):
                 await self.run_on_writer(empty_log)
             return outcome
 
-        return Effect.from_outcome(erase)
+        def shielded() -> Awaitable[Outcome[A, E | RepositoryError]]:
+            if self._is_refusing():
+                return self._refused(operation)
+            writing = asyncio.ensure_future(
+                self._write(operation, work, args, kwargs)
+            )  # at once, in its order
+            task = self._loop.create_task(erase(writing))
+            self._erasing.add(task)  # the loop itself keeps only a weak reference
+            task.add_done_callback(self._erasing.discard)
+            return asyncio.shield(task)
+
+        return Effect.from_outcome(shielded)
 
     def read(
         self,

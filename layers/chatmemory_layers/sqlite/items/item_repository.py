@@ -127,6 +127,8 @@ class SqliteItemRepository(ItemRepository):
         return SqliteEventLog(self.database)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
+        if all(put.value is None for put in puts):
+            return self.database.erase("remove items", _write, lambda _: True, puts, now=now)
         return self.database.write("store items", _write, puts, now=now)
 
     def read(
@@ -140,7 +142,7 @@ class SqliteItemRepository(ItemRepository):
         return self.database.write("undo a change of an item", _undo, name, now=now)
 
     def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
-        return self.database.write("forget items", _forget, names)
+        return self.database.erase("forget items", _forget, bool, names)
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
