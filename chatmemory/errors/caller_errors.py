@@ -100,9 +100,11 @@ class VersionConflictError:
     def __str__(self) -> str:
         if self.actual == self.expected:  # a summary of messages that another one covers
             return f"{self.conversation_id!r} has changed at version {self.actual}: read it again"
+        if self.expected == 0:
+            return f"{self.conversation_id!r} exists already, at version {self.actual}: choose another id, or read it"
         return (
             f"{self.conversation_id!r} is at version {self.actual}, not {self.expected}: "
-            f"read it again and add with expected_version={self.actual}"
+            f"read it again, and repeat the call with version {self.actual}"
         )
 
 

@@ -1,7 +1,9 @@
 """What a person and a script read of conversations at a terminal."""
 
 import io
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -9,6 +11,8 @@ import pytest
 
 from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
 from chatmemory_layers import stacks
+from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
+from tests.as_nobody import as_nobody
 from tests.commands.typed import Typed
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +85,18 @@ def test_a_failure_is_one_line_with_its_own_number_and_names_a_page(
         failure, help_ = ended.err.splitlines()
         assert failure.startswith("chatmemory: ")
         assert (ROOT / help_.removeprefix("help: ")).is_file()
+
+
+def test_a_file_that_is_no_store_or_in_a_closed_folder_is_named(typed: Typed, tmp_path: Path) -> None:
+    past, store = tmp_path / "past.db", tmp_path / "closed" / "x.db"
+    with closing(sqlite3.connect(past)) as connection:
+        migrate_prompts(connection)
+    store.parent.mkdir(0)
+    ended = typed.run(f"memories --store '{past}'")
+    assert (ended.code, "an index of past chats" in ended.err) == (5, True)
+    with as_nobody():
+        ended = typed.run(f"memories --store '{store}'")
+    assert (ended.code, f"{store}: Permission denied" in ended.err) == (5, True)
 
 
 def test_the_context_is_what_a_model_would_see_and_reading_changes_nothing(typed: Typed) -> None:

@@ -5,8 +5,7 @@ import socket
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,8 @@ from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHis
 from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
 from chatmemory_layers.files.paths import Confinement
+from tests.as_nobody import as_nobody
 
-NOBODY = 65_534  # the user who owns nothing
 FILES = LocalFiles()
 
 
@@ -155,18 +154,6 @@ def test_names_that_differ_in_case_alone_or_are_no_text_are_files_of_their_own(t
     for file in found.files:
         file.path.encode()
         assert not FILES.is_gone(file.source)
-
-
-@contextmanager
-def as_nobody() -> Iterator[None]:
-    if os.geteuid():
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_a_folder_without_permission_is_named_and_the_others_are_read() -> None:

@@ -171,7 +171,14 @@ class MemoryHost(Host):
             path = store_file(settings.memory.store.sqlite)
         except EffectFailed as failed:
             _fail(failed)
-        if not path.exists():
+        try:
+            is_there = path.exists()
+        except OSError as error:  # a folder that may not be entered
+            detail = f"{path}: {error.strerror}"
+            raise CommandError(
+                memory_error(RepositoryError("open the store", "unavailable", detail))
+            ) from error
+        if not is_there:
             raise CommandError(missing_store(os.fspath(path)))
 
     def _run(

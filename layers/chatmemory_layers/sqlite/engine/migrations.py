@@ -152,6 +152,10 @@ def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration]
     if tables and not has_ledger(connection):
         detail = f"a SQLite database of another program, with the tables {', '.join(sorted(tables))}"
         raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    if application_id and migrations is MIGRATIONS:  # a store has none
+        detail = "an index of past chats, or a file of another program"
+        raise EffectFailed(RepositoryError("open the store", "not_a_store", detail))
     if (newer := newer_step(connection, migrations)) is not None:
         raise EffectFailed(RepositoryError("open the store", "newer_schema", newer))
 
