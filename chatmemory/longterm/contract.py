@@ -424,7 +424,8 @@ class LongTermMemory(Protocol):
         Args:
             namespace: the reader.
             memory_id: the id of the memory.
-            changes: the fields to replace; all others stay, and so does the key of a value.
+            changes: the fields to replace; all others stay, and so does the key of a value.  An attribute that the rules
+                had read in the content is read again in the new content.
             expected_version: the version that the caller has read; None: any version.  It is not checked when the
                 memory already has the fields of *changes*, so it is safe to repeat a call whose answer was lost.
 

@@ -20,7 +20,7 @@ from chatmemory.input.json_value import Json
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.reading import attributes_read, find
+from chatmemory.longterm.reading import attributes_read, find, with_attribute_of_content
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts, text_to_embed
 
 REWRITES: Final = 10  # retries of a correction without a version, when other callers change the same memory
@@ -63,6 +63,7 @@ class Correcting:
             if _say_the_same(changed, said):
                 return memory
             do.fail(MemoryChangedError(memory_id, expected_version, memory.version))
+        changed = await do(with_attribute_of_content(self.repository, memory, changed))
         keep_vector = text_to_embed(changed) == text_to_embed(said)
         drafted = await do(
             self.drafts.draft(memory.namespace, [changed], dedup="exact", embed=not keep_vector)

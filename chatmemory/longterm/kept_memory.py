@@ -198,6 +198,7 @@ class KeptMemory:
             confidence=draft.confidence,
             source=draft.source,
             provenance=draft.provenance,
+            attribute=draft.attribute,
             version=self.memory.version + 1,
         )
         row = evolve(self, memory=memory, value=to_json(draft.value), terms=draft.terms, dedup_key=dedup_key)

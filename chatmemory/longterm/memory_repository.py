@@ -218,7 +218,7 @@ class MemoryRepository(Protocol):
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
         """Replace the content of a memory with the content of *draft*, and increase its version by one.
 
-        Namespace, session, role, times, type, pin and uses stay the same; the old content is kept for ``history``.
+        Namespace, session, role, times, type, pin and uses stay the same, and its attribute supersedes nothing; the old content is kept for ``history``.
 
         Args:
             draft: the new content; its id names the memory, its namespace is the reader.

@@ -29,6 +29,7 @@ from chatmemory.longterm.memories import (
     MemoryType,
     NewMemory,
     Source,
+    as_new,
 )
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import contained_problems, flag_problems, namespace_problems
@@ -74,10 +75,25 @@ async def attributes_read(
     repository: MemoryRepository,
     namespace: Namespace,
     memories: Sequence[NewMemory],
+    *,
+    but: str | None = None,
 ) -> list[NewMemory]:
-    """Return *memories*, each with the attribute that ``AttributePolicy`` says for ``read``."""
-    known = await do(with_attributes(repository, namespace))
+    """Return *memories*, each with the attribute that ``AttributePolicy`` says for ``read``; the memory *but* is ignored."""
+    stored = await do(with_attributes(repository, namespace))
+    known = [memory for memory in stored if memory.id != but]
     return await do(in_worker_thread(lambda: with_attributes_read(memories, known)))
+
+
+@Effect.gen
+async def with_attribute_of_content(
+    do: Do[GenericMemoryError], repository: MemoryRepository, memory: Memory, changed: NewMemory
+) -> NewMemory:
+    """Return *changed*, a correction of *memory*, with its own attribute, unless a caller has given that of *memory*."""
+    if changed.content == memory.content:
+        return changed
+    both = [evolve(as_new(memory), attribute=None), evolve(changed, attribute=None)]
+    before, after = await do(attributes_read(repository, memory.namespace, both, but=memory.id))
+    return after if before.attribute == memory.attribute else changed
 
 
 @Effect.gen

@@ -20,7 +20,7 @@ from chatmemory.errors import (
 from chatmemory.events.event import UNDO, Event, because
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryHistory, MemoryType, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.reading import find, mark
+from chatmemory.longterm.reading import find, mark, with_attribute_of_content
 from chatmemory.longterm.repository_values import Mark
 from chatmemory.longterm.saving.memory_drafts import MemoryDrafts
 
@@ -31,7 +31,9 @@ TYPES: Final[dict[str, MemoryType]] = {"promoted": "short_term", "demoted": "lon
 
 NOT_ON_RECORD: Final = "no change has this number; the history of the memory lists the numbers"
 GONE: Final = "its content was removed and is not stored anywhere else; remember it again"
-NOTHING_BEFORE: Final = "there was nothing before it; forget the memory instead"
+NOTHING_BEFORE: Final = (
+    "it was new: to bring back one that it replaced, undo that one; to forget both, forget it"
+)
 NOT_KEPT: Final = "the earlier content of the memory is not stored"
 
 
@@ -119,6 +121,7 @@ class Undoing:
             source=earlier.source,
             provenance=earlier.provenance,
         )
+        said = await do(with_attribute_of_content(self.repository, memory, said))
         drafted = await do(self.drafts.draft(memory.namespace, [said], dedup="exact"))
         (draft,) = drafted.drafts
         rewrite = self.repository.rewrite(draft, expected_version=memory.version)

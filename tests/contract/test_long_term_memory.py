@@ -123,6 +123,23 @@ async def test_what_memory_says_again_is_never_saved_as_new(memory: LongTermMemo
     assert len(await contents(memory)) == 2
 
 
+async def test_a_corrected_memory_is_about_what_it_says_now(memory: LongTermMemory) -> None:
+    async def said(content: str, *, attribute: str | None = None) -> str:
+        new = NewMemory(content, attribute=attribute, memory_type="long_term")
+        (stored,) = (await memory.remember(ALICE, [new], attributes="read").or_raise()).outcomes
+        assert isinstance(stored, Stored)
+        return stored.id
+
+    cat, book = await said("I live in Shanghai."), await said("Mi libro: Dune", attribute="favourite:book")
+    await memory.update(ALICE, cat, MemoryChanges(content="I have a cat named Otto")).or_raise()
+    await memory.update(ALICE, book, MemoryChanges(content="Mi libro: Emma")).or_raise()
+    for newer in ("I live in Paris now.", "My favourite book is Ulysses now."):
+        await said(newer)
+    assert (await contents(memory))[::-1] == ["I have a cat named Otto", "I live in Paris now.", newer]
+    undone = await memory.undo(ALICE, cat).or_raise()
+    assert (undone.content, undone.attribute) == ("I live in Shanghai.", "residence")
+
+
 async def test_a_call_that_is_repeated_with_its_write_id_reports_what_it_stored(
     memory: LongTermMemory,
 ) -> None:

@@ -46,6 +46,7 @@ CORRECTION: Final[Mapping[str, Any]] = {
     "confidence": 0.5,
     "source": "inferred",
     "provenance": Provenance(("m9",)),
+    "attribute": "residence",
 }
 """The fields that a correction changes; all others stay as they were."""
 

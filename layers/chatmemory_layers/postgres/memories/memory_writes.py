@@ -78,7 +78,7 @@ UPDATE atomic_memory SET content = $3, key = $4, value = $5, category = $6, conf
             WHERE twin.{OWNED} AND twin.app_type = atomic_memory.app_type
                 AND twin.dedup_key = $14 AND twin.superseded_at_us IS NULL AND twin.memory_key <> $2
         )
-    ), version = version + 1
+    ), attribute = $15, version = version + 1
 WHERE {OWNED} AND memory_key = $2
 """
 DELETE_EMBEDDING: Final = f"""
@@ -195,6 +195,7 @@ async def rewrite(
         json.dumps(draft.provenance.message_ids),
         draft.terms,
         draft.dedup_key,
+        draft.attribute,
     )
     if not keep_vector:
         if draft.space is None or draft.vector is None:
