@@ -68,7 +68,7 @@ async def look_back(chat: ChatMemory) -> None:
     print(f"{len(then)} messages then, {len(now)} now; the last one then:")
     print_message(then[-1])
 
-    headline("And what if she had answered otherwise? A fork shares what came before, and copies nothing")
+    headline("And what if she had answered otherwise? A fork begins with what came before")
     branch = (await chat.fork(ON_CALL, WHAT_IF, at=then[-1].id).or_raise()).conversation
     await chat.add_messages(WHAT_IF, [NewMessage("user", INSTEAD)]).or_raise()
     tail = await chat.get_messages(WHAT_IF, limit=2).or_raise()

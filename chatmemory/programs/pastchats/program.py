@@ -66,7 +66,7 @@ COMMANDS: Final = {
 @host_options
 @click.pass_context
 def program(context: click.Context) -> None:
-    """Search years of agent chats before a task.  COMMAND --help has examples."""
+    """Search years of agent chats before a task.  COMMAND --help explains each."""
     if context.invoked_subcommand is None:
         print_overview(context.obj.host())
 

@@ -155,7 +155,9 @@ async def test_a_server_that_does_not_answer_is_a_typed_error_and_its_reader_a_f
 
 async def test_a_database_without_a_store_is_looked_at_and_stays_empty() -> None:
     async with fresh_database() as dsn:
-        assert (await found(dsn))["S004"].message == f"{len(MIGRATIONS)} steps of the schema are missing"
+        told = await found(dsn)
+        assert told["S004"].message == f"{len(MIGRATIONS)} steps of the schema are missing"
+        assert [code for code, one in told.items() if one.severity == "error"] == ["S014"]  # see check
         assert await run_in(dsn, "SELECT FROM pg_tables WHERE schemaname = 'public'") == []
 
 
@@ -207,3 +209,6 @@ async def test_a_store_goes_on_as_a_restored_dump_and_partitioned() -> None:
         await check(dsn)
         partitions = "SELECT count(*) AS count FROM pg_inherits WHERE inhparent = 'chat_message'::regclass"
         assert (await run_in(dsn, partitions))[0]["count"] == 4
+        await run_in(dsn, "VACUUM ANALYZE")
+        (told,) = [one for one in await store_checks(PostgresSettings(dsn=dsn)) if one.code == "S005"]
+        assert "8 conversations with 48 messages" in told.message

@@ -122,13 +122,17 @@ INDEXES: Final = [
 SELECT_SERVER: Final = "SELECT current_setting('server_version') AS version, current_database() AS name"
 SELECT_STEPS: Final = "SELECT to_regclass('chatmemory_migration') IS NOT NULL AS has_ledger"
 COUNT_STEPS: Final = "SELECT count(*) AS taken FROM chatmemory_migration"
-# From the statistics of the server, so that the check reads no table.
+# From the statistics of the server, so that the check reads no table; a partitioned table has those of its partitions.
 SELECT_SIZES: Final = """
-SELECT name, coalesce(n_live_tup, 0) AS living, coalesce(n_dead_tup, 0) AS dead,
-    coalesce(pg_table_size(relid), 0) AS table_bytes, coalesce(pg_indexes_size(relid), 0) AS index_bytes,
-    greatest(last_vacuum, last_autovacuum)::text AS vacuumed
-FROM unnest($1::text[]) AS name LEFT JOIN pg_stat_user_tables ON relid = to_regclass(name)
-ORDER BY pg_total_relation_size(relid) DESC NULLS LAST
+SELECT name, coalesce(sum(n_live_tup), 0)::bigint AS living, coalesce(sum(n_dead_tup), 0)::bigint AS dead,
+    coalesce(sum(pg_table_size(relid)), 0)::bigint AS table_bytes,
+    coalesce(sum(pg_indexes_size(relid)), 0)::bigint AS index_bytes,
+    max(greatest(last_vacuum, last_autovacuum))::text AS vacuumed
+FROM unnest($1::text[]) AS name CROSS JOIN LATERAL (
+    SELECT to_regclass(name) AS relid UNION SELECT relid FROM pg_partition_tree(to_regclass(name))
+) AS part LEFT JOIN pg_stat_user_tables USING (relid)
+GROUP BY name
+ORDER BY sum(pg_total_relation_size(relid)) DESC NULLS LAST
 """
 COUNT_WORK: Final = """
 SELECT count(*) AS waiting,

@@ -143,6 +143,10 @@ async def _dead(connection: Connection, settings: PostgresSettings) -> AsyncIter
 
 
 async def _indexes(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
+    (ledger,) = await connection.fetch(SELECT_STEPS)
+    if not ledger["has_ledger"]:
+        yield "ok", "no indexes are there before the store is opened", ""
+        return
     missing = [row["name"] for row in await connection.fetch(SELECT_MISSING, [*INDEXES])]
     invalid = [row["name"] for row in await connection.fetch(SELECT_INVALID, [*TABLES])]
     for name in missing:
