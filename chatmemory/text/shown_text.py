@@ -29,6 +29,15 @@ def shown(text: str) -> str:
     return re.sub(_WITHOUT_SHAPE, "", re.sub(_LINE_BREAK, "\n", text))
 
 
+def shown_name(name: str) -> str:
+    r"""Return a name, an id or a path as ``shown`` does, on one line: otherwise it could imitate lines of an answer.
+
+    >>> shown_name("a\nb")
+    'a b'
+    """
+    return shown(name).replace("\n", " ")
+
+
 def local_time(instant: datetime, form: str = "%Y-%m-%d %H:%M") -> tuple[str, str]:
     """Return *instant* in the time zone of this machine, and that zone: ``UTC`` or ``+08:00``."""
     try:

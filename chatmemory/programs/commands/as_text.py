@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.text.shown_text import one_line, shown
+from chatmemory.text.shown_text import one_line, shown, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ def remembered_text(report: RememberReport) -> str:
     """Describe the outcome of a remember."""
     lines = [_outcome(outcome) for outcome in report.outcomes]
     if report.reason is not None:
-        lines.append(f"without a vector, so found by its words only: {shown(report.reason)}")
+        lines.append(f"without a vector, so found by its words only: {shown_name(report.reason)}")
     return "\n".join(lines)
 
 
@@ -41,10 +41,10 @@ def _outcome(outcome: object) -> str:
     from chatmemory.longterm.memories import Duplicate, Stored
 
     if isinstance(outcome, Stored):
-        ended = f", replacing {', '.join(map(shown, outcome.superseded))}" if outcome.superseded else ""
-        return f"remembered as {shown(outcome.id)}{ended}"
+        ended = f", replacing {', '.join(map(shown_name, outcome.superseded))}" if outcome.superseded else ""
+        return f"remembered as {shown_name(outcome.id)}{ended}"
     if isinstance(outcome, Duplicate):
-        return f"already known as {shown(outcome.of)}"
+        return f"already known as {shown_name(outcome.of)}"
     return f"not remembered: {getattr(outcome, 'reason', '')}"
 
 
@@ -81,7 +81,7 @@ def _about(memory: Memory) -> str:
         *(f"#{tag}" for tag in memory.tags),
         None if memory.superseded_at is None else f"until {local(memory.superseded_at)}",
     ]
-    return " · ".join(shown(part) for part in parts if part)
+    return " · ".join(shown_name(part) for part in parts if part)
 
 
 def history_text(history: MemoryHistory, memory: Memory | None) -> str:
@@ -92,9 +92,9 @@ def history_text(history: MemoryHistory, memory: Memory | None) -> str:
         for earlier in reversed(history.earlier)
     ]
     for event in history.events:
-        by = f" by {shown(event.by)}" if event.by else ""
-        why = f" ({shown(event.reason)})" if event.reason else ""
-        who = f", {shown(event.who)}" if event.who else ""
+        by = f" by {shown_name(event.by)}" if event.by else ""
+        why = f" ({shown_name(event.reason)})" if event.reason else ""
+        who = f", {shown_name(event.who)}" if event.who else ""
         lines.append(f"#{event.number} {local(event.stored_at)} {event.action}{by}{why}{who}")
     return "\n".join(lines)
 
@@ -103,7 +103,9 @@ def forgotten_text(receipt: ForgetReceipt) -> str:
     """Describe what was removed, and which summaries may still repeat it."""
     told = f"{counted(receipt.memories, 'memory', 'memories')} forgotten"
     if receipt.stale_summaries:
-        told += f"; these summaries may still repeat it: {', '.join(map(shown, receipt.stale_summaries))}"
+        told += (
+            f"; these summaries may still repeat it: {', '.join(map(shown_name, receipt.stale_summaries))}"
+        )
     return told
 
 
@@ -117,16 +119,18 @@ def undone_text(undone: Undone) -> str:
 def conversation_lines(conversations: Sequence[Conversation]) -> Iterator[str]:
     """Yield a line for each conversation."""
     for one in conversations:
-        fork = f", from {shown(one.forked_from.conversation_id)}" if one.forked_from else ""
+        fork = f", from {shown_name(one.forked_from.conversation_id)}" if one.forked_from else ""
         count = counted(one.message_count, "message", "messages")
-        yield f"{local(one.updated_at)}  {shown(one.conversation_id)}  {count}, {one.view_tokens} tokens{fork}"
+        yield f"{local(one.updated_at)}  {shown_name(one.conversation_id)}  {count}, {one.view_tokens} tokens{fork}"
 
 
 def messages_text(messages: Sequence[ChatMessage]) -> str:
     """Format messages, one below the other."""
+    if not messages:
+        return "no message"
     return "\n\n".join(
-        f"{click.style(message.role, bold=True)} · {local(message.timestamp)} · {shown(message.id)}"
-        + (f" · in summary {shown(message.covered_by)}" if message.covered_by else "")
+        f"{click.style(message.role, bold=True)} · {local(message.timestamp)} · {shown_name(message.id)}"
+        + (f" · in summary {shown_name(message.covered_by)}" if message.covered_by else "")
         + f"\n{shown(message.content)}"
         for message in messages
     )
@@ -159,7 +163,7 @@ def context_text(context: ChatContext) -> str:
         for reason, count in messages.items()
     ]
     if context.memory_failure is not None:
-        lines.append(f"no memory: {shown(str(context.memory_failure))}")
+        lines.append(f"no memory: {shown_name(str(context.memory_failure))}")
     return "\n\n".join([*told, "\n".join(lines)])
 
 

@@ -9,7 +9,7 @@ import attrs
 import click
 
 from chatmemory.pastchats.prompt import conversation_of, is_undone, source_of
-from chatmemory.text.shown_text import local_time, shown
+from chatmemory.text.shown_text import local_time, shown, shown_name
 
 if TYPE_CHECKING:
     from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
@@ -31,7 +31,7 @@ def search_text(query: str, result: PromptSearchResult, *, filters: Sequence[str
     """
     if not result.hits:
         within = f" within {', '.join(filters)}" if filters else ""
-        return f"nothing found for {shown(query)!r}{within} ({result.reason})"
+        return f"nothing found for {shown_name(query)!r}{within} ({result.reason})"
     return "\n\n".join(
         [*(_hit(rank, hit) for rank, hit in enumerate(result.hits, 1)), f"{result.mode}: {result.reason}"]
     )
@@ -43,8 +43,8 @@ def _hit(rank: int, hit: PromptHit) -> str:
     why = "  ".join(f"{name} {value:.2f}" for name, value in signals.items() if value)
     lines = [
         f"{click.style(f'{rank}.', bold=True)} {_about(prompt)}",
-        f"   Source: {shown(source_of(prompt))}",
-        *([f"   Conversation: {shown(named)}"] if (named := conversation_of(prompt)) else []),
+        f"   Source: {shown_name(source_of(prompt))}",
+        *([f"   Conversation: {shown_name(named)}"] if (named := conversation_of(prompt)) else []),
         f"   Hybrid score: {hit.score:.3f}  ({why})",
     ]
     if hit.also_in:
@@ -53,10 +53,12 @@ def _hit(rank: int, hit: PromptHit) -> str:
     return "\n".join(lines) + "\n" + _indented(excerpt(prompt.content))
 
 
-def excerpt(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
-    """Return *text*, or its first *characters* and its whole length if it is longer."""
+def excerpt(text: str) -> str:
+    """Return *text*, or its beginning and its whole length if it is long."""
     text = shown(text).strip()
-    return text if len(text) <= characters else f"{text[:characters].rstrip()} ... ({len(text)} characters)"
+    if len(text) <= EXCERPT_CHARACTERS:
+        return text
+    return f"{text[:EXCERPT_CHARACTERS].rstrip()} ... ({len(text)} characters)"
 
 
 def _about(prompt: Prompt) -> str:
@@ -64,7 +66,7 @@ def _about(prompt: Prompt) -> str:
     who = prompt.role if prompt.speaker is None else prompt.speaker
     parts = [who, prompt.project, when, prompt.format, *(["superseded"] if prompt.is_superseded else []),
              *(["undone"] if is_undone(prompt) else [])]  # fmt: skip
-    return " · ".join(shown(part) for part in parts if part)
+    return " · ".join(shown_name(part) for part in parts if part)
 
 
 def _indented(text: str) -> str:
@@ -78,7 +80,7 @@ def turns_text(turns: tuple[Prompt, ...], source: str) -> str:
     for turn in turns:
         if turn.conversation_id != conversation:
             conversation = turn.conversation_id
-            told.append(f"conversation {shown(conversation)}")
+            told.append(f"conversation {shown_name(conversation)}")
         mark = ">" if source in {source_of(turn), conversation_of(turn)} else " "
         told.append(f"{mark} #{turn.turn_index} {_about(turn)}\n{_indented(shown(turn.content))}")
     return "\n\n".join(told)
@@ -123,14 +125,14 @@ def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> I
     """
     for file in report.looked_at:
         parts = (file.became.replace("_", " "), file.format, file.detail)
-        yield shown(f"{file.path}: {', '.join(part for part in parts if part)}")
+        yield shown_name(f"{file.path}: {', '.join(part for part in parts if part)}")
     told = [
         issue
         for issue in report.issues
         if verbose or issue.code not in {"unknown_format", "not_a_transcript"}
     ]
     few = told if verbose else told[:SHOWN_ISSUES]
-    yield from (shown(str(issue)) for issue in few)
+    yield from (shown_name(str(issue)) for issue in few)
     if len(told) > len(few):
         yield f"... and {len(told) - len(few)} more" + (f"; {shows_all} shows all" if shows_all else "")
 
@@ -143,7 +145,7 @@ def statistics_text(statistics: PastChatsStatistics, path: str) -> str:
         last, zone = local_time(statistics.newest, "%Y-%m-%d")
         span = f", {first} to {last} ({zone})"
     lines = [
-        f"{shown(path)}: {statistics.bytes_on_disk / 1_000_000:.1f} MB",
+        f"{shown_name(path)}: {statistics.bytes_on_disk / 1_000_000:.1f} MB",
         f"{statistics.prompts} turns of {statistics.conversations} conversations{span}",
         f"{statistics.sources} files, {statistics.missing_sources} of them gone; {statistics.superseded} turns superseded",
         f"{statistics.embeddings} embeddings{_counted(statistics.models)}",
@@ -164,6 +166,6 @@ def _counted(counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{shown(name) or '(none)'} {count}" for name, count in most[:SHOWN_COUNTS]]
+    told = [f"{shown_name(name) or '(none)'} {count}" for name, count in most[:SHOWN_COUNTS]]
     more = [f"{len(most) - len(told)} more in --json"] if len(most) > len(told) else []
     return ": " + ", ".join([*told, *more])

@@ -21,7 +21,7 @@ from chatmemory.programs.pastchats.as_text import issue_lines, report_text, stat
 from chatmemory.programs.pastchats.options import ROLES, each_named, paths_argument, resolved, with_host
 from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
 from chatmemory.programs.shell.options import as_json_option, dry_run_option, list_option
-from chatmemory.text.shown_text import shown
+from chatmemory.text.shown_text import shown_name
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -279,7 +279,7 @@ def ending(path: str, columns: int) -> str:
     >>> ending("/home/dev/.claude/projects/-app/0b7d.jsonl", 20), ending("/聊天/记录.md", 9)
     ('...s/-app/0b7d.jsonl', '...录.md')
     """
-    text = shown(path).replace("\n", " ")
+    text = shown_name(path)
     widths = [2 if east_asian_width(character) in "WF" else 1 for character in text]
     if sum(widths) <= columns:
         return text
