@@ -70,12 +70,9 @@ def read_json(text: str | bytes, kind: type[T]) -> Outcome[T, DataValidationErro
     return structure(data, kind)
 
 
-def write_json(value: object, *, indent: int | None = None) -> str:
+def write_json(value: object) -> str:
     """Return *value* as JSON text in which Chinese stays readable."""
-    encoder = (
-        _ENCODER if indent is None else json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent)
-    )
-    return encoder.encode(unstructure(value))
+    return _ENCODER.encode(unstructure(value))
 
 
 @cache

@@ -23,8 +23,8 @@ _CHARACTERS_OF_A_MEMBER: Final = (
 )
 
 
-def is_long(value: object, *, short: int = SHORT) -> bool:
-    """Return whether *value* (text, JSON, or a sequence of them) has more than *short* characters; counting stops there."""
+def is_long(value: object) -> bool:
+    """Return whether *value* (text, JSON, or a sequence of them) has more than ``SHORT`` characters; counting stops there."""
     size = 0
     waiting = [value]
     while waiting:
@@ -33,7 +33,7 @@ def is_long(value: object, *, short: int = SHORT) -> bool:
             size += len(one)
         elif isinstance(one, Mapping | list | tuple):
             size += _CHARACTERS_OF_A_MEMBER * len(cast("Collection[object]", one))
-        if size > short:
+        if size > SHORT:
             return True
         if isinstance(one, Mapping):
             members = cast("Mapping[object, object]", one)

@@ -106,20 +106,13 @@ def telling_words(phrase: str) -> list[str]:
     return [word for word in _WORDS.findall(phrase.casefold()) if word not in common]
 
 
-def is_named(memory: Memory, text: str, *, least: int = LEAST_LETTERS) -> bool:
-    """Return whether *text* names the value of *memory*: one of its proper names, or two characters of it.
-
-    Args:
-        memory: what is known.
-        text: what is said.
-        least: the letters that a word in small letters must have.
-    """
+def is_named(memory: Memory, text: str) -> bool:
+    """Return whether *text* names the value of *memory*: one of its proper names, or two characters of it."""
     value = memory.value if isinstance(memory.value, str) else ""
     value = value.translate(FOLD)
     said = text.casefold()
     spoken = set(_WORDS.findall(said))
-    if re.search(f"[{HAN}]", value):
-        least = min(least, LEAST_LATIN)
+    least = LEAST_LATIN if re.search(f"[{HAN}]", value) else LEAST_LETTERS
     for word in _WORDS.findall(value):
         if re.match(f"[{HAN}]", word):
             pairs = {word[at : at + 2] for at in range(len(word) - 1)} - words().common_pairs
