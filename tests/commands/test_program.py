@@ -13,6 +13,7 @@ from tests.commands.typed import Typed
 from tests.for_each import for_each
 from tests.http.served import CHATMEMORY
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.sqlite.desktop_files import desktop_file
 from tests.unit.test_import_cost import HEAVY
 
 WITH_EXAMPLES = set(COMMANDS) - {"token", "completion"}
@@ -86,6 +87,18 @@ def test_doctor_finds_a_sound_store_in_order_names_damage_and_changes_nothing(ty
     assert error["code"] == "S003"
     assert error["repair"]
     assert place.read_bytes() == before
+
+
+def test_doctor_knows_a_file_of_the_desktop_application(typed: Typed) -> None:
+    desktop_file(Path(typed.place))
+    findings = typed.json("doctor")["findings"]
+    assert {one["code"]: one["severity"] for one in findings} == {
+        "S001": "ok",
+        "S002": "ok",
+        "S004": "warning",
+    }
+    assert len(typed.json("memories")["memories"]) == 12
+    assert len(typed.json("doctor")["findings"]) == 9
 
 
 def test_doctor_asks_the_services_of_a_database(typed_anywhere: Typed) -> None:

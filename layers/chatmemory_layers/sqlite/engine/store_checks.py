@@ -31,6 +31,7 @@ from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, privacy, r
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
 from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.legacy.legacy_file import adoptable_version
 
 MB: Final = 1_000_000
 
@@ -67,9 +68,10 @@ def store_checks(settings: SqliteSettings) -> tuple[Finding, ...]:
     path = store_file(settings)
     try:
         with closing(connect(path, mode="ro", timeout_seconds=settings.busy_timeout_seconds)) as connection:
+            is_desktops = adoptable_version(connection, settings) is not None
             return tuple(
                 Finding(code=code, severity=severity, message=message, repair=repair)
-                for code, look in _CHECKS.items()
+                for code, look in (_CHECKS_OF_A_DESKTOP_FILE if is_desktops else _CHECKS).items()
                 for severity, message, repair in _looked(look, connection, path)
             )
     except sqlite3.Error as error:
@@ -124,6 +126,10 @@ def _steps(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
         yield "ok", f"the schema is at step {MIGRATIONS[-1].number}", ""
 
 
+def _adoption(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
+    yield "warning", "a file of the desktop application", "the next command that opens it makes it a store"
+
+
 def _kept(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
     conversations, messages, memories, vectors, items = connection.execute(COUNT_KEPT).fetchone()
     size = (path.stat().st_size + log_size(path)) / MB
@@ -146,7 +152,7 @@ def _journal(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
         yield (
             "warning",
             f"journal mode {mode}: readers wait for writers",
-            "keep the file on a local disk",
+            "open the store once, which sets wal; if it stays so, keep the file on a local disk",
         )
 
 
@@ -169,3 +175,4 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "S008": _privacy,
     "S009": _room,
 }
+_CHECKS_OF_A_DESKTOP_FILE: Final[Mapping[str, Check]] = {"S001": _version, "S002": _pages, "S004": _adoption}

@@ -52,11 +52,11 @@ def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSetti
         OSError: the backup cannot be written.
         sqlite3.Error: the file may not be written, or is locked for too long.
     """
-    if _adoptable_version(connection, settings) is None:
+    if adoptable_version(connection, settings) is None:
         return
     with transaction(connection):
         # Checked again: another process may have adopted the file while this one waited.
-        version = _adoptable_version(connection, settings)
+        version = adoptable_version(connection, settings)
         if version is None:
             return
         if settings.legacy_file == "backup":
@@ -74,7 +74,7 @@ def is_legacy_file(connection: sqlite3.Connection) -> bool:
     return _names(connection) >= _MARKS and not has_ledger(connection)
 
 
-def _adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
+def adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
     """Return the version of a file that may be adopted; None for a store, or a file of another program."""
     if not is_legacy_file(connection):
         return None
