@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from attrs import evolve
 
 from chatmemory import (
-    ChatMemoryService,
     ForgetReceipt,
     Forgetting,
     ManagedRuntime,
     MemorySearch,
     Namespace,
-    NewMessage,
     Provenance,
 )
 from chatmemory.embedding.space import EmbeddingSpace
@@ -80,18 +77,13 @@ async def test_no_byte_shows_what_was_forgotten_or_said_before_it_was_corrected(
     assert traces(tmp_path) == []
 
 
-async def test_no_byte_shows_a_message_or_an_item_that_was_removed(tmp_path: Path) -> None:
+async def test_no_byte_shows_an_item_that_was_forgotten(tmp_path: Path) -> None:
     async with ManagedRuntime(stacks.embedded(tmp_path / "m.db")) as runtime:
-        chat = await runtime.service(ChatMemoryService)
-        await chat.add_messages("c", [NewMessage("user", "无"), NewMessage("user", SECRET)]).or_raise()
-        await chat.replace_newest("c", [], count=1).or_raise()
-        assert traces(tmp_path) == []
         items = await runtime.service(ItemRepositoryTag)
         put = ItemPut(ItemName(("a",), "k"), f'"{SECRET}"', WORD)
-        for removing in (items.forget((put.name,)), items.write((evolve(put, value=None),), now=START)):
-            await items.write((put,), now=START).or_raise()
-            await removing.or_raise()
-            assert traces(tmp_path) == []
+        await items.write((put,), now=START).or_raise()
+        await items.forget((put.name,)).or_raise()
+        assert traces(tmp_path) == []
 
 
 async def test_a_caller_that_goes_while_it_forgets_leaves_no_trace(tmp_path: Path) -> None:

@@ -208,9 +208,8 @@ class Database:
         def shielded() -> Awaitable[Outcome[A, E | RepositoryError]]:
             if self._is_refusing():
                 return self._refused(operation)
-            writing = asyncio.ensure_future(
-                self._write(operation, work, args, kwargs)
-            )  # at once, in its order
+            # At once, in its order among the writes of the loop.
+            writing = asyncio.ensure_future(self._write(operation, work, args, kwargs))
             task = self._loop.create_task(erase(writing))
             self._erasing.add(task)  # the loop itself keeps only a weak reference
             task.add_done_callback(self._erasing.discard)

@@ -127,8 +127,6 @@ class SqliteItemRepository(ItemRepository):
         return SqliteEventLog(self.database)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        if all(put.value is None for put in puts):
-            return self.database.erase("remove items", _write, lambda _: True, puts, now=now)
         return self.database.write("store items", _write, puts, now=now)
 
     def read(

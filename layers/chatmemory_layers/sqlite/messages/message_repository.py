@@ -109,7 +109,7 @@ class SqliteMessageRepository(MessageRepository):
         )
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
-        return self.database.erase("replace the newest messages", message_removal.replace, bool, replacement)
+        return self.database.write("replace the newest messages", message_removal.replace, replacement)
 
     def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
         return self.database.erase(
