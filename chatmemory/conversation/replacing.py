@@ -45,9 +45,8 @@ def refusal_of_replacement(
     is_new = conversation.version == 0
     owner = principal.namespace if is_new else state.owner
     refusal = principal.refusal_to_add([draft.role for draft in batch.drafts], owner, id_)
-    if (
-        refusal is None and not is_new
-    ):  # what a principal cannot read does not exist for it, and cannot be removed
+    if refusal is None and not is_new:
+        # What a principal may not read does not exist for it, so that it cannot be removed either.
         refusal = principal.refusal("read", owner, id_) or principal.refusal("delete", owner, id_)
     if refusal is not None:
         return refusal

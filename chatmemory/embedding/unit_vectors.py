@@ -91,15 +91,22 @@ def each_embedded(
 ) -> Effect[Sequence[Vector | None], EmbeddingError]:
     """Embed *texts*; halve a batch that is refused, so that one bad text does not prevent the others.
 
+    Args:
+        embedder: the embedder; it is called again for each half.
+        texts: the texts to embed.
+
     Returns:
-        one vector for each text, in order; None for a text that is refused alone, or has no features.
+        one vector of length 1 for each text, in order; None for a text that is refused alone, or has no features.
+
+    Fails with:
+        EmbeddingError: a batch failed, and was not refused.
     """
 
     def halve(error: EmbeddingError) -> Effect[Sequence[Vector | None], EmbeddingError]:
         if error.problem != "refused":
             return Effect.fail(error)
-        if len(texts) == 1:
-            return Effect.succeed([None])
+        if len(texts) <= 1:
+            return Effect.succeed([None] * len(texts))
         middle = len(texts) // 2
         halves = Effect.all([each_embedded(embedder, part) for part in (texts[:middle], texts[middle:])])
         return halves.map(lambda parts: [vector for part in parts for vector in part])

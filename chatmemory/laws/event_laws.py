@@ -7,6 +7,8 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Granted, acting_as
+from chatmemory.effect import Failure
+from chatmemory.events.event_log import no_cursor
 from chatmemory.items.item_repository import ItemPut, name_in_log
 from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
@@ -89,6 +91,8 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
                     await log.read_all(len(log.events) + 1)
 
             await race(writers, meanwhile=follow)
+            refused = await log.log.changes_page("", limit=1)
+            expect(refused, Failure(no_cursor()), "the answer to a text that is not a cursor")
             again = await follower(self, witness, witness.repository, page=3)
             again.cursor = log.cursor
             await again.read_all(WRITERS * ROUNDS - len(log.events))

@@ -46,6 +46,7 @@ def test_conversations_are_listed_shown_forked_cleared_and_brought_back(typed_an
     assert [one["id"] for one in typed.json("show trip")["messages"]] == ["m1", "m2", "m3"]
     assert typed.json("fork trip rail --at m2")["conversation"]["messageCount"] == 2
     assert "from trip" in typed.answer("conversations --by-id")
+    assert typed.answer("show trip --as-of 7d") == "no message\n"
     assert typed.answer("forget --conversation trip --yes") == "3 messages cleared; still in rail\n"
     assert typed.run("show trip").code == 4
     assert typed.json("undo --conversation trip")["restored"] == 2

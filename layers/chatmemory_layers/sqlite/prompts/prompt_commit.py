@@ -1,4 +1,4 @@
-"""``commit_source``: turns the staged turns of a source into rows, in one transaction.
+"""``commit_source``: turns the staged turns of a source into rows, in one transaction; ``sources``: what was committed.
 
 First the fate of each staged turn is decided.  Then each fate is one statement over all of its turns; rows that stay the
 same are not written.  The fates:

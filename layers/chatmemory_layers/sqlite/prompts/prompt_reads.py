@@ -1,4 +1,4 @@
-"""Reads of past chats other than a search: sources, turns in order, counts.
+"""Reads of a recall other than its search: turns in order, and the conversations in which a text occurs.
 
 A recall imports this module, so it imports little.
 """

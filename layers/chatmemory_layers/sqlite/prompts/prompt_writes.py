@@ -1,4 +1,7 @@
-"""Writes of past chats other than turns: vectors of another model, a new index of words, records of runs."""
+"""Writes of past chats other than turns: vectors of another model, a new index of words, records of runs.
+
+``without_vector`` and ``torn`` find the turns that need a vector.
+"""
 
 import json
 import sqlite3
