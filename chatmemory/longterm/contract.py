@@ -448,8 +448,8 @@ class LongTermMemory(Protocol):
             namespace: the reader.
             memory_id: the id of the older memory.
             replacement: the newer fact; it is stored in the namespace of the older memory.  In place of the value of a
-                key, it is the next value when it has this key.  Without an attribute, it gets the one that the user
-                states in it, or else that of the older memory.
+                key, it is the next value when it has this key.  Without an attribute, it gets the attribute that its
+                words state, or the attribute of the older memory.
 
         Returns:
             the id of the newer memory, and the ids of the memories that it superseded.
