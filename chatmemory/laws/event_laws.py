@@ -216,6 +216,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                 ),
                 witness.repository.rewrite(remembered(a, "x", namespace=user), expected_version=7),
                 witness.repository.mark(Mark(witness.user("b"), a, pinned=True)),
+                witness.repository.mark(Mark(user, a, memory_type="long_term", pinned=False)),
                 witness.repository.retire(user, "unknown", now=START),
                 witness.repository.forget(Forgetting(witness.user("b"))),
                 witness.repository.record_use(

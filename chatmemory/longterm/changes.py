@@ -390,14 +390,14 @@ def changes_of_restore(
         yield Change("restored", "memory", memory_id, namespace)
 
 
-def changes_of_mark(mark: Mark, owner: Namespace) -> Iterator[Change]:
-    """Return the changes of ``MemoryRepository.mark`` for the log, in order; the memory belongs to *owner*."""
+def changes_of_mark(mark: Mark, before: Memory) -> list[Change]:
+    """Return the changes of ``MemoryRepository.mark`` for the log, in order; none: the memory is marked so *before*."""
     actions: list[EventAction] = []
-    if mark.memory_type is not None:
+    if mark.memory_type not in {None, before.memory_type}:
         actions.append("promoted" if mark.memory_type == "long_term" else "demoted")
-    if mark.pinned is not None:
+    if mark.pinned not in {None, before.pinned}:
         actions.append("pinned" if mark.pinned else "unpinned")
-    return (Change(action, "memory", mark.memory_id, owner) for action in actions)
+    return [Change(action, "memory", mark.memory_id, before.namespace) for action in actions]
 
 
 def changed_by(draft: MemoryDraft, changed: Memory) -> Change:

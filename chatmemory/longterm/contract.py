@@ -430,7 +430,7 @@ class LongTermMemory(Protocol):
                 memory already has the fields of *changes*, so it is safe to repeat a call whose answer was lost.
 
         Returns:
-            the corrected memory.
+            the corrected memory; it keeps its version if *changes* change nothing.
 
         Fails with:
             DataValidationError: *changes* are invalid, or change the key of a value.

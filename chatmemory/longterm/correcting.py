@@ -59,9 +59,9 @@ class Correcting:
         changed = evolve(said, **given(changes))
         if memory.value_key not in {None, changed.key}:
             refuse(do, [Problem("$.changes.key", OTHER_KEY)])
+        if _say_the_same(changed, said):
+            return memory
         if expected_version is not None and memory.version != expected_version:
-            if _say_the_same(changed, said):
-                return memory
             do.fail(MemoryChangedError(memory_id, expected_version, memory.version))
         changed = await do(with_attribute_of_content(self.repository, memory, changed))
         keep_vector = text_to_embed(changed) == text_to_embed(said)

@@ -236,10 +236,11 @@ class KeptMemories:
         row = self.seen(mark.namespace, mark.memory_id)
         if row is None:
             return None
-        marked = row.marked(memory_type=mark.memory_type, pinned=mark.pinned)
-        self._put([marked])
-        self.log.note(changes_of_mark(mark, row.memory.namespace))
-        return marked.handed_out()
+        if changes := changes_of_mark(mark, row.memory):
+            row = row.marked(memory_type=mark.memory_type, pinned=mark.pinned)
+            self._put([row])
+            self.log.note(changes)
+        return row.handed_out()
 
     def record_use(self, use: Use, /) -> UseReport:
         """Count one use of each memory that the namespace sees, and set ``last_accessed``."""

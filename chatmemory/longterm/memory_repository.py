@@ -235,7 +235,10 @@ class MemoryRepository(Protocol):
         ...
 
     def mark(self, mark: Mark, /) -> Effect[Memory | None, RepositoryError]:
-        """Change the type of a memory, or pin or unpin it; return None when the namespace does not see the memory."""
+        """Change the type of a memory, or pin or unpin it; return None when the namespace does not see the memory.
+
+        A memory that is so already stays as it is, and the log gets no event.
+        """
         ...
 
     def record_use(self, use: Use, /) -> Effect[UseReport, RepositoryError]:

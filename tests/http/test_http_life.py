@@ -100,7 +100,9 @@ async def test_what_never_ends_is_ended_within_5_seconds_and_may_tidy_up_before_
         slow.send(*POST, "Content-Length: 9")
         tidying.send("GET /tidying HTTP/1.1", HOST)
         assert server.asked("GET / HTTP/1.1", HOST).status == 200
-        assert server.terminated()[0] == 0
+        code, told = server.terminated()
+        assert (code, "Traceback" in told) == (0, False), told
+        assert b"see whether" in slow.answer().body
     async with open_store(str(tmp_path / "memory.db")) as memory:
         (message,) = await memory.get_messages("tidied").or_raise()
         assert message.content == "收拾好了"

@@ -8,6 +8,7 @@ its own words repeated next to the secret, and sees the length of the answer.  T
 contains a token, no browser adds the header with the token by itself, and pages of other origins are refused.
 """
 
+import asyncio
 import logging
 from time import perf_counter
 from traceback import extract_tb
@@ -26,6 +27,7 @@ NO_CALLER: Final = "(nobody)"
 """The name for a request without a known token, or that needs none."""
 
 UNFORESEEN: Final = Refusal("InternalError", "the server made a mistake; its log says where")
+STOPPED: Final = Refusal("InternalError", "the server stopped: see whether the change was made before you repeat it")
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
@@ -133,7 +135,10 @@ class HeaderGuard:
 
 @final
 class UnforeseenGuard:
-    """Answers with ``UNFORESEEN`` when *app* raises; if the answer has begun, the server closes the connection instead."""
+    """Answers with ``UNFORESEEN`` when *app* raises, and with ``STOPPED`` when the closing server cancels the request.
+
+    If the answer has begun, the server closes the connection instead.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -156,6 +161,9 @@ class UnforeseenGuard:
             log.error("%s: %s", asked_by(scope), described(error))  # noqa: TRY400  a traceback shows the text
             if not has_begun:
                 await problem_response(UNFORESEEN)(scope, receive, send)
+        except asyncio.CancelledError:  # only the closing server cancels a request, and it waits for nothing else
+            if not has_begun:
+                await problem_response(STOPPED)(scope, receive, send)
 
 
 @final

@@ -211,12 +211,13 @@ async def rewrite(
 
 async def mark(connection: Connection, mark: Mark) -> Outcome[Memory | None, Never]:
     """Change the type of a memory, or pin or unpin it."""
+    before = await _seen(connection, mark.namespace, mark.memory_id)
+    if before is None or not (changes := changes_of_mark(mark, before)):
+        return Success(before)
     seen = seen_by(mark.namespace)
     await connection.execute(UPDATE_MARKS, *seen, mark.memory_id, mark.memory_type, mark.pinned)
-    marked = await _seen(connection, mark.namespace, mark.memory_id)
-    if marked is not None:
-        await note(connection, [*changes_of_mark(mark, marked.namespace)])
-    return Success(marked)
+    await note(connection, changes)
+    return Success(await _seen(connection, mark.namespace, mark.memory_id))
 
 
 async def record_use(connection: Connection, use: Use) -> Outcome[UseReport, Never]:

@@ -171,10 +171,12 @@ def mark(transaction: Transaction, mark: Mark) -> Outcome[Memory | None, Never]:
     if row is None:
         return Success(None)
     key, *_ = row
+    before = _memory(transaction, namespace, key)
+    if not (changes := changes_of_mark(mark, before)):
+        return Success(before)
     _set_marks(transaction, namespace.user, key, memory_type=mark.memory_type, pinned=mark.pinned)
-    marked = _memory(transaction, namespace, key)
-    note(transaction, changes_of_mark(mark, marked.namespace))
-    return Success(marked)
+    note(transaction, changes)
+    return Success(_memory(transaction, namespace, key))
 
 
 def record_use(transaction: Transaction, use: Use) -> Outcome[UseReport, Never]:
