@@ -52,6 +52,7 @@ def test_lines_of_records_are_known(content: str, records: tuple[dict[str, Any],
         ('{\n "a": [\n{"b": 1}\n],\n "c": 2}', {"a": [{"b": 1}], "c": 2}),
         ('[\n{"a": 1}\n,{"b": 2}\n]', [{"a": 1}, {"b": 2}]),
         ('[{"a": 1}, oops, {"b": 2}]', [{"a": 1}]),
+        ('[null, {"a": 1}]', [None, {"a": 1}]),
     ],
 )
 def test_a_document_is_known(content: str, document: object) -> None:

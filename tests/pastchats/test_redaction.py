@@ -28,6 +28,7 @@ SECRETS = [
         ("npm token", "npm_{a32}a1B2"),
         ("pypi token", "pypi-AgEI{a76}a1B2"),
         ("hugging face token", "hf_{a30}a1B2"),
+        ("chatmemory token", "cm_{a39}a1B2"),
         ("sendgrid key", "SG.{a18}a1B2.{a39}a1B2"),
         ("json web token", "eyJ{a16}a1B2.eyJ{a36}a1B2.{a39}a1B2"),
     )

@@ -109,6 +109,8 @@ class Recalling:
             beside=BESIDE,
         )
         candidates = await do(self.repository.search(search).alt(GenericMemoryError))
+        if not query.strip():  # every memory contains it
+            candidates = evolve(candidates, found=(), matched_text=False)
         now = self.clock.now() if as_of is None else as_of
 
         def rank() -> Recall:

@@ -79,6 +79,7 @@ TOKENS: Final[tuple[PrefixedToken, ...]] = (
     _token("runpod key", "rpa_", ALNUM, 40),
     _token("cartesia key", "sk_car_", ALNUM, 20),
     _token("elevenlabs key", "sk_", HEX, 48, 48),
+    _token("chatmemory token", "cm_", WORD, 43, 43),  # of a server's own client
     _token("vercel token", "vck_ vca_ vcr_ vci_ vcp_", WORD, 40),
     _token("sourcegraph token", "sgp_", re.compile(r"[A-Za-z0-9_]+"), 40),
     # code hosting, packages and builds

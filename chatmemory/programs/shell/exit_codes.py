@@ -24,13 +24,14 @@ HARMLESS: Final = 1  # a hook called with wrong options: 2 would make an agent d
 USAGE: Final = 2  # a misspelt option, a missing argument; click's number
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 
-GUIDES: Final = {6: "configuration", 7: "configuration", 8: "access"}
+GUIDES: Final = {6: "configuration", 7: "configuration"}
 GUIDE_OF_PROGRAM: Final = {"pastchats-memory": "past-chats", "chatmemory": "terminal"}
 
 
 def explained(error: ServiceError | ConfigError, program: str) -> str:
     """Return the text of *error*, and on a second line the page of the documentation that helps users of *program*."""
-    guide = GUIDES.get(exit_code(error), GUIDE_OF_PROGRAM[program])
+    is_denied = isinstance(error, errors.AccessDeniedError)
+    guide = "access" if is_denied else GUIDES.get(exit_code(error), GUIDE_OF_PROGRAM[program])
     return f"{error}\nhelp: docs/guides/{guide}.md"
 
 

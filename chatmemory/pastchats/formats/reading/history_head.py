@@ -19,7 +19,7 @@ _STRING_SO_FAR: Final = re.compile(r'"(?:[^"\\]|\\u[0-9a-fA-F]{4}|\\[^u])*', re.
 _MAX_DEPTH: Final = 100
 _CLOSING: Final = {"[": "]", "{": "}"}
 # A document, and not a text that begins with a bracket: [2024-01-01], [[a link]], {{a template}} ...
-_DOCUMENT: Final = re.compile(r'[\[\s]*(?:\{\s*(?:["}]|\Z)|["\]]|\Z)')
+_DOCUMENT: Final = re.compile(r'(?:[\[\s]|null\s*,)*(?:\{\s*(?:["}]|\Z)|["\]]|\Z)')
 # ... or [ ] to do.
 _EMPTY_AND_MORE: Final = re.compile(r"(?:\[\s*\]|\{\s*\})\s*\S")
 
