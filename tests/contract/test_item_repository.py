@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
 from chatmemory.effect import ManagedRuntime
+from chatmemory.events.event_log import KeepsLog
 from chatmemory.items.item_repository import (
     Condition,
     ItemChange,
@@ -24,6 +25,7 @@ from chatmemory_layers import stacks
 from tests.contract.conftest import NewStack
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 USER = ("用户", "安娜")
 COUNT = ItemName(USER, "次数")
 COPY = ItemName(USER, "副本")
@@ -156,3 +158,18 @@ async def test_steps_that_raise_change_nothing_and_harm_nobody_else(stores: Stor
     assert not isinstance(first, BaseException)
     assert not isinstance(second, BaseException)
     assert (first.unwrap(), second.unwrap()) == (1, 2)
+
+
+async def test_pruning_the_log_removes_the_values_that_ended_before(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for store in ("sqlite", "postgres"):
+        monkeypatch.setattr(f"chatmemory_layers.{store}.events.event_log.MOST_AT_ONCE", 2)  # in pieces
+    items, _ = stores
+    assert isinstance(items, KeepsLog)
+    name = put("a", 0).name
+    for minute in range(7):
+        await items.write((put("a", minute, keeps_past=True),), now=NOW + minute * MINUTE)
+    await items.log.prune(NOW + 6 * MINUTE).or_raise()
+    earlier = [(await items.read((name,), now=NOW, as_of=version)).unwrap() for version in range(1, 8)]
+    assert [found is not None for (found,) in earlier] == [False] * 5 + [True] * 2

@@ -27,7 +27,9 @@ NO_CALLER: Final = "(nobody)"
 """The name for a request without a known token, or that needs none."""
 
 UNFORESEEN: Final = Refusal("InternalError", "the server made a mistake; its log says where")
-STOPPED: Final = Refusal("InternalError", "the server stopped: see whether the change was made before you repeat it")
+STOPPED: Final = Refusal(
+    "InternalError", "the server stopped: see whether the change was made before you repeat it"
+)
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
@@ -161,7 +163,9 @@ class UnforeseenGuard:
             log.error("%s: %s", asked_by(scope), described(error))  # noqa: TRY400  a traceback shows the text
             if not has_begun:
                 await problem_response(UNFORESEEN)(scope, receive, send)
-        except asyncio.CancelledError:  # only the closing server cancels a request, and it waits for nothing else
+        except (
+            asyncio.CancelledError
+        ):  # only the closing server cancels a request, and it waits for nothing else
             if not has_begun:
                 await problem_response(STOPPED)(scope, receive, send)
 

@@ -86,13 +86,26 @@ DELETE_CONVERSATION_EVENTS: Final = _DELETE_OLD.format(table="conversation_event
 DELETE_MEMORY_EVENTS: Final = _DELETE_OLD.format(table="memory_event", pruned=f"({_TOMBSTONE}) IS NOT TRUE")
 DELETE_ITEM_EVENTS: Final = _DELETE_OLD.format(table="item_event", pruned="TRUE")
 UNNAME_TOMBSTONES: Final = f"""
-UPDATE memory_event SET who = '', who_user = '' WHERE stored_at_us < $1 AND {_TOMBSTONE} AND who <> '' RETURNING number
+UPDATE memory_event SET who = '', who_user = '' WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM memory_event WHERE stored_at_us < $1 AND {_TOMBSTONE} AND who <> '' LIMIT $2
+))
+RETURNING number
 """
 
-DELETE_EARLIER_ITEMS: Final = "DELETE FROM item_version WHERE ended_at_us < $1"
+DELETE_EARLIER_ITEMS: Final = """
+DELETE FROM item_version WHERE ctid = ANY (ARRAY(SELECT ctid FROM item_version WHERE ended_at_us < $1 LIMIT $2))
+RETURNING version
+"""
+PRUNING: Final = (
+    UNNAME_TOMBSTONES,
+    DELETE_CONVERSATION_EVENTS,
+    DELETE_MEMORY_EVENTS,
+    DELETE_ITEM_EVENTS,
+    DELETE_EARLIER_ITEMS,
+)
 
 MOST_AT_ONCE: Final = 10_000
-"""The most events of each kind that one transaction removes."""
+"""The most rows that one transaction changes or removes with each of ``PRUNING``."""
 
 
 async def _acted(connection: Connection, query: AuditQuery, /) -> tuple[Event, ...]:
@@ -162,14 +175,8 @@ def event_in(row: Row) -> Event:
 
 async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple[int, bool], Never]:
     """Prune a part of the log; return the number of removed events, and whether none is left to prune."""
-    pruned = len(await connection.fetch(UNNAME_TOMBSTONES, to_us(before)))
-    await connection.execute(DELETE_EARLIER_ITEMS, to_us(before))
-    most = 0
-    for statement in (DELETE_CONVERSATION_EVENTS, DELETE_MEMORY_EVENTS, DELETE_ITEM_EVENTS):
-        gone = len(await connection.fetch(statement, to_us(before), MOST_AT_ONCE))
-        pruned += gone
-        most = max(most, gone)
-    return Success((pruned, most < MOST_AT_ONCE))
+    counts = [len(await connection.fetch(statement, to_us(before), MOST_AT_ONCE)) for statement in PRUNING]
+    return Success((sum(counts[:-1]), max(counts) < MOST_AT_ONCE))
 
 
 _LOG: Final = Place("the log", row=log_row)
