@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from chatmemory.programs.archive.rivals.reading import RIVALS
 from chatmemory.programs.commands.archive_commands import OWN, TOOLS
 from tests.commands.test_conversation_commands import say
@@ -54,6 +56,20 @@ def test_memories_without_vectors_get_some_and_bad_lines_are_told(typed: Typed, 
     exported.write_text("# notes\n", encoding="utf-8")
     assert typed.run(f"import {exported}").code == 1
     assert typed.run("import /nowhere/at/all.jsonl").code == 2
+
+
+def test_memories_of_all_users_are_embedded_again(
+    typed_anywhere: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = typed_anywhere
+    for provider in ("none", "hashed"):
+        monkeypatch.setenv("CHATMEMORY_MEMORY_EMBEDDING_PROVIDER", provider)
+        for user in ("ada", "安娜", "zoe"):
+            typed.answer(f"remember 'Redis {provider}' --user {user}")
+    assert typed.json("re-embed") == {"memories": 3}
+    assert typed.answer("re-embed") == "0 memories embedded\n"
+    monkeypatch.setenv("CHATMEMORY_MEMORY_EMBEDDING_PROVIDER", "none")
+    assert typed.run("re-embed").code == 6
 
 
 def test_what_was_forgotten_stays_away(typed: Typed, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_each_command_explains_itself_and_completion_knows_it(typed: Typed) -> N
     asked = {"_CHATMEMORY_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "chatmemory re"}
     environment = {**os.environ, **asked}
     done = subprocess.run([CHATMEMORY], env=environment, capture_output=True, text=True, check=False)
-    assert {line.partition(",")[2] for line in done.stdout.split()} == {"remember", "recall"}
+    assert {line.partition(",")[2] for line in done.stdout.split()} == {"remember", "recall", "re-embed"}
 
 
 @for_each(

@@ -6,7 +6,7 @@ imported.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import evolve
 
@@ -16,6 +16,7 @@ from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import GenericMemoryError, RecallError
+from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
@@ -39,6 +40,8 @@ from chatmemory.programs.archive.records import (
 Services: TypeAlias = (
     MessageRepositoryTag | MemoryRepositoryTag | ItemRepositoryTag | TokenCounterTag | ClockTag
 )
+
+LAST_ID: Final = "\U0010ffff" * MAX_ID_CHARACTERS
 
 
 @Effect.gen
@@ -102,6 +105,17 @@ async def embedded(do: Do[RecallError, LongTermMemoryService], users: Iterable[s
             report = await do(memories.re_embed(Namespace(user), after=report.next))
             count += report.embedded
     return count
+
+
+@Effect.gen
+async def all_embedded(do: Do[RecallError, LongTermMemoryService | MemoryRepositoryTag]) -> int:
+    """Embed the memories of all users that lack a vector of the current embedder; return the number of new vectors."""
+    repository, users = do.service(MemoryRepositoryTag), list[str]()
+    after: tuple[str, str] | None = None
+    while found := await do(repository.whole(limit=1, after=after).alt(GenericMemoryError)):
+        users.append(found[0].memory.namespace.user)
+        after = users[-1], LAST_ID  # on to the next user
+    return await do(embedded(users))
 
 
 def _redacted(record: Record, redaction: Redaction) -> Record:

@@ -1,4 +1,7 @@
-"""``export`` writes a whole store as JSON Lines; ``import`` reads such files, and the exports of other tools."""
+"""``export`` writes a whole store as JSON Lines; ``import`` reads such files, and the exports of other tools.
+
+``re-embed`` gives memories the vectors that they lack.
+"""
 
 from __future__ import annotations
 
@@ -119,6 +122,22 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
         click.echo("the last line of an export is missing: the file was cut off", err=True)
     if report.is_empty and report.issue_count:
         raise click.exceptions.Exit(FINDINGS)
+
+
+@click.command("re-embed")
+@as_json_option
+@with_host
+def re_embed(host: Host, *, as_json: bool) -> None:
+    """Embed the memories of all users that have no vector of the embedder of the settings.
+
+    A memory has none after a change of the model, or if the endpoint failed when it was stored. You can stop it at any
+    time; the next run continues.
+
+    \b
+      chatmemory re-embed
+    """
+    count = host.run(importing.all_embedded, everybody=True)
+    say({"memories": count}, f"{counted(count, 'memory', 'memories')} embedded", as_json=as_json)
 
 
 def _text(report: ImportReport) -> str:

@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "context": Entry(f"{_HERE}.conversation_commands", "Print what a model would see."),
     "export": Entry(f"{_HERE}.archive_commands", "Write everything as JSON Lines."),
     "import": Entry(f"{_HERE}.archive_commands", "Read a file that export or another tool wrote."),
+    "re-embed": Entry(f"{_HERE}.archive_commands", "Embed the memories that have no vector."),
     "doctor": Entry(f"{_HERE}.server_commands", "Check the store without changing it."),
     "bench": Entry(f"{_HERE}.bench_command", "Measure retrieval on public suites, or your own questions."),
     "serve": Entry(f"{_HERE}.server_commands", "Open the page and the HTTP API."),
