@@ -41,6 +41,8 @@ async def main() -> None:
         "doubts",
         "held_out",
         "doubts_held_out",
+        "ordinary",
+        "ordinary_held_out",
     ):
         judged = await judge(pairs(name))
         print(row(name, judged))

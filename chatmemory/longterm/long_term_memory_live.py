@@ -232,12 +232,21 @@ class LongTermMemoryLive(LongTermMemory):
     async def _unless_echo(
         self, do: Do[RecallError], namespace: Namespace, found: NewMemory | Skipped
     ) -> NewMemory | Skipped:
-        """Return *found*, or skipped when it repeats a memory, which a model may just have been shown."""
+        """Return *found*, or skipped when it repeats a memory, which a model may just have been shown.
+
+        What the user says repeats a memory only if both state the same attribute: a plan, or what is true of somebody else,
+        has the same words.
+        """
         if isinstance(found, Skipped):
             return found
         recalled = await do(self.recall(namespace, found.content))
-        echoed = (hit.memory.id for hit in recalled.hits if is_echo(found.content, [hit.memory.content]))
-        texts = [found.content, *[hit.memory.content for hit in recalled.hits]]
+        shown = [
+            hit.memory
+            for hit in recalled.hits
+            if found.role != "user" or hit.memory.attribute == found.attribute
+        ]
+        echoed = (memory.id for memory in shown if is_echo(found.content, [memory.content]))
+        texts = [found.content, *[memory.content for memory in shown]]
         return await long_or_short(do, texts, lambda: next((Skipped("echo", of) for of in echoed), found))
 
     @Effect.gen

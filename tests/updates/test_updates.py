@@ -22,6 +22,7 @@ from tests.updates.score import figures, judge, pairs
         ("kinds", 0.93, 134),
         pytest.param("doubts", 0.93, 392, marks=thorough),
         ("held_out", 0.9, 40),
+        ("ordinary_held_out", 0.8, 160),
     ],
 )
 async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_retired(
@@ -36,6 +37,15 @@ async def test_what_is_current_is_found_alone_and_next_to_nothing_is_wrongly_ret
     assert reached.wrong_retirements <= 0.01, failed
     # Nothing is gained by what was never remembered.
     assert sum(one.was_known for one in judged if one.is_right is not None) >= 0.85 * reached.asked
+
+
+@thorough
+async def test_everyday_sentences_end_nothing() -> None:
+    lines = pairs("ordinary")
+    assert len(lines) == 514
+    reached = figures(judged := await judge(lines))
+    assert reached.wrong <= 0.01 * reached.kept, [one.pair.id for one in judged if one.wrongly_retired]
+    assert reached.kept >= 0.95 * len(lines)
 
 
 @for_each(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import NAMES, expression, table
+from chatmemory.longterm.extraction.grammar import NAMES, expression, table, words_for
 from chatmemory.longterm.extraction.memory_extractor import Language
 
 Kind: TypeAlias = Literal["untrue", "unsure", "planned", "past", "negated"]
@@ -56,8 +56,8 @@ def word_table(language: Language) -> WordTable:
     """Return the content of the file of a language; an empty one for a language without a file."""
     if language not in NAMES:
         return WordTable({}, ())
-    content = table(f"{NAMES[language]}_doubts")
-    return WordTable(content["words"], tuple(WordRule(**rule) for rule in content["rule"]))
+    name = f"{NAMES[language]}_doubts"
+    return WordTable(words_for(name), tuple(WordRule(**rule) for rule in table(name)["rule"]))
 
 
 @cache

@@ -54,18 +54,17 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
             continue
         if over == "relationship" and _is_their_love(clauses):
             continue
-        if all(_is_done_by_another(clause, known[over]) for clause in clauses):
+        memory = known[over]
+        if all(_is_done_by_another(clause, memory) for clause in clauses):
             continue
-        if not grammar.leaves_out and not any(
-            _is_mine(clause, over, known[over], grammar) for clause in clauses
-        ):
+        if not grammar.leaves_out and not any(_is_mine(clause, over, memory, grammar) for clause in clauses):
             continue
         if over not in seen:
             seen.add(over)
             # With what was said beside it: the reason, or what came instead.
             beside = ". ".join(one.said for one in found)
             at = Evidence(passage.start, passage.start + len(passage.text))
-            one = ending(over, known[over], passage.grammar.language, passage.said, at)
+            one = ending(over, memory, passage.grammar.language, passage.said, at)
             yield evolve(one, content=beside) if len(beside) <= LONGEST_ENDING else one
 
 
@@ -124,7 +123,7 @@ def _over(
     """Return the attribute that is over; None when the words fit none, or several."""
     known = {name: memory for name, memory in known.items() if name.partition(":")[0] not in OF_MANY}
     named = [name for name, memory in known.items() if is_named(memory, passage.text)]
-    if len(named) == 1:
+    if len(named) == 1 and _is_parted(named[0], clauses, grammar):
         return named[0]
     meant = [
         name
@@ -137,6 +136,12 @@ def _over(
     meant = [name for name in meant if not name.startswith("side job")] or meant
     both = [name for name in meant if name in named]
     return both[0] if len(both) == 1 else meant[0] if len(meant) == 1 else None
+
+
+def _is_parted(name: str, clauses: Iterable[str], grammar: AttributeGrammar) -> bool:
+    """Return whether *clauses* say that the attribute *name* is over, and not only what a person or a pet did."""
+    parting = grammar.parting.get(name.partition(":")[0])
+    return parting is None or any(parting.search(clause) for clause in clauses)
 
 
 def ending(attribute: str, memory: Memory, language: Language, said: str, at: Evidence) -> ProposedMemory:

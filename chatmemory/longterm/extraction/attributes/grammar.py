@@ -67,6 +67,7 @@ class AttributeGrammar:
         further: a sentence that continues the statement before it.
         ended: a clause that says that something is over.
         ends: by the attribute that is over, what names it in such a clause.
+        parting: by family, what such a clause has to say besides the name of the person, the pet or the thing.
     """
 
     stated: tuple[AttributeRule, ...]
@@ -81,6 +82,7 @@ class AttributeGrammar:
     further: re.Pattern[str]
     ended: re.Pattern[str]
     ends: Mapping[str, re.Pattern[str]]
+    parting: Mapping[str, re.Pattern[str]]
 
 
 @cache
@@ -95,6 +97,11 @@ def attribute_grammar_of(language: Language) -> AttributeGrammar | None:
         stated=(*own, *[_rule(one, words) for one in content["attribute"]]),
         leaves_out=content["leaves_out"],
         ends={family: expression(pattern, words) for family, pattern in content["ends"].items()},
+        parting={
+            family: expression(pattern, words)
+            for families, pattern in content["parting"].items()
+            for family in families.split("|")
+        },
         **{field: expression(pattern, words) for field, pattern in content["expressions"].items()},
     )
 

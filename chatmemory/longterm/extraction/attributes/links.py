@@ -13,7 +13,7 @@ from attrs import evolve
 from chatmemory.longterm.extraction.attributes.claims import SAID, Claim, claims_of, contradicts
 from chatmemory.longterm.extraction.attributes.endings import OF_MANY, ending, endings
 from chatmemory.longterm.extraction.attributes.grammar import UNKNOWN, in_any_language, kinds_of_pets
-from chatmemory.longterm.extraction.attributes.names import is_named, is_one, telling_words, words
+from chatmemory.longterm.extraction.attributes.names import is_named, is_one, names_more, telling_words, words
 from chatmemory.longterm.extraction.attributes.statements import (
     AttributeStatement,
     statements_of,
@@ -78,9 +78,13 @@ def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
     for one in statements_of(claim.affirmed) if claim.is_negated else ():
         for name, memory in known.items():
             family, _, of = name.partition(":")
+            if claim.when and one.value.casefold() not in claim.when:
+                continue  # it is denied of that time or place alone
             is_same = family in OF_MANY and family == one.family and _singular(of) == _singular(one.of)
             is_value = one.value.casefold() in memory.content.casefold()
-            if is_same or (name == one.attribute and is_value):
+            if (is_same or (name == one.attribute and is_value)) and not names_more(
+                memory.content, one.value
+            ):
                 return name
     denied = (
         name

@@ -129,3 +129,13 @@ def is_named(memory: Memory, text: str) -> bool:
         ):
             return True
     return False
+
+
+def names_more(content: str, value: str) -> bool:
+    """Return whether *content* lists something beside *value*, which does not end with it.
+
+    >>> names_more("I'm allergic to nuts and eggs", "nuts"), names_more("I'm allergic to nuts", "nuts")
+    (True, False)
+    """
+    before, _, after = content.casefold().partition(value.casefold())
+    return in_any_language("list").search(f"{before}|{after}") is not None

@@ -81,8 +81,10 @@ def with_attributes(text: str, proposals: Sequence[ProposedMemory]) -> tuple[Pro
     known: list[ProposedMemory] = []
     for proposal in proposals:
         inside = [one for one in left if _stands_in(one, proposal)]
-        is_told = bool(inside) and proposal.attribute is None
-        known.append(evolve(proposal, attribute=inside[0].attribute) if is_told else proposal)
+        # "I live in Boston and work at Google": only the proposal has the subject of the second clause.
+        read = inside if inside or proposal.content in text else statements_of(proposal.content)
+        stated = next((one.attribute for one in read if proposal.attribute is None), proposal.attribute)
+        known.append(evolve(proposal, attribute=stated))
     covered = [one for one in left if any(_stands_in(one, proposal) for proposal in proposals)]
     taken = {one.attribute for one in known} - {None}
     beside = [
@@ -164,7 +166,7 @@ def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -
             if value and _counts(passage, found, rule, grammar):
                 of = rule.of or _qualifier(found, value, rule)
                 clause = clause_around(passage.text, found.start("value"), found.end("value"), grammar)
-                added = grammar.added.search(clause.replace(found["value"], " ")) is not None
+                added = grammar.added.search(clause.replace(value, " ")) is not None
                 of = value.casefold() if added else of
                 start = passage.start + found.start("value")
                 at = Evidence(start, start + len(found["value"]))
