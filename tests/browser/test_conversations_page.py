@@ -193,6 +193,19 @@ def test_a_link_is_mended_and_what_happened_meanwhile_is_shown_once(visit: Visit
     expect(page.get_by_text("This conversation was cleared.")).to_be_visible()
 
 
+def test_a_hidden_tab_holds_no_connection_and_catches_up(page: Page, api: Api) -> None:
+    api.say("lunch", QUESTION)
+    shown = conversation(page, api, "lunch")
+    expect(shown.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
+    change = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+    change += " document.dispatchEvent(new Event('visibilitychange')); }"
+    with page.expect_event("requestfailed", lambda request: "/events?" in request.url):
+        page.evaluate(change, True)
+    api.say("lunch", {"role": "assistant", "content": "在老地方见。"})
+    page.evaluate(change, False)
+    expect(shown.get_by_text("在老地方见。", exact=True)).to_have_count(1)
+
+
 def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: Api) -> None:
     api.say("lunch", QUESTION)
     visitor = visit()
@@ -336,7 +349,7 @@ def test_an_answer_is_asked_for_again_and_a_branch_is_begun_at_a_message(visitor
     expect(message(page, "去大连。")).to_be_visible()
 
     visitor.go("conversations/trip")
-    message(page, "去青岛").get_by_role("button", name="Branch from here").click()
+    message(page, "去青岛").get_by_role("button", name="Branch from here").dblclick()
     expect(message(page, "坐。")).to_be_hidden()
     expect(message(page, "去青岛")).to_be_visible()
     [begun] = [one["conversationId"] for one in branches(api, "trip") if one["conversationId"] != name]

@@ -205,6 +205,7 @@ def test_a_failed_save_keeps_the_form_and_a_lost_answer_stores_once(visit: Visit
     save(dialog)
     expect(dialog.get_by_role("alert")).to_be_visible()
     expect(key).to_have_value("最喜欢的语言")
+    expect(dialog.get_by_role("button", name="Save")).to_be_focused()
     save(dialog)
     expect(dialog.get_by_role("alert")).to_contain_text("The server did not answer")
     save(dialog)

@@ -188,10 +188,17 @@ export async function problemOf(response, { Authorization }) {
   return new ApiProblem({ ...members, status: response.status });
 }
 
+/** Parse JSON; a number that JavaScript would round, as an id of 64 bits, stays as it is written. */
+export function parsedJson(text) {
+  return JSON.parse(text, (_, value, { source } = {}) =>
+    Math.abs(value) > Number.MAX_SAFE_INTEGER && source && JSON.rawJSON ? JSON.rawJSON(source) : value,
+  );
+}
+
 async function readJson(response) {
   const text = await response.text();
   try {
-    return JSON.parse(text);
+    return parsedJson(text);
   } catch {
     throw new ApiProblem({ status: response.status, tag: "NoJson" });
   }

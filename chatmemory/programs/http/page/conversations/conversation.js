@@ -39,26 +39,36 @@ export function Conversation({ id, wanted, onMessage, onChanged }) {
   const pane = useScrolling(state, wanted);
 
   const entries = useMemo(() => fold(state.messages), [state.messages]);
-  const opened = (branchId, text) => {
-    notify({ text });
+  const isThere = useRef(true);
+  useEffect(() => () => void (isThere.current = false), []);
+  // Who has gone elsewhere meanwhile is told of the branch, and stays there.
+  const opened = (branchId, text, isAwaited = () => true) => {
+    const link = { label: words.openBranch, href: hrefTo(["conversations", branchId]) };
+    const isHere = isThere.current && isAwaited();
+    notify({ text, ...(!isHere && { link }) });
     onChanged();
-    goTo(["conversations", branchId]);
+    if (isHere) goTo(["conversations", branchId]);
   };
-  const branch = async (begun, text) => {
+  const isBranching = useRef(false);
+  const branch = async (begin, text) => {
+    if (isBranching.current) return;
+    isBranching.current = true;
     try {
-      const branchId = await begun;
+      const branchId = await begin();
       if (branchId === null) notify({ text: words.nothingBefore, kind: "failed" });
       else opened(branchId, text);
     } catch (problem) {
       notify({ text: explain(problem), kind: "failed" });
+    } finally {
+      isBranching.current = false;
     }
   };
   const writing = {
     onSave: setSaved,
-    onBranch: (message) => branch(branchTo(id, message), words.branched),
-    onRegenerate: (message) => branch(branchBefore(id, message), words.regenerated),
-    onEdit: async (message, content, attempt) =>
-      opened(await branchInstead(id, message, content, attempt), words.edited),
+    onBranch: (message) => branch(() => branchTo(id, message), words.branched),
+    onRegenerate: (message) => branch(() => branchBefore(id, message), words.regenerated),
+    onEdit: async (message, content, attempt, isAwaited) =>
+      opened(await branchInstead(id, message, content, attempt), words.edited, isAwaited),
   };
   const context = { conversationId: id, wanted, ...(mayWrite && writing) };
   const toMessage = (messageId) => goTo(["conversations", id], { message: messageId });

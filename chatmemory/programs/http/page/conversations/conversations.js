@@ -80,7 +80,7 @@ function Choice({ conversation, opening, isChosen }) {
   const words = useWords(conversationWords);
   const { conversationId: id, messageCount, updatedAt, forkedFrom } = conversation;
   return html`<li><a href=${hrefTo(["conversations", id])} aria-current=${isChosen ? "true" : undefined}>
-    <span class="choice-title">${opening.trim() || id}</span>
+    <span class="choice-title" dir="auto">${opening.trim() || id}</span>
     <span class="choice-facts">
       ${opening.trim() && html`<span class="choice-id">${id}</span>`}
       ${forkedFrom && html`<span class="choice-id">${words.branchOf(forkedFrom.conversationId)}</span>`}

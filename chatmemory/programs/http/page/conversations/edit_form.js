@@ -1,6 +1,6 @@
 /**
- * `EditForm`: what a user has said, to be said otherwise.  *onSave(content, attempt)* is a promise's maker; a problem is
- * shown and what was typed stays.
+ * `EditForm`: what a user has said, to be said otherwise.  *onSave(content, attempt, isAwaited)* is a promise's maker;
+ * `isAwaited()` is false once the form was left.  A problem is shown and what was typed stays.
  */
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
@@ -17,12 +17,17 @@ export function EditForm({ text, onSave, onClose }) {
   const [state, setState] = useState({ isBusy: false });
   const form = useRef(null);
   const attempt = useMemo(newKey, [content]); // another text is another attempt
-  useEffect(() => form.current.querySelector("textarea").focus(), []);
+  const isThere = useRef(true);
+  useEffect(() => {
+    form.current.querySelector("textarea").focus();
+    return () => void (isThere.current = false);
+  }, []);
   const save = async (event) => {
     event.preventDefault();
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
-      await onSave(content, attempt);
+      await onSave(content, attempt, () => isThere.current);
     } catch (problem) {
       setState({ isBusy: false, problem });
     }
@@ -38,7 +43,7 @@ export function EditForm({ text, onSave, onClose }) {
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     <footer>
       <button type="button" onClick=${onClose}>${cancel}</button>
-      <button type="submit" class="main" disabled=${state.isBusy || !isNew}>${words.editSave}</button>
+      <button type="submit" class="main" disabled=${!isNew} aria-disabled=${state.isBusy}>${words.editSave}</button>
     </footer>
   </form>`;
 }

@@ -13,7 +13,8 @@ const LONGEST_SILENCE_MS = 75_000; // several heartbeats: the connection is dead
  * Follow a conversation until *signal* is aborted, connecting again as often as it must.
  *
  * `onMessage(message)`: each once, in order.  `onCleared()`.  `onLink(isUp)`: whether events arrive at present.
- * Ends with an `ApiProblem` that repetition would not mend.
+ * Ends with an `ApiProblem` that repetition would not mend.  A hidden tab holds no connection: a browser opens six to a host
+ * at most, and then no other tab of the page would get an answer.
  */
 export async function followEvents(conversationId, { newerThan, signal, onMessage, onCleared, onLink }) {
   let last = newerThan;
@@ -31,8 +32,10 @@ export async function followEvents(conversationId, { newerThan, signal, onMessag
     try {
       await follow(eventsAddress(conversationId, last), { signal, take, onOpen: () => onLink(true) });
     } catch (error) {
-      if (isFinal(error)) throw error;
+      if (error.tag === "ConversationNotFoundError") onCleared(); // while nobody was told; it may be begun again
+      else if (isFinal(error)) throw error;
     }
+    if (document.hidden) await visible(signal);
     if (signal.aborted) return;
     onLink(false);
     await wait(pause, signal);
@@ -44,7 +47,9 @@ export async function followEvents(conversationId, { newerThan, signal, onMessag
 async function follow(address, { signal, take, onOpen }) {
   const connection = new AbortController();
   const stop = () => connection.abort();
+  const stopWhenHidden = () => document.hidden && stop();
   signal.addEventListener("abort", stop);
+  document.addEventListener("visibilitychange", stopWhenHidden);
   let silence = setTimeout(stop, LONGEST_SILENCE_MS);
   try {
     const headers = { Accept: "text/event-stream", ...credentials() };
@@ -61,6 +66,7 @@ async function follow(address, { signal, take, onOpen }) {
   } finally {
     clearTimeout(silence);
     signal.removeEventListener("abort", stop);
+    document.removeEventListener("visibilitychange", stopWhenHidden);
     stop();
   }
 }
@@ -96,6 +102,13 @@ export class EventParser {
 // Too many at once (429), and a server that is leaving or gone (408, 5xx, no answer), are worth another attempt.
 function isFinal(error) {
   return error instanceof ApiProblem && error.status >= 400 && error.status < 500 && ![408, 429].includes(error.status);
+}
+
+function visible(signal) {
+  return new Promise((resolve) => {
+    document.addEventListener("visibilitychange", resolve, { once: true, signal });
+    signal.addEventListener("abort", resolve);
+  });
 }
 
 function wait(milliseconds, signal) {

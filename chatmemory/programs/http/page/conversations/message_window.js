@@ -170,10 +170,7 @@ export class MessageWindow {
       onMessage: (message) => this.#take(message),
       onCleared: () => this.#clear(),
       onLink: (isUp) => this.#change({ link: isUp ? "live" : "broken" }),
-    }).catch((problem) => {
-      this.#change({ link: "lost" });
-      if (problem.tag === "ConversationNotFoundError") this.#clear(); // while nobody was told
-    });
+    }).catch(() => this.#change({ link: "lost" }));
   }
 
   #take(message) {
@@ -208,6 +205,7 @@ export class MessageWindow {
   }
 
   #clear() {
+    if (this.state.value.wasCleared) return;
     this.#stop();
     this.#change({ messages: [], hasOlder: false, isAtEnd: true, unseen: 0, busy: null, wasCleared: true });
     this.#onNews(null);

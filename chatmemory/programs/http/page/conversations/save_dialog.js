@@ -9,7 +9,9 @@ import { MemoryFields, readValue } from "../memories/memory_fields.js";
 import { notifySaved, useRemember } from "../memories/remembering.js";
 import { Dialog } from "../pieces/dialog.js";
 import { Icon } from "../pieces/icons.js";
+import { notify } from "../pieces/notices.js";
 import { ProblemNote, useId } from "../pieces/pieces.js";
+import { useExplanation } from "../problem.js";
 import { useServer } from "../server.js";
 import { useWords } from "../words.js";
 import { saveWords } from "../words/save.js";
@@ -23,8 +25,9 @@ export function SaveDialog({ said, onClose }) {
   const [form, setForm] = useState(() => openedForm(said, defaults));
   const [saving, setSaving] = useState({ isBusy: false });
   const remember = useRemember();
-  const stopSaving = useRef(() => {});
-  useEffect(() => () => stopSaving.current(), []);
+  const explain = useExplanation();
+  const isThere = useRef(true);
+  useEffect(() => () => void (isThere.current = false), []);
   useEffect(
     () =>
       until((signal) => extract(said.content, speakerOf(said.role), { signal }), {
@@ -37,17 +40,18 @@ export function SaveDialog({ said, onClose }) {
   const { value, problem } = readValue(form.fields);
   const isWaiting = form.status === "loading" || saving.isBusy;
   const isEmpty = value === null || (typeof value === "string" && !value.trim());
-  const save = (event) => {
+  const save = async (event) => {
     event.preventDefault();
     if (isWaiting || problem || isEmpty) return;
     setSaving({ isBusy: true });
-    stopSaving.current = until((signal) => remember(newMemoryOf(form, said, defaults), { signal }), {
-      then: (report) => {
-        onClose();
-        notifySaved(report, { stored: words.stored, words });
-      },
-      fail: (failure) => setSaving({ isBusy: false, problem: failure }),
-    });
+    try {
+      const report = await remember(newMemoryOf(form, said, defaults));
+      if (isThere.current) onClose();
+      notifySaved(report, { stored: words.stored, words }); // also when the dialog was left meanwhile: it is stored
+    } catch (failure) {
+      if (isThere.current) setSaving({ isBusy: false, problem: failure });
+      else notify({ text: explain(failure), kind: "failed" });
+    }
   };
   return html`<${Dialog} class="save-dialog" title=${words.title} onClose=${onClose}
       isBusy=${isWaiting}>
@@ -62,7 +66,7 @@ export function SaveDialog({ said, onClose }) {
       </div>
       <footer>
         <button type="button" onClick=${onClose}>${words.cancel}</button>
-        <button type="submit" class="main" disabled=${isWaiting || Boolean(problem) || isEmpty}>
+        <button type="submit" class="main" disabled=${Boolean(problem) || isEmpty} aria-disabled=${isWaiting}>
           ${saving.isBusy ? words.saving : words.save}
         </button>
       </footer>

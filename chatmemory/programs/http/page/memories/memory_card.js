@@ -85,6 +85,7 @@ function Actions({ memory, onChange, describedBy }) {
   const [isEditing, setEditing] = useState(false);
   const [state, setState] = useState({ isBusy: false });
   const change = async (work, said) => {
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
       onChange(await work());
@@ -101,7 +102,7 @@ function Actions({ memory, onChange, describedBy }) {
       onProblem: (problem) => notify({ text: `${words.notForgotten} ${explain(problem)}`, kind: "failed" }),
     });
   };
-  const own = { disabled: state.isBusy, "aria-describedby": describedBy };
+  const own = { "aria-disabled": state.isBusy, "aria-describedby": describedBy };
   return html`<div class="actions">
       <${IconButton} icon="edit" label=${words.edit} onClick=${() => setEditing(true)} ...${own} />
       ${memory.memoryType === "short_term" &&

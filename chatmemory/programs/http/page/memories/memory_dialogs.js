@@ -96,6 +96,7 @@ function MemoryForm({ title, form, setForm, save, onClose, notes = {}, children 
   const change = (name) => (event) => setForm({ ...form, [name]: event.target.value });
   const submit = async (event) => {
     event.preventDefault();
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
       await save();
@@ -129,7 +130,7 @@ function MemoryForm({ title, form, setForm, save, onClose, notes = {}, children 
       </div>
       <footer>
         <button type="button" onClick=${onClose}>${words.cancel}</button>
-        <button type="submit" class="main" disabled=${state.isBusy || isWrong}>
+        <button type="submit" class="main" disabled=${isWrong} aria-disabled=${state.isBusy}>
           ${state.isBusy ? words.saving : words.save}
         </button>
       </footer>

@@ -5,6 +5,7 @@
  */
 
 import { html } from "../vendor/preact-htm.js";
+import { parsedJson } from "../api.js";
 import { Field, Select } from "../pieces/pieces.js";
 import { useWords } from "../words.js";
 import { CATEGORIES, fieldWords } from "../words/fields.js";
@@ -26,7 +27,7 @@ export function readValue({ valueText, valueIsJson }) {
   if (!valueIsJson) return { value: valueText === "" ? null : valueText };
   if (valueText.trim() === "") return { value: null };
   try {
-    return { value: JSON.parse(valueText) };
+    return { value: parsedJson(valueText) };
   } catch (error) {
     return { problem: error.message };
   }
@@ -41,6 +42,7 @@ export function ValueField({ fields, onChange }) {
       ${(own) => html`<textarea
         ...${own}
         rows="3"
+        dir="auto"
         class=${fields.valueIsJson ? "code" : ""}
         spellcheck=${!fields.valueIsJson}
         value=${fields.valueText}
@@ -70,7 +72,7 @@ export function MemoryFields({ fields, onChange, needsCategory = false, notes = 
   const change = (name) => (event) => onChange({ [name]: event.target.value });
   return html`
     <${Field} label=${words.key}>
-      ${(own) => html`<input ...${own} type="text" maxlength="512" value=${fields.key} onInput=${change("key")} />`}
+      ${(own) => html`<input ...${own} type="text" dir="auto" maxlength="512" value=${fields.key} onInput=${change("key")} />`}
     <//>
     ${notes.key}
     <${ValueField} fields=${fields} onChange=${onChange} />

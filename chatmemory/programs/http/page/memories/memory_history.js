@@ -38,6 +38,7 @@ function Events({ memory, onChange, canChange }) {
   if (isLoading) return html`<${Loading} />`;
   const newest = value.events.at(-1);
   const undo = async () => {
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
       onChange(await undoMemory(id, newest.number)); // by its number: another change may have come meanwhile
@@ -53,7 +54,7 @@ function Events({ memory, onChange, canChange }) {
     <ol class="history-events">
       ${value.events.toReversed().map((event) => html`<${Change} key=${event.number} event=${event} earlier=${value.earlier}>
         ${canChange && event === newest && UNDOABLE.has(event.action) &&
-        html`<${IconButton} icon="back" label=${words.undo} disabled=${state.isBusy} onClick=${undo} />`}
+        html`<${IconButton} icon="back" label=${words.undo} aria-disabled=${state.isBusy} onClick=${undo} />`}
       <//>`)}
     </ol>
   `;

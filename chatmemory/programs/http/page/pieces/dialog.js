@@ -49,6 +49,7 @@ export function Confirmation({ title, children, label, act, onDone, onClose }) {
   const isThere = useRef(true);
   useEffect(() => () => void (isThere.current = false), []);
   const confirm = async () => {
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
       onDone(await act());
@@ -60,7 +61,7 @@ export function Confirmation({ title, children, label, act, onDone, onClose }) {
     <div class="dialog-body">${children}${state.problem && html`<${ProblemNote} problem=${state.problem} />`}</div>
     <footer>
       <button type="button" onClick=${onClose}>${words.cancel}</button>
-      <button type="button" class="danger" disabled=${state.isBusy} onClick=${confirm}>${label}</button>
+      <button type="button" class="danger" aria-disabled=${state.isBusy} onClick=${confirm}>${label}</button>
     </footer>
   <//>`;
 }

@@ -19,6 +19,7 @@ export function ValueDialog({ memory, app = "", onSaved, onClose }) {
   const key = form.key.trim();
   const submit = async (event) => {
     event.preventDefault();
+    if (state.isBusy) return;
     setState({ isBusy: true });
     try {
       // The key of what is there stands as it was written, and the value goes where it came from.
@@ -49,7 +50,7 @@ export function ValueDialog({ memory, app = "", onSaved, onClose }) {
       </div>
       <footer>
         <button type="button" onClick=${onClose}>${words.cancel}</button>
-        <button type="submit" class="main" disabled=${state.isBusy || isWrong}>
+        <button type="submit" class="main" disabled=${isWrong} aria-disabled=${state.isBusy}>
           ${state.isBusy ? words.saving : words.save}
         </button>
       </footer>

@@ -53,6 +53,7 @@ export const conversationWords = {
   wasCleared: ["This conversation was cleared.", "该会话已被清空。"],
   branch: ["Branch from here", "从此处分支"],
   branchShort: ["Branch", "分支"],
+  openBranch: ["Open the branch", "打开分支"],
   branched: ["A branch was made: what is said in it stays out of this conversation.", "已创建分支：其中的内容不会进入原会话。"],
   branchOf: [(id) => `branch of ${id}`, (id) => `${id} 的分支`],
   edit: ["Edit in a branch", "在分支中编辑"],
