@@ -93,6 +93,15 @@ def query_terms(text: str) -> tuple[str, ...]:
     return _first_terms(telling) or _first_terms(_words(text))
 
 
+def has_telling_words(text: str) -> bool:
+    """Return whether *text* has a word that is no stop word.
+
+    >>> has_telling_words("What is my favourite language?"), has_telling_words("Who are you?")
+    (True, False)
+    """
+    return any(not _is_stop(word) for word in _words(text))
+
+
 def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
     """Return the first distinct terms of a query, without reading the remaining words."""
     terms: dict[str, None] = {}

@@ -32,6 +32,7 @@ from chatmemory.text.search_terms import (
     bm25,
     count_words,
     covered_shares,
+    has_telling_words,
     scaled_scores,
 )
 
@@ -83,7 +84,7 @@ class WeightedRanking(RecallRanker):
     instead of 56 %.  Where no memory shares a word, one that contains the text of the query counts like the best of them.
 
     A search returns the nearest memories, even when all of them are unrelated to the query.  A model takes everything
-    that it is shown as relevant, so a hit with little evidence is marked as weak.
+    that it is shown as relevant, so a hit with little evidence is marked as weak, and so is every hit for a query of stop words.
     """
 
     settings: RetrievalSettings
@@ -114,6 +115,7 @@ class WeightedRanking(RecallRanker):
         )
         added = list(zip(*around, strict=True))
         relevant = self._relevant(candidates.found, covered, around.neighbour, words=words)
+        is_telling = has_telling_words(search.text)
         places: list[tuple[float, datetime, str, int]] = []
         for index, (candidate, weight) in enumerate(zip(candidates.found, evidence, strict=True)):
             if weight is not None:
@@ -128,7 +130,7 @@ class WeightedRanking(RecallRanker):
                 lexical[index],
                 now,
                 around=added[index],
-                is_weak=not (candidates.matched_text or relevant[index]),
+                is_weak=not (is_telling and (candidates.matched_text or relevant[index])),
             )
             for score, _, _, index in places[:limit]
         ]
