@@ -8,7 +8,15 @@ between them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Generic, Never, TypeAlias, final, overload
@@ -91,10 +99,13 @@ class Stream(Generic[A_co, E_co, R_co]):
 
     @staticmethod
     def from_iterable(iterable: Iterable[A]) -> Stream[A]:
-        """Return a stream of the values of *iterable*."""
+        """Return a stream of the values of *iterable*; a generator is closed when the run ends."""
 
-        async def values(_: Context[Any], __: AsyncExitStack) -> AsyncGenerator[A]:
-            for value in iterable:
+        async def values(_: Context[Any], stack: AsyncExitStack) -> AsyncGenerator[A]:
+            iterator = iter(iterable)
+            if isinstance(iterator, Generator):
+                stack.callback(iterator.close)
+            for value in iterator:
                 yield value
 
         return Stream(values)

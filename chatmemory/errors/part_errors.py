@@ -31,7 +31,7 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "busy": "another writer holds the store; try again",
     "full": "free some space on the disk, then try again; what was acknowledged is safe",
     "no_memory": "free some memory, then try again; what was acknowledged is safe",
-    "read_only": "make the file and its folder writable, or open it for reading only",
+    "read_only": "let this program write (to the file and its folder, or the database), or open it for reading only",
     "damaged": "restore a backup, or copy what is readable with the sqlite3 shell's .recover",
     "not_a_store": "give the path of a chatmemory store, or of a file that does not exist yet",
     "newer_schema": "update chatmemory: the store was written by a newer version and is left untouched",

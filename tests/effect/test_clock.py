@@ -99,7 +99,8 @@ async def test_an_effect_sleeps_by_the_clock_of_its_context() -> None:
 async def test_a_cancelled_sleeper_is_not_waited_for() -> None:
     clock = TestClock()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(clock.sleep, 5)
+        for seconds in (5, float("inf")):
+            tasks.start_soon(clock.sleep, seconds)
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     await clock.advance(10)

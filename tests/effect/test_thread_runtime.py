@@ -213,13 +213,19 @@ def test_who_waits_for_the_building_is_told_its_failure_and_the_next_effect_buil
 
     async def acquire() -> Success[int] | Failure[str]:
         attempts.append(1)
+        await anyio.sleep(0.01)  # so that others wait for it
         return Failure("not yet") if len(attempts) == 1 else Success(1)
 
     with pytest.raises(EffectFailed, match="not yet"):
         ThreadRuntime(Layer.effect(One, Effect.fail("not yet"))).__enter__()
     runtime = ThreadRuntime(Layer.effect(One, Effect.from_outcome(acquire)))
-    with pytest.raises(EffectFailed, match="not yet"):
-        runtime.run_blocking(One.get())
+
+    async def asked_at_once() -> list[object]:
+        return await asyncio.gather(*(runtime.run(One.get()) for _ in range(3)), return_exceptions=True)
+
+    failures = asyncio.run(asked_at_once())
+    assert all(isinstance(failure, EffectFailed) for failure in failures), failures
+    assert len(attempts) == 1
     assert runtime.run_blocking(One.get()) == Success(1)
     runtime.close()
 

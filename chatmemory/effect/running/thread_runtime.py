@@ -235,6 +235,7 @@ class _Running(Generic[R_contra]):
         self._runtime = ManagedRuntime(layer)
         self._is_open = False
         self._opening = asyncio.Lock()
+        self._failure: Exception | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._turn = threading.Lock()  # no effect begins after the end, when nothing would run it
         self._is_ending = False
@@ -253,11 +254,21 @@ class _Running(Generic[R_contra]):
     async def run(self, effect: Effect[A, E, R_contra]) -> Outcome[A, E]:
         """Run *effect*; called in the thread.  The first effect opens the layer."""
         if not self._is_open:
+            known = self._failure
             async with self._opening:
+                if self._failure is not None and self._failure is not known:
+                    raise self._failure  # the build for which this caller has waited
                 if not self._is_open and not self._is_ending:
-                    await self._runtime.__aenter__()
-                    self._is_open = True
+                    await self._open()
         return await self._runtime.run(effect)
+
+    async def _open(self) -> None:
+        try:
+            await self._runtime.__aenter__()
+        except Exception as error:
+            self._failure = error
+            raise
+        self._is_open = True
 
     def begin(self, effect: Effect[A, E, R_contra]) -> _Call[Outcome[A, E]]:
         """Start *effect* in the thread, in the caller's context."""

@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
+from math import inf
 from typing import Any, Final, Protocol, final
 from weakref import WeakSet
 
@@ -136,6 +137,8 @@ class TestClock:
         if seconds <= 0:
             await anyio.lowlevel.checkpoint()
             return
+        if seconds == inf:
+            await anyio.sleep_forever()
         awake = anyio.Event()
         heapq.heappush(
             self._sleepers, (self._elapsed + round(seconds * NANOSECONDS), next(self._order), awake)

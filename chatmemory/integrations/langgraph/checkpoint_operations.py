@@ -164,7 +164,7 @@ def _tasks(item: StoredItem | None) -> list[str]:
 
 
 def _fits(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    return all(name in metadata and metadata[name] == value for name, value in asked.items())
+    return all(metadata.get(name) == value for name, value in asked.items())
 
 
 def _tuple(

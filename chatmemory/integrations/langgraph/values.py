@@ -166,7 +166,7 @@ def conditions(asked: Mapping[str, Any]) -> tuple[Condition, ...]:
     (Condition(field='city', relation='is', operand='Berlin'),)
 
     Raises:
-        ValueError: an operator is unknown.
+        ValueError: an operator is unknown, or belongs to a field within a field.
     """
     return tuple([condition for field, wanted in asked.items() for condition in _of_field(field, wanted)])
 
@@ -174,6 +174,10 @@ def conditions(asked: Mapping[str, Any]) -> tuple[Condition, ...]:
 def _of_field(field: str, wanted: Any) -> Iterator[Condition]:
     compared: Mapping[str, Any] = cast("Mapping[str, Any]", wanted) if isinstance(wanted, dict) else {}
     if not any(name.startswith("$") for name in compared):
+        within = [cast("Mapping[str, Any]", inner) for inner in compared.values() if isinstance(inner, dict)]
+        if any(name.startswith("$") for inner in within for name in inner):
+            msg = f"Unsupported filter {wanted}: operators compare a whole field of a value"
+            raise ValueError(msg)
         yield Condition(field, "is", wanted)
         return
     for operator, operand in compared.items():

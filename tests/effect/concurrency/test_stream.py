@@ -118,6 +118,19 @@ async def test_however_a_run_ends_the_source_is_released_and_pulled_no_further(
         assert (source.pulled, source.closed) == (pulled, 1)
 
 
+async def test_a_generator_that_is_left_early_is_closed() -> None:
+    closed: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        try:
+            yield from range(9)
+        finally:
+            closed.append(1)
+
+    assert await Stream.from_iterable(numbers()).take(2).run_collect() == Success([0, 1])
+    assert closed == [1]
+
+
 async def test_a_failure_of_the_source_is_typed_only_if_it_is_named() -> None:
     source = Source(fails_after=2)
     assert await source.stream().run_collect() == Failure("torn")

@@ -143,6 +143,8 @@ def test_a_filter_compares_as_json_does(condition: dict[str, Any], holds: bool) 
     assert all(each.holds(value) for each in conditions(condition)) is holds
     with pytest.raises(ValueError, match=r"Unsupported operator: \$like"):
         conditions({**condition, "a": {"$like": "x"}})
+    with pytest.raises(ValueError, match="a whole field"):
+        conditions({**condition, "a": {"b": {"$gt": 1}}})
 
 
 async def test_a_put_tells_its_time_and_a_read_begins_the_time_of_an_item_anew(tmp_path: Path) -> None:
