@@ -93,15 +93,6 @@ def query_terms(text: str) -> tuple[str, ...]:
     return _first_terms(telling) or _first_terms(_words(text))
 
 
-def has_telling_words(text: str) -> bool:
-    """Return whether *text* has a word that is no stop word.
-
-    >>> has_telling_words("What is my favourite language?"), has_telling_words("Who are you?")
-    (True, False)
-    """
-    return any(not _is_stop(word) for word in _words(text))
-
-
 def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
     """Return the first distinct terms of a query, without reading the remaining words."""
     terms: dict[str, None] = {}
@@ -112,14 +103,16 @@ def _first_terms(words: Iterator[str]) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def count_words(terms: Sequence[str]) -> float:
-    """Return about how many words the *terms* of a query are.
+def count_words(query: str, terms: Sequence[str]) -> float:
+    """Return about how many words the *terms* of *query* are; 0 if it has only stop words.
 
-    >>> count_words(["keyset", "page"])
+    >>> count_words("the keyset page", ["keyset", "page"])
     2.0
-    >>> count_words(["端口", "端", "口"])
-    0.75
+    >>> count_words("端口", ["端口", "端", "口"]), count_words("who are you?", ["who", "ar", "you"])
+    (0.75, 0.0)
     """
+    if all(map(_is_stop, _words(query))):
+        return 0.0
     return sum([1.0 if term.isascii() or len(term) > PIECE_CHARACTERS else PIECE for term in terms])
 
 
@@ -133,7 +126,8 @@ def sentence_terms(query: str) -> list[tuple[str, ...]]:
     spoken = [part for part in parts if part and not part.isspace()]
     if len(spoken) == 1:
         return []
-    return [terms for terms in map(query_terms, spoken[:MAX_SENTENCES]) if count_words(terms) >= FEWEST_WORDS]
+    terms = [(part, query_terms(part)) for part in spoken[:MAX_SENTENCES]]
+    return [found for part, found in terms if count_words(part, found) >= FEWEST_WORDS]
 
 
 class Match(NamedTuple):

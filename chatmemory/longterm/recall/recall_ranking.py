@@ -32,7 +32,6 @@ from chatmemory.text.search_terms import (
     bm25,
     count_words,
     covered_shares,
-    has_telling_words,
     scaled_scores,
 )
 
@@ -84,7 +83,7 @@ class WeightedRanking(RecallRanker):
     instead of 56 %.  Where no memory shares a word, one that contains the text of the query counts like the best of them.
 
     A search returns the nearest memories, even when all of them are unrelated to the query.  A model takes everything
-    that it is shown as relevant, so a hit with little evidence is marked as weak, and so is every hit for a query of stop words.
+    that it is shown as relevant, so a hit with little evidence is marked as weak.  A query of stop words has only weak hits.
     """
 
     settings: RetrievalSettings
@@ -103,7 +102,7 @@ class WeightedRanking(RecallRanker):
         texts = [candidate.terms.split() for candidate in candidates.found]
         matches = bm25(search.terms, texts)
         covered = covered_shares(search.text, matches, texts)
-        words = count_words(search.terms)
+        words = count_words(search.text, search.terms)
         least = 0.0 if search.space is None else LEAST_SHARE  # without vectors, words are all there is
         lexical = scaled_scores(matches, least_share=least)
         if candidates.matched_text:
@@ -115,7 +114,7 @@ class WeightedRanking(RecallRanker):
         )
         added = list(zip(*around, strict=True))
         relevant = self._relevant(candidates.found, covered, around.neighbour, words=words)
-        is_telling = has_telling_words(search.text)
+        is_in_text = candidates.matched_text and words > 0
         places: list[tuple[float, datetime, str, int]] = []
         for index, (candidate, weight) in enumerate(zip(candidates.found, evidence, strict=True)):
             if weight is not None:
@@ -130,7 +129,7 @@ class WeightedRanking(RecallRanker):
                 lexical[index],
                 now,
                 around=added[index],
-                is_weak=not (is_telling and (candidates.matched_text or relevant[index])),
+                is_weak=not (is_in_text or relevant[index]),
             )
             for score, _, _, index in places[:limit]
         ]
@@ -179,9 +178,9 @@ class WeightedRanking(RecallRanker):
         room = 1 - self.threshold
 
         def is_about(candidate: Candidate, covered: float) -> bool:
-            if covered >= ENOUGH_COVERED:
+            if words and covered >= ENOUGH_COVERED:
                 return True
-            if candidate.similarity is None:
+            if not words or candidate.similarity is None:
                 return False
             if self.threshold <= 0:
                 return True
