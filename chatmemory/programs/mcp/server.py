@@ -7,11 +7,14 @@ or answers.
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar, cast
+
+import anyio
 
 from chatmemory.extra import needs_extra
 
@@ -19,6 +22,7 @@ with needs_extra("mcp"):
     import mcp_types as types
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
+    from mcp.server.session import ServerSession
     from mcp.shared.exceptions import MCPError
 
 from chatmemory.access.principal import acting_as
@@ -38,7 +42,6 @@ from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
 from chatmemory.programs.mcp.listing import LISTING
-from chatmemory.programs.mcp.progress import reporting
 from chatmemory.programs.mcp.prompts import PROMPTS
 from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
 from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
@@ -102,7 +105,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool of this name; there are {', '.join(TOOLS)}")
         grant = grant_of(context)
-        async with reporting(context.session) as report:
+        async with _reporting(context.session) as report:
             outcome = await _called(runtime, tool, grant, params.arguments or {}, report)
         if not isinstance(outcome, Success):
             return _failed(outcome.failure(), described)
@@ -275,3 +278,42 @@ def _document(error: ApiError, *, has_pages: bool) -> dict[str, Any]:
     if not has_pages:
         del problem["type"]
     return {name: unstructure(part) for name, part in problem.items()}
+
+
+@asynccontextmanager
+async def _reporting(session: ServerSession) -> AsyncGenerator[Callable[[Progress], None]]:
+    """Yield a function that reports the progress of a call; any thread may call it.
+
+    A client that sent a progress token receives the newest state, as often as it can take one, and the last one when the
+    block ends; other clients receive nothing.
+    """
+    loop, newest, is_new = asyncio.get_running_loop(), Progress(0, 0, ""), asyncio.Event()
+    sent = 0
+
+    def note(progress: Progress) -> None:
+        nonlocal newest
+        newest = progress
+        is_new.set()
+
+    def report(progress: Progress) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and no client is waiting
+            loop.call_soon_threadsafe(note, progress)
+
+    async def send() -> None:
+        nonlocal sent
+        if newest.done > sent:  # the protocol requires increasing numbers
+            progress = newest
+            await session.report_progress(progress.done, progress.of, progress.text)
+            sent = progress.done
+
+    async def send_each() -> None:
+        while True:
+            await is_new.wait()
+            is_new.clear()
+            await send()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(send_each)
+        yield report
+        group.cancel_scope.cancel()
+    await send()

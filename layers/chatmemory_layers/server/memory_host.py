@@ -17,17 +17,19 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
-from chatmemory.effect import Effect, EffectFailed, Layer, ManagedRuntime, Outcome
+from chatmemory.effect import Do, Effect, EffectFailed, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import (
     ConfigError,
     DataValidationError,
     GenericMemoryError,
+    ReadError,
     RepositoryError,
     ServiceError,
     memory_error,
 )
 from chatmemory.extra import needed
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
+from chatmemory.pastchats.past_chats import Finding
 from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory.programs.commands.host import Host
 from chatmemory.programs.operations.grant import main_grant
@@ -36,7 +38,6 @@ from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.files.sqlite_tables import rows_of
 from chatmemory_layers.server.facts import place_of
-from chatmemory_layers.server.store_doctor import missing_store, service_findings
 from chatmemory_layers.setting_names import CONFIG
 from chatmemory_layers.sqlite.engine.database import store_file
 from chatmemory_layers.sqlite.engine.store_checks import store_checks
@@ -44,7 +45,6 @@ from chatmemory_layers.stacks.ready_made import trail_from_settings
 
 if TYPE_CHECKING:
     from chatmemory.events.audit import AuditTrailTag
-    from chatmemory.pastchats.past_chats import Finding
     from chatmemory.programs.commands.host import Serving
     from chatmemory.settings.memory_settings import PostgresSettings, Settings
 
@@ -211,3 +211,36 @@ def _findings_of_server(settings: PostgresSettings) -> tuple[Finding, ...]:
 def _fail(failed: Any) -> NoReturn:
     """Raise the command error for a store that could not be opened."""
     raise CommandError(memory_error(cast("RepositoryError | ConfigError", failed.error))) from failed
+
+
+@Effect.gen
+async def service_findings(
+    do: Do[ReadError, ChatMemoryService | LongTermMemoryService], place: str, namespace: Namespace
+) -> tuple[Finding, ...]:
+    """Check a store in memory by asking its services.
+
+    Args:
+        do: runs a step.
+        place: where the store is, without its password.
+        namespace: the namespace whose memories are read.
+    """
+    page = await do(ChatMemoryService.use(lambda chat: chat.list_conversations(limit=1)))
+    memories = await do(LongTermMemoryService.use(lambda kept: kept.list(namespace, limit=1)))
+    told = [
+        Finding(code="S001", severity="ok", message=place),
+        Finding(
+            code="S005",
+            severity="ok",
+            message=f"it answers, with {'some' if page.conversations else 'no'} conversations and "
+            f"{'some' if memories.memories else 'no'} memories of {namespace.user}",
+        ),
+    ]
+    return tuple(told)
+
+
+def missing_store(path: str) -> GenericMemoryError:
+    """Return the error of a command that needs a store where there is none."""
+    detail = (
+        f"there is no {path}: chatmemory remember or import makes it, --store or the settings name another"
+    )
+    return GenericMemoryError(RepositoryError("open the store", "missing", detail))

@@ -76,15 +76,13 @@ def _add(found: list[ProposedMemory], over: ProposedMemory, known: Mapping[str, 
 def _denied(claim: Claim, known: Mapping[str, Memory]) -> str | None:
     """Return the attribute of the memory that *claim* denies or counts anew; None when there is none."""
     for one in statements_of(claim.affirmed) if claim.is_negated else ():
+        if claim.when and one.value.casefold() not in claim.when:
+            continue  # it is denied of that time or place alone
         for name, memory in known.items():
             family, _, of = name.partition(":")
-            if claim.when and one.value.casefold() not in claim.when:
-                continue  # it is denied of that time or place alone
             is_same = family in OF_MANY and family == one.family and _singular(of) == _singular(one.of)
-            is_value = one.value.casefold() in memory.content.casefold()
-            if (is_same or (name == one.attribute and is_value)) and not names_more(
-                memory.content, one.value
-            ):
+            is_value = name == one.attribute and one.value.casefold() in memory.content.casefold()
+            if (is_same or is_value) and not names_more(memory.content, one.value):
                 return name
     denied = (
         name

@@ -107,7 +107,7 @@ function isFinal(error) {
 function visible(signal) {
   return new Promise((resolve) => {
     document.addEventListener("visibilitychange", resolve, { once: true, signal });
-    signal.addEventListener("abort", resolve);
+    signal.addEventListener("abort", resolve, { once: true });
   });
 }
 
