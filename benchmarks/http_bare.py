@@ -56,8 +56,7 @@ async def add(request: Request) -> Response:
         for number, (id_, message) in enumerate(zip(ids, messages, strict=True)):
             count, view, tokens, still_open = count + 1, view + 1, tokens + 20, still_open + 1
             said = (key, seq + number, None, id_, message["role"], now_us, 20, None, message["content"])
-            sizes = (version + 1, now_us, count, view, tokens, still_open)
-            await database.execute(INSERT_MESSAGE, said + sizes)
+            await database.execute(INSERT_MESSAGE, (*said, version + 1, now_us))
         last = seq + len(messages)
         event = (now_us, "", "", conversation_id, "", "", version + 1, last - 1, now_us, None)
         await database.execute(INSERT_ADDED, event)
