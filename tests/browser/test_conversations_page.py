@@ -195,6 +195,7 @@ def test_a_link_is_mended_and_what_happened_meanwhile_is_shown_once(visit: Visit
 
 def test_a_hidden_tab_holds_no_connection_and_catches_up(page: Page, api: Api) -> None:
     api.say("lunch", QUESTION)
+    api.say("dinner", {"role": "user", "content": "9" * 20})  # a text, and no large number
     shown = conversation(page, api, "lunch")
     expect(shown.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
     change = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
@@ -204,6 +205,17 @@ def test_a_hidden_tab_holds_no_connection_and_catches_up(page: Page, api: Api) -
     api.say("lunch", {"role": "assistant", "content": "在老地方见。"})
     page.evaluate(change, False)
     expect(shown.get_by_text("在老地方见。", exact=True)).to_have_count(1)
+
+    page.evaluate(change, True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/events?" in request.url else None)
+    page.evaluate("location.hash = '#/conversations/dinner'")
+    other = page.get_by_role("region", name="dinner")
+    expect(other.get_by_text("9" * 20, exact=True)).to_have_count(1)
+    api.say("dinner", {"role": "assistant", "content": "在家。"})
+    assert asked == []
+    page.evaluate(change, False)
+    expect(messages(other)).to_have_count(2)
 
 
 def test_events_that_are_refused_are_not_asked_for_for_ever(visit: Visits, api: Api) -> None:

@@ -173,6 +173,8 @@ async def test_a_recall_can_ask_for_a_category_for_tags_and_for_any_text(memory:
     for query in ("", "   ", "!?", "🙂", '"', "a-b OR (", "%", "*" * 10_000):
         assert isinstance(await memory.recall(ALICE, query), Success), query
     assert await recalled(memory, " \n") == []
+    for query in ("in the", "in", "."):
+        assert (await memory.recall(ALICE, query).or_raise()).telling == (), query
 
 
 async def test_a_correction_is_found_by_its_new_words_and_vector_alone(memory: LongTermMemory) -> None:

@@ -114,7 +114,6 @@ class WeightedRanking(RecallRanker):
         )
         added = list(zip(*around, strict=True))
         relevant = self._relevant(candidates.found, covered, around.neighbour, words=words)
-        is_in_text = candidates.matched_text and words > 0
         places: list[tuple[float, datetime, str, int]] = []
         for index, (candidate, weight) in enumerate(zip(candidates.found, evidence, strict=True)):
             if weight is not None:
@@ -129,7 +128,7 @@ class WeightedRanking(RecallRanker):
                 lexical[index],
                 now,
                 around=added[index],
-                is_weak=not (is_in_text or relevant[index]),
+                is_weak=not (words and (candidates.matched_text or relevant[index])),
             )
             for score, _, _, index in places[:limit]
         ]
@@ -178,9 +177,9 @@ class WeightedRanking(RecallRanker):
         room = 1 - self.threshold
 
         def is_about(candidate: Candidate, covered: float) -> bool:
-            if words and covered >= ENOUGH_COVERED:
+            if covered >= ENOUGH_COVERED:
                 return True
-            if not words or candidate.similarity is None:
+            if candidate.similarity is None:
                 return False
             if self.threshold <= 0:
                 return True

@@ -42,6 +42,7 @@ Services: TypeAlias = (
 )
 
 LAST_ID: Final = "\U0010ffff" * MAX_ID_CHARACTERS
+"""No id sorts behind it."""
 
 
 @Effect.gen

@@ -163,9 +163,8 @@ class UnforeseenGuard:
             log.error("%s: %s", asked_by(scope), described(error))  # noqa: TRY400  a traceback shows the text
             if not has_begun:
                 await problem_response(UNFORESEEN)(scope, receive, send)
-        except (
-            asyncio.CancelledError
-        ):  # only the closing server cancels a request, and it waits for nothing else
+        except asyncio.CancelledError:
+            # Only the closing server cancels a request, which ends here: raised again, it would be logged as a mistake.
             if not has_begun:
                 await problem_response(STOPPED)(scope, receive, send)
 

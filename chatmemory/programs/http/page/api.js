@@ -191,7 +191,9 @@ export async function problemOf(response, { Authorization }) {
 /** Parse JSON; a number that JavaScript would round, as an id of 64 bits, stays as it is written. */
 export function parsedJson(text) {
   return JSON.parse(text, (_, value, { source } = {}) =>
-    Math.abs(value) > Number.MAX_SAFE_INTEGER && source && JSON.rawJSON ? JSON.rawJSON(source) : value,
+    typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER && source && JSON.rawJSON
+      ? JSON.rawJSON(source)
+      : value,
   );
 }
 

@@ -29,14 +29,18 @@ export async function followEvents(conversationId, { newerThan, signal, onMessag
     onMessage(message);
   };
   while (!signal.aborted) {
+    if (document.hidden) {
+      await visible(signal);
+      continue;
+    }
     try {
       await follow(eventsAddress(conversationId, last), { signal, take, onOpen: () => onLink(true) });
     } catch (error) {
       if (error.tag === "ConversationNotFoundError") onCleared(); // while nobody was told; it may be begun again
       else if (isFinal(error)) throw error;
     }
-    if (document.hidden) await visible(signal);
     if (signal.aborted) return;
+    if (document.hidden) continue;
     onLink(false);
     await wait(pause, signal);
     pause = Math.min(2 * pause, LONGEST_PAUSE_MS);

@@ -9,17 +9,17 @@ import { newKey } from "../idempotency.js";
 import { notify } from "../pieces/notices.js";
 
 /**
- * Gives a function that saves one new memory, `(memory, {app, signal})`, and answers what became of it:
+ * Gives a function that saves one new memory, `(memory, {app})`, and answers what became of it:
  * `{outcome, unembedded, reason}`, where the outcome is "stored", "duplicate" or "skipped".
  *
  * The same write keeps its key however often it is sent; another one gets another.
  */
 export function useRemember() {
   const attempt = useRef({});
-  return async (memory, { app, signal } = {}) => {
+  return async (memory, { app } = {}) => {
     const text = JSON.stringify([memory, app]);
     if (attempt.current.text !== text) attempt.current = { text, key: newKey() };
-    const report = await remember([memory], { app, signal, attributes: "read", idempotencyKey: attempt.current.key });
+    const report = await remember([memory], { app, attributes: "read", idempotencyKey: attempt.current.key });
     return { ...report, app, outcome: report.outcomes[0] };
   };
 }
