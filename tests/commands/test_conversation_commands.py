@@ -59,7 +59,7 @@ def test_conversations_are_listed_shown_forked_cleared_and_brought_back(typed_an
         ("show nowhere", 4, "no conversation 'nowhere'"),
         ("history nobody", 4, "no memory 'nobody'"),
         ("fork nowhere branch", 4, "no conversation 'nowhere'"),
-        ("fork trip trip", 8, "trip"),
+        ("fork trip trip", 8, "help: docs/guides/terminal.md"),
         ("undo --conversation trip --version 7", 8, "trip"),
         ("undo", 2, "say what to undo"),
         ("forget", 2, "say what to forget"),
