@@ -434,6 +434,7 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
 
         The second effect cannot be interrupted.
         """
+        require_function(finalizer, "effect.on_exit", "effect.on_exit(lambda ended: ...)")
         return Effect.in_context(lambda context: combinators.run_finalized(self, finalizer, context))
 
     # --- running it ---

@@ -118,6 +118,11 @@ async def expect_undone(witness: LongTermWitness) -> None:
     expect(successor.superseded_by, a, "what took the place of the successor")
     reasons = [one.reason for one in (await witness.get(memory.history(user, a))).events if one.reason]
     expect(reasons, ["undo"] * 4, "the reasons of the changes that undid another")
+    second = await witness.get(memory.supersede(user, a, NewMemory("住在杭州 40")))
+    third = await witness.get(memory.supersede(user, second.id, NewMemory("住在杭州 50")))
+    await witness.get(memory.undo(user, a))
+    (_, replaced) = await witness.read([a, third.id])
+    expect(replaced.superseded_by, a, "what took the place of the successor of the successor")
 
 
 async def expect_values_undone(witness: LongTermWitness) -> None:

@@ -98,10 +98,15 @@ class Undoing:
         *,
         instead_of: str | None,
     ) -> Memory:
-        """Restore a memory, which replaces its successor again; a successor that was forgotten is ignored."""
-        if instead_of is not None:
+        """Restore a memory instead of its successor, or instead of what superseded that one meanwhile.
+
+        If one of them was forgotten, only the memory is restored.
+        """
+        passed = {memory_id}
+        while instead_of is not None and instead_of not in passed:
+            passed.add(instead_of)
             successor = await do(self.repository.get(namespace, instead_of).alt(GenericMemoryError))
-            instead_of = None if successor is None else instead_of
+            instead_of = successor and (successor.superseded_by or successor.id)
         restore = self.repository.restore(namespace, memory_id, instead_of=instead_of, now=self.clock.now())
         return await do(restore.alt(memory_error))
 

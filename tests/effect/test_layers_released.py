@@ -196,6 +196,16 @@ async def test_what_cannot_be_closed_after_a_failed_opening_is_noted_on_the_fail
     assert caught.value.__notes__ == ["what was open could not be closed either: OSError('1 is torn')"]
 
 
+async def test_a_body_that_failed_is_the_context_of_a_release_that_fails() -> None:
+    two_fail = resource(Journal(), 1, fails=True) | resource(Journal(), 3, fails=True)
+    with pytest.raises(OSError, match="1 is torn") as caught:
+        async with ManagedRuntime(two_fail):
+            raise KeyError("body")
+    earlier = caught.value.__context__
+    assert str(earlier) == "3 is torn"
+    assert isinstance(earlier and earlier.__context__, KeyError)
+
+
 async def test_a_resource_that_has_ended_by_itself_is_passed_over_and_its_failure_raised() -> None:
     journal, breaks, is_broken = Journal(), anyio.Event(), anyio.Event()
 

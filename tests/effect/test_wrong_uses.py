@@ -124,6 +124,7 @@ GOING_ON = [
     wrong(lambda: failed.tap_error(repr), "repr has returned", "or use map"),
     wrong(lambda: failed.lash(len), "len has returned 7", "Effect.succeed(value)"),
     wrong(lambda: made.on_exit(lambda _: None), "None", "Effect.succeed("),
+    wrong(lambda: made.on_exit(5), "not 5", "lambda ended: ..."),
     wrong(lambda: made.timeout("5s", str), "'5s'", "0.5 for half a second"),
     wrong(lambda: made.timeout(5, "late"), "'late'", "lambda: TooLate()"),
     wrong(lambda: failed.retry(3), "not 3", "Schedule.recurs(3)"),

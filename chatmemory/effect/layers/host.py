@@ -83,7 +83,11 @@ class Host(Generic[A]):
         self._give_up()
         interruption = await self._until_over()
         if (problem := interruption or self._failure) is not None:
-            raise problem
+            earlier = problem.__context__
+            try:
+                raise problem
+            finally:
+                problem.__context__ = earlier  # raising sets it to the exception that the caller handles
 
     def _give_up(self) -> None:
         self._is_given_up = True

@@ -210,7 +210,8 @@ class ManagedRuntime(Generic[R_contra]):
             await stack.aclose()
             raise
 
-    async def _close(self) -> None:
+    async def _close(self, body: BaseException | None = None) -> None:
+        """Close the children and the layers; what they raise has *body*, the exception of the caller, as its context."""
         try:
             with shield():
                 async with AsyncExitStack() as ending:  # the last one first, whatever the others raise
@@ -218,6 +219,13 @@ class ManagedRuntime(Generic[R_contra]):
                     ending.push_async_callback(self._interrupt)
                     for child in self._children:
                         ending.push_async_callback(child._close)
+        except BaseException as problem:
+            first = problem
+            while first is not body and first.__context__ is not None:
+                first = first.__context__
+            if first is not body:
+                first.__context__ = body
+            raise
         finally:
             self._children.clear()
             if self._parent is not None:
@@ -243,7 +251,7 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._close()
+        await self._close(exception)
 
     def __enter__(self) -> Self:
         run_without_waiting(self._open())
@@ -255,4 +263,4 @@ class ManagedRuntime(Generic[R_contra]):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        run_without_waiting(self._close())
+        run_without_waiting(self._close(exception))

@@ -5,11 +5,9 @@ Only this module reads the system's time; all others ask for ``ClockTag``.
 
 from __future__ import annotations
 
-import heapq
 import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import count
 from math import inf
 from typing import Any, Final, Protocol, final
 from weakref import WeakSet
@@ -121,8 +119,7 @@ class TestClock:
         self._origin = start.astimezone(UTC)
         # Whole nanoseconds: ten steps of 0.1 s must reach a sleeper of 1 s.
         self._elapsed = 0
-        self._sleepers: list[tuple[int, int, anyio.Event]] = []
-        self._order = count()
+        self._sleepers: dict[anyio.Event, int] = {}
 
     def now(self) -> datetime:
         """Return the date and time that the test has set, in UTC."""
@@ -140,10 +137,11 @@ class TestClock:
         if seconds == inf:
             await anyio.sleep_forever()
         awake = anyio.Event()
-        heapq.heappush(
-            self._sleepers, (self._elapsed + round(seconds * NANOSECONDS), next(self._order), awake)
-        )
-        await awake.wait()
+        self._sleepers[awake] = self._elapsed + round(seconds * NANOSECONDS)
+        try:
+            await awake.wait()
+        finally:
+            self._sleepers.pop(awake, None)
 
     async def advance(self, seconds: float) -> None:
         """Let *seconds* pass, and wake each sleeper at its own time, in order.
@@ -159,8 +157,9 @@ class TestClock:
             raise ValueError(msg)
         end = self._elapsed + round(seconds * NANOSECONDS)
         await self.settle()
-        while self._sleepers and self._sleepers[0][0] <= end:
-            self._elapsed, _, awake = heapq.heappop(self._sleepers)
+        while self._sleepers and min(self._sleepers.values()) <= end:
+            awake = min(self._sleepers, key=self._sleepers.__getitem__)
+            self._elapsed = self._sleepers.pop(awake)
             awake.set()
             await self.settle()
         self._elapsed = end

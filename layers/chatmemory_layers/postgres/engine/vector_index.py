@@ -28,7 +28,7 @@ SELECT_VERSION: Final = """
 SELECT extversion FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
 WHERE extname = 'vector' AND nspname = ANY (current_schemas(TRUE))
 """
-CREATE_EXTENSION: Final = "CREATE EXTENSION vector"
+CREATE_EXTENSION: Final = "CREATE EXTENSION IF NOT EXISTS vector"
 
 SELECT_IS_ARRAY: Final = """
 SELECT atttypid = 'real[]'::regtype AS is_array FROM pg_attribute
@@ -70,7 +70,7 @@ async def find_vectors(connection: Connection) -> bool:
 
     If the extension cannot be created, the reason is logged, and memories are found by their words alone.
     """
-    refusal = "it is not on the search_path"
+    refusal = "its schema is not on the search_path"
     rows = await connection.fetch(SELECT_VERSION)
     if not rows:
         try:
