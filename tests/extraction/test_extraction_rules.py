@@ -52,6 +52,26 @@ def test_the_evidence_is_where_it_is_said_and_the_content_stands_alone(
     assert spans[evidence] == content
 
 
+@for_each(
+    ("text", "contents"),
+    [
+        ("I'm allergic to nuts, eggs and soy.", ["I'm allergic to nuts, eggs and soy"]),
+        ("I love cats, dogs, and birds, but I hate jazz.", ["I hate jazz", "I love cats, dogs, and birds"]),
+        ("I play guitar, live in Rome and love tea.", ["I live in Rome", "I love tea", "I play guitar"]),
+        ("I'm vegan, lactose intolerant and deaf.", ["I'm lactose intolerant and deaf", "I'm vegan"]),
+        ("I have a dog, a cat and two kids.", ["I have a cat", "I have a dog", "I have two kids"]),
+        ("I like tea, Bob likes milk and Ann likes juice.", ["I like tea"]),
+        ("I live in Rome and my parcel is late.", ["I live in Rome"]),
+        ("我喜欢爬山，游泳和看书。", ["我喜欢爬山，游泳和看书"]),
+        ("我住在杭州，喜欢爬山和看书。", ["我住在杭州", "我喜欢爬山和看书"]),
+    ],
+)
+def test_a_list_stays_one_statement_and_two_statements_do_not_become_one(
+    text: str, contents: list[str]
+) -> None:
+    assert sorted(one.content for one in extract_by_rules(text)) == contents
+
+
 def test_a_reason_belongs_to_the_statement_and_not_to_its_value() -> None:
     (proposal,) = extract_by_rules("I prefer tea because coffee keeps me awake.")
     assert (proposal.value, proposal.content) == ("tea", "I prefer tea because coffee keeps me awake")
