@@ -96,10 +96,6 @@ def connect_reader(settings: SqliteSettings) -> sqlite3.Connection:
 def prepare(connection: sqlite3.Connection, settings: SqliteSettings) -> None:
     """Check that the file is a store, or may become one, then set its pragmas and migrate it.
 
-    Args:
-        connection: the connection to the file.
-        settings: say where the file is, and how it is kept.
-
     Raises:
         sqlite3.Error: the file is damaged, locked for too long, or has to be written and may not be.
         OSError: the file has to be copied first, and the copy cannot be written.

@@ -26,10 +26,6 @@ WAL_RETRY_SECONDS: Final = 0.01
 def create_file(path: Path, driver: ModuleType = sqlite3) -> None:
     """Create an empty file that only its owner can read, unless the file exists.
 
-    Args:
-        path: the file.
-        driver: the module whose SQLite version is checked.
-
     Raises:
         OSError: the file cannot be created.
         sqlite3.Error: SQLite is too old.

@@ -325,11 +325,6 @@ def read_group(
 
     When one job raises, each job runs again on a separate snapshot, so that only that one fails.  *look* may refuse the
     snapshot.
-
-    Args:
-        connection: the connection to the file.
-        group: the jobs, in the order in which they were submitted.
-        look: checks the file within the transaction.
     """
     try:
         if connection.in_transaction:
@@ -369,15 +364,7 @@ def commit_watched(
     connection: sqlite3.Connection,
     group: Sequence[Job],
 ) -> list[Any]:
-    """Commit *group*; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them.
-
-    Args:
-        watch: checks that the files are still there.
-        look: checks the file within the transaction.
-        kept: the rows that groups of writes keep.
-        connection: the connection to the file.
-        group: the jobs, in the order in which they were submitted.
-    """
+    """Commit *group*; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them."""
     if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
         return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
     answers = commit_group(connection, group, kept, look=look)
@@ -389,10 +376,6 @@ def read_watched(watch: FileWatch, look: Look) -> Group:
     """Return a function that reads a group, unless the files of the store have changed outside SQLite, or *look* refuses them.
 
     One check of the files is valid for a second.
-
-    Args:
-        watch: checks that the files are still there.
-        look: checks the file within the transaction.
     """
     look_at = 0.0
 

@@ -143,10 +143,6 @@ def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration]
 
     Raises:
         EffectFailed: with ``not_a_store`` or ``newer_schema``.
-
-    Args:
-        connection: the connection to the file.
-        migrations: the steps that this program knows.
     """
     tables = table_names(connection)
     if tables and not has_ledger(connection):
@@ -161,12 +157,7 @@ def check_origin(connection: sqlite3.Connection, migrations: Sequence[Migration]
 
 
 def newer_step(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> str | None:
-    """Return a message about the first step of the file that is not one of *migrations*; None if all are known.
-
-    Args:
-        connection: the connection to the file.
-        migrations: the steps that this program knows.
-    """
+    """Return a message about the first step of the file that is not one of *migrations*; None if all are known."""
     known = {step.number: step for step in migrations}
     for number, name, checksum in (
         connection.execute(SELECT_TAKEN).fetchall() if has_ledger(connection) else ()
@@ -193,12 +184,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Apply the missing steps; processes that migrate at once wait for each other, and a killed one leaves no half step.
-
-    Args:
-        connection: the connection to the file.
-        migrations: the steps, in the order in which they are applied.
-    """
+    """Apply the missing steps; processes that migrate at once wait for each other, and a killed one leaves no half step."""
     applied = _applied(connection)
     for step in migrations:
         is_taken = applied.get(step.number) == step.checksum
@@ -212,12 +198,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
 
 def record(connection: sqlite3.Connection, step: Migration) -> None:
-    """Record that *step*, with its present text, is applied, and which edition applied it.
-
-    Args:
-        connection: the connection to the file.
-        step: the step that was applied.
-    """
+    """Record that *step*, with its present text, is applied, and which edition applied it."""
     row = {
         "number": step.number,
         "name": f"{step.name}, {edition()}",

@@ -67,12 +67,7 @@ class WorkerConnection(aiosqlite.Connection):
 
 
 def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]) -> "asyncio.Future[A]":
-    """Run *work* on the thread of *connection*, after what was posted.  Cancelling the future does not stop it.
-
-    Args:
-        connection: the connection with the thread.
-        work: called with the driver's connection.
-    """
+    """Run *work* on the thread of *connection*, after what was posted.  Cancelling the future does not stop it."""
     answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
 
     def run() -> None:

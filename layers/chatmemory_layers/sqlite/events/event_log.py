@@ -86,12 +86,7 @@ class NotedRows:
 
 
 def note(transaction: Transaction, changes: Iterable[Change]) -> None:
-    """Add an event for each of *changes* to *transaction*, in the name of the current principal.
-
-    Args:
-        transaction: the transaction of the write.
-        changes: what the write changes, in order.
-    """
+    """Add an event for each of *changes* to *transaction*, in the name of the current principal."""
     noted = transaction.waiting_as(NotedRows)
     who, reason = principal(), current_reason()
     at_us = time.time_ns() // NS_PER_US

@@ -39,12 +39,7 @@ SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :
 
 
 def keep_items(transaction: Transaction, names: Sequence[dict[str, Any]]) -> None:
-    """Store the values that are about to be replaced or removed; each of *names* also contains ``now_us``.
-
-    Args:
-        transaction: the transaction of the write.
-        names: the namespace, the key and ``now_us`` of each item, as parameters of statements.
-    """
+    """Store the values that are about to be replaced or removed; each of *names* also contains ``now_us``."""
     if names:
         transaction.executemany(KEEP_ITEM, names)
         transaction.executemany(TRIM_ITEM, names)
@@ -53,13 +48,7 @@ def keep_items(transaction: Transaction, names: Sequence[dict[str, Any]]) -> Non
 def earlier_item(
     connection: sqlite3.Connection | Transaction, name: ItemName, as_of: int | datetime | None = None
 ) -> EarlierItem | None:
-    """Return an earlier value; None when there is none.
-
-    Args:
-        connection: the connection to the file.
-        name: the name of the item.
-        as_of: a version, or an instant at which the value was valid; None: the newest earlier value.
-    """
+    """Return the value of a version or of an instant; None for *as_of*: the newest earlier value.  None when there is none."""
     asked: dict[str, Any] = {"namespace": to_text(name.namespace), "key": name.key}
     if as_of is None:
         row = connection.execute(SELECT_NEWEST_EARLIER, asked).fetchone()

@@ -116,10 +116,6 @@ def back_up(path: Path, version: int) -> Path:
     No other process may write to the database or back it up meanwhile.  If a different copy has the name, a number is
     added; the same copy is not stored twice.
 
-    Args:
-        path: the database.
-        version: its schema version, for the name of the copy.
-
     Raises:
         OSError: the copy cannot be written.
         sqlite3.Error: the copy cannot be written, or *path* cannot be read.

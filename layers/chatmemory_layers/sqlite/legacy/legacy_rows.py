@@ -50,10 +50,6 @@ def adopt_rows(connection: sqlite3.Connection, user: str) -> None:
 
     Raises:
         sqlite3.Error: the file is locked for too long, full, or damaged.
-
-    Args:
-        connection: the connection to the file.
-        user: the name of the user to whom the memories belong.
     """
     adopted = ageless = left = after = 0
     with _any_text(connection):

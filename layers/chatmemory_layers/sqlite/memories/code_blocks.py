@@ -101,34 +101,19 @@ def _pack(execute: Execute, space_key: int, codes: VectorCodes, start: int, end:
 
 
 def stored_mean(connection: sqlite3.Connection, space_key: int) -> tuple[bytes | None, int]:
-    """Return the mean of a space, None while it has none, and the first number that is not in a block.
-
-    Args:
-        connection: the connection to the file.
-        space_key: the key of the space.
-    """
+    """Return the mean of a space, None while it has none, and the first number that is not in a block."""
     mean, coded_seq = connection.execute(SELECT_CODED, {"space_key": space_key}).fetchone()
     return mean, coded_seq
 
 
 def count_room(connection: sqlite3.Connection, space_key: int) -> int:
-    """Return how many codes the blocks of the space can hold.
-
-    Args:
-        connection: the connection to the file.
-        space_key: the key of the space.
-    """
+    """Return how many codes the blocks of the space can hold."""
     (blocks,) = connection.execute(COUNT_BLOCKS, {"space_key": space_key}).fetchone()
     return int(blocks) * BLOCK
 
 
 def stored_codes(connection: sqlite3.Connection, space_key: int) -> Iterator[tuple[NDArray[Any], Words]]:
-    """Yield the keys of each block of the space, and their codes, shape ``(count, words)``.
-
-    Args:
-        connection: the connection to the file.
-        space_key: the key of the space.
-    """
+    """Yield the keys of each block of the space, and their codes, shape ``(count, words)``."""
     for keys_of_block, codes_of_block in connection.execute(SELECT_BLOCKS, {"space_key": space_key}):
         keys = np.frombuffer(keys_of_block, "<i8")
         codes = np.frombuffer(codes_of_block, np.uint64).reshape(keys.size, -1)

@@ -80,12 +80,7 @@ def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str
 
 
 def contents_of(connection: sqlite3.Connection, memory_key: int) -> tuple[EarlierContent, ...]:
-    """Return the content of this memory before each correction, oldest first.
-
-    Args:
-        connection: the connection to the file.
-        memory_key: the key of the row of the memory.
-    """
+    """Return the content of this memory before each correction, oldest first."""
     return _contents(connection.execute(SELECT_CONTENTS_OF_KEY, {"memory_key": memory_key}).fetchall())
 
 
@@ -110,12 +105,7 @@ def _contents(rows: Iterable[tuple[Any, ...]]) -> tuple[EarlierContent, ...]:
 
 
 def keep_content(transaction: Transaction, key: int) -> None:
-    """Store the present content of the memory *key*, before a correction replaces it.
-
-    Args:
-        transaction: the transaction of the write.
-        key: the key of the row of the memory.
-    """
+    """Store the present content of the memory *key*, before a correction replaces it."""
     kept = {"memory_key": key, "now_us": time.time_ns() // NS_PER_US}
     transaction.execute(KEEP_CONTENT, kept)
 
@@ -151,13 +141,7 @@ def _whole(connection: sqlite3.Connection, row: tuple[Any, ...], namespace: Name
 
 
 def keep_past(transaction: Transaction, memory_key: int, past: Past) -> None:
-    """Store the uses, the end and the earlier contents that an imported memory had in its former store.
-
-    Args:
-        transaction: the transaction of the write.
-        memory_key: the key of the row of the memory.
-        past: its uses, its end and its earlier contents.
-    """
+    """Store the uses, the end and the earlier contents that an imported memory had in its former store."""
     columns = {
         "memory_key": memory_key,
         "last_used_at_us": None if past.last_accessed is None else to_us(past.last_accessed),

@@ -87,23 +87,12 @@ def containing(text: str | None) -> Parameters:
 
 
 def passing(connection: sqlite3.Connection, keys: Sequence[int], parameters: Parameters) -> list[Row]:
-    """Return the *keys* whose rows a search may find, in the order of *keys*.
-
-    Args:
-        connection: reads the file.
-        keys: the keys of memories, best first.
-        parameters: the parameters of ``RECALLABLE``, and ``limit``, the largest number of rows.
-    """
+    """Return the *keys*, best first, whose rows a search may find, in this order; *parameters*: those of ``RECALLABLE``, and ``limit``."""
     return connection.execute(SELECT_PASSING, {**parameters, "keys": json.dumps(keys)}).fetchall()
 
 
 def memory_of(row: Row, namespace: Namespace) -> Memory:
-    """Return the memory of a row of the view ``memory_record`` that a reader in *namespace* sees.
-
-    Args:
-        row: the columns of the view, in order.
-        namespace: the namespace of the reader.
-    """
+    """Return the memory of a row of the view ``memory_record`` that a reader in *namespace* sees."""
     (
         memory_id,
         app_type,

@@ -110,12 +110,7 @@ class UserRow:
         return self.next_seq - 1
 
     def space_key(self, transaction: Transaction, space: EmbeddingSpace) -> int:
-        """Return the key of *space*, inserting it when it is new.
-
-        Args:
-            transaction: the transaction of the write.
-            space: the model and the dimension of vectors.
-        """
+        """Return the key of *space*, inserting it when it is new."""
         key = self.spaces.get(space)
         if key is None:
             columns = {"user_key": self.key, "model": space.model, "dim": space.dim}
@@ -138,12 +133,7 @@ class UserRow:
 
 
 def user_row(transaction: Transaction, user_id: str) -> UserRow:
-    """Return the row of the user, the same object for every write of *transaction*.
-
-    Args:
-        transaction: the transaction of the write.
-        user_id: the name of the user.
-    """
+    """Return the row of the user, the same object for every write of *transaction*."""
     held = transaction.held.get((UserRow, user_id))
     if not isinstance(held, UserRow):
         held = transaction.held[UserRow, user_id] = load_user(transaction, user_id)
@@ -152,12 +142,7 @@ def user_row(transaction: Transaction, user_id: str) -> UserRow:
 
 
 def load_user(transaction: Transaction, user_id: str) -> UserRow:
-    """Read the row of the user, and insert it when the user is new.
-
-    Args:
-        transaction: the transaction of the write.
-        user_id: the name of the user.
-    """
+    """Read the row of the user, and insert it when the user is new."""
     user = {"user_id": user_id}
     row = transaction.execute(SELECT_USER, user).fetchone()
     key, next_seq = row or transaction.execute(INSERT_USER, user).fetchone()

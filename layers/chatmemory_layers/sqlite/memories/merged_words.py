@@ -26,12 +26,7 @@ Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 
 
 def merge_words(execute: Execute, table: str) -> None:
-    """Remove every trace of deleted words from the index *table*, an FTS5 table with external content.
-
-    Args:
-        execute: executes a statement within a transaction.
-        table: the name of the index.
-    """
+    """Remove every trace of deleted words from the index *table*, an FTS5 table with external content."""
     if levels(execute, table) > MOST_LEVELS:
         build_anew(execute, table)
     else:
@@ -39,12 +34,7 @@ def merge_words(execute: Execute, table: str) -> None:
 
 
 def build_anew(execute: Execute, table: str) -> None:
-    """Rebuild the index *table* from the rows that it indexes, even if SQLite reports the index as damaged.
-
-    Args:
-        execute: executes a statement within a transaction.
-        table: the name of the index.
-    """
+    """Rebuild the index *table* from the rows that it indexes, even if SQLite reports the index as damaged."""
     # Written below FTS5, which reads the structure before anything else.
     execute(f"DELETE FROM {table}_data WHERE id NOT IN (1, {STRUCTURE_ROW})")
     execute(f"DELETE FROM {table}_idx")
@@ -54,24 +44,14 @@ def build_anew(execute: Execute, table: str) -> None:
 
 
 def mend_words(connection: sqlite3.Connection, table: str) -> None:
-    """Rebuild the index *table* if it has too many levels, as an earlier version of this program may have left it.
-
-    Args:
-        connection: the connection to the file.
-        table: the name of the index.
-    """
+    """Rebuild the index *table* if it has too many levels, as an earlier version of this program may have left it."""
     if levels(connection.execute, table) > MOST_LEVELS:
         with transaction(connection):
             build_anew(connection.execute, table)
 
 
 def levels(execute: Execute, table: str) -> int:
-    """Return how many levels the index *table* has; its structure record is a cookie, then this number in one or two bytes.
-
-    Args:
-        execute: executes a statement.
-        table: the name of the index.
-    """
+    """Return how many levels the index *table* has; its structure record is a cookie, then this number in one or two bytes."""
     row = execute(f"SELECT block FROM {table}_data WHERE id = {STRUCTURE_ROW}").fetchone()
     if row is None:
         return 0  # FTS5 cannot open such an index, and reports it itself

@@ -53,24 +53,14 @@ class ConversationRow:
     summarized_place: int = 0
 
     def inserted_key(self, transaction: Transaction, owner: Namespace) -> int:
-        """Return the key; a new conversation is inserted first, and belongs to *owner*.
-
-        Args:
-            transaction: the transaction of the write.
-            owner: the namespace to which a new conversation belongs.
-        """
+        """Return the key; a new conversation is inserted first, and belongs to *owner*."""
         if self.key == 0:
             row = (self.state.conversation.conversation_id, owner.user, owner.app)
             (self.key,) = transaction.cursor.execute(INSERT_CONVERSATION, row).fetchone()
         return self.key
 
     def become(self, transaction: Transaction, state: ConversationState) -> None:
-        """Set the decided state, and queue history work or remove it from the queue, even if it is leased.
-
-        Args:
-            transaction: the transaction of the write.
-            state: the state after the change.
-        """
+        """Set the decided state, and queue history work or remove it from the queue, even if it is leased."""
         if state.has_work and not self.state.has_work:
             due_at_us = (state.conversation.updated_at - EPOCH) // MICROSECOND
             transaction.cursor.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
@@ -102,24 +92,14 @@ class ConversationRow:
 
 
 def conversation_row(transaction: Transaction, conversation_id: str) -> ConversationRow:
-    """Return the row, the same for every write of *transaction*; earlier appends are in the tables.
-
-    Args:
-        transaction: the transaction of the write.
-        conversation_id: the id of the conversation.
-    """
+    """Return the row, the same for every write of *transaction*; earlier appends are in the tables."""
     transaction.write_waiting()
     held = transaction.held.get((ConversationRow, conversation_id))
     return held if isinstance(held, ConversationRow) else load_conversation(transaction, conversation_id)
 
 
 def load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
-    """Read the row and hold it; a conversation without a row gets one that is not stored yet.
-
-    Args:
-        transaction: the transaction of the write.
-        conversation_id: the id of the conversation.
-    """
+    """Read the row and hold it; a conversation without a row gets one that is not stored yet."""
     held = transaction.held[ConversationRow, conversation_id] = _read_conversation(
         transaction, conversation_id
     )

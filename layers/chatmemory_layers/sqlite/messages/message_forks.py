@@ -75,14 +75,7 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
 
 
 def copy_held(transaction: Transaction, source: ConversationRow, copy: ConversationRow, held: Held) -> None:
-    """Copy the part of a conversation that *held* describes into one without messages, and record that it holds them.
-
-    Args:
-        transaction: the transaction of the write.
-        source: the row of the conversation.
-        copy: the row of the conversation that gets the copies.
-        held: the part.
-    """
+    """Copy the part of a conversation that *held* describes into one without messages, and record that it holds them."""
     part = Part(source.key, held.seq, held.version)
     copy_part(transaction.execute, part, summarized_place=source.summarized_place, copy_key=copy.key)
     copy.summarized_place = min(source.summarized_place, held.seq)
@@ -109,12 +102,7 @@ def _point(transaction: Transaction, row: ConversationRow, at: str | int | None)
 
 
 def family_of(transaction: Transaction, key: int) -> dict[int, int]:
-    """Return the parents and branches of a conversation, each with the number up to which it has the same messages.
-
-    Args:
-        transaction: the transaction of the write.
-        key: the key of the conversation.
-    """
+    """Return the parents and branches of a conversation, each with the number up to which it has the same messages."""
     family, waiting = dict[int, int](), [(key, END_US)]
     while waiting:
         kin, reach = waiting.pop()
@@ -126,26 +114,13 @@ def family_of(transaction: Transaction, key: int) -> dict[int, int]:
 
 
 def note_branch(transaction: Transaction, key: int, branch_key: int, *, seq: int, version: int) -> None:
-    """Record that a branch begins with the messages of the conversation *key* up to number *seq* at *version*.
-
-    Args:
-        transaction: the transaction of the write.
-        key: the key of the conversation.
-        branch_key: the key of the branch.
-        seq: the number of the last copied message.
-        version: the version of the conversation that was copied.
-    """
+    """Record that a branch begins with the messages of the conversation *key* up to number *seq*, as they were at *version*."""
     noted = {"conversation_key": key, "branch_key": branch_key, "seq": seq, "version": version}
     transaction.execute(NOTE_BRANCH, noted)
 
 
 def branches_holding(transaction: Transaction, key: int) -> list[Held]:
-    """Return the branches, at any depth, that hold messages of the conversation and that the current principal may see.
-
-    Args:
-        transaction: the transaction of the write.
-        key: the key of the conversation.
-    """
+    """Return the branches, at any depth, that hold messages of the conversation and that the current principal may see."""
     who = principal()
     below = transaction.execute(SELECT_BRANCHES_BELOW, {"conversation_key": key}).fetchall()
     holding: list[Held] = []
@@ -158,12 +133,7 @@ def branches_holding(transaction: Transaction, key: int) -> list[Held]:
 
 
 def point_of(transaction: Transaction, held: Held) -> ForkPoint:
-    """Return the point up to which a branch holds the messages.
-
-    Args:
-        transaction: the transaction of the write.
-        held: the branch, and what it holds.
-    """
+    """Return the point up to which a branch holds the messages."""
     row = conversation_row(transaction, held.branch_id)
     part = Part(row.key, held.seq, held.version)
     return ForkPoint(held.seq, held.version, *size_of(transaction.execute, part))

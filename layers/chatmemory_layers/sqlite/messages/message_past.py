@@ -137,11 +137,6 @@ def part_at(execute: Execute, key: int, version: int) -> Part:
     """Return the part of a conversation that was stored by a version.
 
     Numbers and versions grow together, so a binary search finds the last number without reading later messages.
-
-    Args:
-        execute: executes a statement.
-        key: the key of the conversation.
-        version: the version.
     """
     (last,) = execute(SELECT_LAST, {"conversation_key": key}).fetchone()
     low, high, newest = 0, (last or 0) + 1, 0
@@ -157,13 +152,7 @@ def part_at(execute: Execute, key: int, version: int) -> Part:
 
 
 def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
-    """Return the version that *as_of* names, at most the present one.
-
-    Args:
-        execute: executes a statement.
-        key: the key of the conversation.
-        as_of: a version, or an instant.
-    """
+    """Return the version that *as_of*, a version or an instant, names, at most the present one."""
     present, kept_since_version, kept_since_us = execute(SELECT_KEPT, {"conversation_key": key}).fetchone()
     if isinstance(as_of, int):
         version = min(as_of, present)
@@ -183,14 +172,7 @@ def size_of(execute: Execute, part: Part) -> tuple[int, int, int, int]:
 
 
 def copy_part(execute: Execute, part: Part, *, summarized_place: int, copy_key: int) -> None:
-    """Copy the messages and summaries of a part into a conversation that has none.
-
-    Args:
-        execute: executes a statement.
-        part: the part.
-        summarized_place: the last place that a summary has taken in the conversation of the part.
-        copy_key: the key of the conversation that gets the copies.
-    """
+    """Copy the messages and summaries of *part* into a conversation without any; *summarized_place* is that of the part's conversation."""
     copying: dict[str, Any] = {
         **part.parameters(),
         "summarized_place": summarized_place,

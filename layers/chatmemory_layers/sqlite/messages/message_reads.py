@@ -168,13 +168,7 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
 def newest_in_view(
     execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_place: int
 ) -> ChatMessage | None:
-    """Return the newest message in view stored under *key*, for a transaction that will change it.
-
-    Args:
-        execute: executes a statement.
-        key: the key of the conversation.
-        summarized_place: the last place that a summary has taken.
-    """
+    """Return the newest message in view stored under *key*, for a transaction that will change it."""
     bounds = {"conversation_key": key, "summarized_place": summarized_place, "before_us": _END, "end": _END}
     newest = _messages(execute(SELECT_MODEL_OLDER, {**bounds, "limit": 1}).fetchall())
     return newest[0] if newest else None

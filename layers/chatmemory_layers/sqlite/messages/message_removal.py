@@ -118,11 +118,6 @@ def remove_newest(
 def uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
     """Undo a deleted summary, and the summaries that it has deleted.
 
-    Args:
-        transaction: the transaction of the change.
-        key: the key of the conversation.
-        summary_id: the id of the summary.
-
     Returns:
         the messages that are in view again, and how many ids are free again.
     """

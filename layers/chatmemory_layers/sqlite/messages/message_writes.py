@@ -183,16 +183,7 @@ def _note(rows: AppendedRows, state: ConversationState, who: Principal, said_at_
 def message_row(
     key: int, seq: int, draft: MessageDraft, version: int, stored_at_us: int, place: int | None = None
 ) -> tuple[object, ...]:
-    """Return the parameters of ``INSERT_MESSAGE``.
-
-    Args:
-        key: the key of the conversation.
-        seq: the number of the message.
-        draft: the message.
-        version: the version that the change makes.
-        stored_at_us: the instant of the change.
-        place: the position of a summary in the model's view; None: at *seq*.
-    """
+    """Return the parameters of ``INSERT_MESSAGE``; *place* is the position of a summary in the model's view, None: at *seq*."""
     return (
         key,
         seq,
@@ -209,13 +200,7 @@ def message_row(
 
 
 def known_of(transaction: Transaction, row: ConversationRow, batch: Append) -> Mapping[str, Words | None]:
-    """Return what is stored under the ids of *batch*; covered messages are included.
-
-    Args:
-        transaction: the transaction of the write.
-        row: the row of the conversation.
-        batch: the messages to append.
-    """
+    """Return what is stored under the ids of *batch*; covered messages are included."""
     if row.key == 0:
         return {}
     transaction.write_waiting()
@@ -258,13 +243,7 @@ def clear(
 
 
 def clear_row(transaction: Transaction, row: ConversationRow, *, now: datetime) -> ClearDecision:
-    """Delete everything of a conversation that holds messages; the caller writes the log.
-
-    Args:
-        transaction: the transaction of the write.
-        row: the row of the conversation.
-        now: the instant of the change.
-    """
+    """Delete everything of a conversation that holds messages; the caller writes the log."""
     key = {"conversation_key": row.key}
     (summaries,) = transaction.execute(COUNT_SUMMARIES, key).fetchone()
     transaction.execute(FORGET_ORIGIN, key)

@@ -77,12 +77,7 @@ def packed_rows(rows: Int8Rows) -> list[PackedVector]:
 
 
 def unpacked_rows(vectors: Sequence[PackedVector], dim: int) -> Int8Rows:
-    """Return the rows of *dim* dimensions that the undamaged *vectors* were packed from.
-
-    Args:
-        vectors: the packed vectors, none of them damaged (``PackedVector.is_whole``).
-        dim: the number of dimensions.
-    """
+    """Return the rows of *dim* dimensions that *vectors* were packed from; none of them is damaged (``PackedVector.is_whole``)."""
     masks: list[bytes] = []
     values: list[bytes] = []
     for dense, _, numbers in vectors:
@@ -100,10 +95,6 @@ def cosines(query: bytes, vectors: Mapping[int, PackedVector]) -> dict[int, floa
     """Return the cosine of *query*, int8, and each of *vectors*; 0 where one is all zero or has another length.
 
     The numbers are the same with and without numpy: both add integers.
-
-    Args:
-        query: the vector of the query, a byte per dimension.
-        vectors: the stored vectors by row.
     """
     dim = len(query)
     similarities = dict.fromkeys(vectors, 0.0)

@@ -118,14 +118,7 @@ ORDER BY prompts.id LIMIT :limit
 def conversations(
     connection: sqlite3.Connection, which: PromptFilter, *, limit: int, after: str | None
 ) -> PastConversationPage:
-    """Return a page of conversations with turns that the filter selects, the most recent first.
-
-    Args:
-        connection: the connection to the file.
-        which: selects turns.
-        limit: the largest number of conversations.
-        after: the cursor of the previous page; None: the first page.
-    """
+    """Return a page of conversations with turns that the filter selects, the most recent first."""
     after_at, after_id = (None, None) if after is None else read_cursor(after) or ("", "")
     asked = {
         **filter_parameters(which),
@@ -146,14 +139,7 @@ def conversations(
 def conversation_turns(
     connection: sqlite3.Connection, conversation_id: str, *, newer_than: int, limit: int
 ) -> PastTurnPage | None:
-    """Return the turns after an index, in order; None: the conversation does not exist.
-
-    Args:
-        connection: the connection to the file.
-        conversation_id: the id of the conversation.
-        newer_than: the index; -1 for the first page.
-        limit: the largest number of turns, except that turns with the same index stay on one page.
-    """
+    """Return the turns with an index above *newer_than* (-1: all), in order; those of one index stay on one page.  None: the conversation does not exist."""
     asked = {
         "conversation_id": plain(conversation_id),
         "newer_than": max(min(newer_than, GREATEST_INDEX), -1),
@@ -188,12 +174,7 @@ def _conversation_of(row: tuple[Any, ...]) -> PastConversation:
 
 
 def statistics(connection: sqlite3.Connection, path: Path | None) -> PastChatsStatistics:
-    """Return the counts of the store in the file at *path*; None: it is in memory.
-
-    Args:
-        connection: the connection to the file.
-        path: the path of the file.
-    """
+    """Return the counts of the store in the file at *path*; None: it is in memory."""
     rows = connection.execute(COUNT_PROMPTS).fetchall()
     by_format, by_role, by_project = Counter[str](), Counter[str](), Counter[str]()
     for format_, role, project, count, *_ in rows:

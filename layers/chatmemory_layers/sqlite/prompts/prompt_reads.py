@@ -71,14 +71,7 @@ GROUP BY asked.value, prompts.conversation_id ORDER BY asked.id, min(prompts.id)
 
 
 def around(connection: sqlite3.Connection, prompt: Prompt, *, before: int, after: int) -> tuple[Prompt, ...]:
-    """Return *prompt* with the turns of its conversation before and after it.
-
-    Args:
-        connection: the connection to the file.
-        prompt: the turn.
-        before: the largest number of turns before it.
-        after: the largest number of turns after it.
-    """
+    """Return *prompt* with the turns of its conversation before and after it."""
     place = {
         "conversation_id": plain(prompt.conversation_id),
         "turn_index": prompt.turn_index,
@@ -107,12 +100,7 @@ def turns(
 
 
 def with_texts(connection: sqlite3.Connection, text_hashes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the conversations in which each text occurs, the earliest conversation first.
-
-    Args:
-        connection: the connection to the file.
-        text_hashes: the hashes of the texts.
-    """
+    """Return the conversations in which each text occurs, the earliest conversation first."""
     found: dict[str, list[str]] = {}
     for text_hash, conversation_id in connection.execute(
         SELECT_WITH_TEXTS, {"hashes": json.dumps(list(text_hashes))}

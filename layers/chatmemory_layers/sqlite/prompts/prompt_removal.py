@@ -170,10 +170,6 @@ def forget(
 def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
     """Delete the turns that are in no source any more, and the records of missing sources.
 
-    Args:
-        connection: writes the file.
-        is_dry_run: count the turns, and change nothing.
-
     Returns:
         the number of turns.
     """

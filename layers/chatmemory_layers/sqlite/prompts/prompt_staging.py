@@ -149,14 +149,7 @@ def stage(
     *,
     model: str,
 ) -> None:
-    """Stage *turns*, with *vectors* by the hashes of their texts.
-
-    Args:
-        connection: the connection to the file.
-        turns: the turns of one source, in order.
-        vectors: the vectors by the hashes of the texts.
-        model: the name of the embedder's model.
-    """
+    """Stage *turns*, with *vectors* by the hashes of their texts."""
     rows = zip(vectors, vector_rows(list(vectors.values())), strict=True)
     connection.execute("BEGIN")
     try:
@@ -188,13 +181,7 @@ def unchanged(connection: sqlite3.Connection, hashes: Mapping[str, str]) -> froz
 
 
 def unembedded(connection: sqlite3.Connection, text_hashes: Sequence[str], model: str) -> frozenset[str]:
-    """Return the texts that lack a vector of *model*, both stored and staged.
-
-    Args:
-        connection: the connection to the file.
-        text_hashes: the hashes of the texts.
-        model: the name of the embedder's model.
-    """
+    """Return the texts that lack a vector of *model*, both stored and staged."""
     if model == NO_MODEL:
         return frozenset()
     asked = {"hashes": json.dumps(list(text_hashes)), "model": model}

@@ -66,10 +66,6 @@ def store_path(settings: PastChatsSettings) -> Path:
 def connect_writer(settings: PastChatsSettings, driver: ModuleType = sqlite3) -> sqlite3.Connection:
     """Create the file and its folder unless they exist, for their owner only, migrate it, and connect to it.
 
-    Args:
-        settings: say where the index is.
-        driver: the module that connects, with the interface of ``sqlite3``.
-
     Raises:
         OSError: the file cannot be created.
         sqlite3.Error: it cannot be opened, is damaged, or is locked for too long; another *driver* raises its own class.
@@ -93,10 +89,6 @@ def connect_writer(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
 
 def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) -> sqlite3.Connection:
     """Connect to an existing file, for reading only; a file of an earlier version is migrated first.
-
-    Args:
-        settings: say where the index is.
-        driver: the module that connects, with the interface of ``sqlite3``.
 
     Raises:
         OSError: the file may not be examined.

@@ -73,14 +73,7 @@ SELECT prompt_id, dim, dense, squares, vector FROM prompt_vectors JOIN prompt_mo
 
 
 def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matrix", *, model: str) -> None:
-    """Replace the vectors of the rows *ids* by *vectors*.
-
-    Args:
-        connection: the connection to the file.
-        ids: the row ids of the turns.
-        vectors: shape ``(len(ids), dim)``.
-        model: the name of the embedder's model.
-    """
+    """Replace the vectors of the rows *ids* by *vectors*, shape ``(len(ids), dim)``."""
     rows = [
         {
             "prompt_id": prompt_id,
@@ -109,12 +102,7 @@ def reindex_words(connection: sqlite3.Connection) -> int:
 
 
 def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
-    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run added into blocks.
-
-    Args:
-        connection: the connection to the file.
-        report: the report of the run.
-    """
+    """Add a row to ``index_runs``, which keeps the last ``KEPT_RUNS``, and pack the codes that the run added into blocks."""
     with transaction(connection):
         connection.execute(INSERT_RUN, _run_row(report))
         connection.execute(DELETE_OLD_RUNS, {"kept": KEPT_RUNS})
@@ -148,13 +136,7 @@ def _run_row(report: IndexReport) -> dict[str, object]:
 
 
 def without_vector(connection: sqlite3.Connection, model: str, *, limit: int) -> tuple[tuple[int, str], ...]:
-    """Return rows whose vector is of another model; when there are none left, those whose vector is damaged.
-
-    Args:
-        connection: the connection to the file.
-        model: the name of the embedder's model.
-        limit: the largest number of rows.
-    """
+    """Return rows whose vector is of another model; when there are none left, those whose vector is damaged."""
     asked = {"model": model, "limit": max(limit, 0)}
     rows = (
         connection.execute(SELECT_WITHOUT_VECTOR, asked).fetchall()
