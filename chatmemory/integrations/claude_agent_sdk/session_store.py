@@ -129,12 +129,7 @@ async def _done(do: Do[RepositoryError, ItemRepositoryTag], steps: Callable[[], 
 
 
 def appended(key: SessionKey, entries: Sequence[SessionStoreEntry]) -> ItemChange[None]:
-    """Append the *entries* that are not in the transcript yet, compared by uuid.
-
-    Args:
-        key: the transcript.
-        entries: the entries to append, in order.
-    """
+    """Append the *entries* that are not in the transcript yet, compared by uuid."""
     transcript = Transcript.of(key)
     uuids = dict.fromkeys([uuid for entry in entries if (uuid := entry.get("uuid"))])
     item, *known = yield (transcript.head, *map(transcript.entry, uuids))
@@ -232,12 +227,7 @@ def session_labels(project: str) -> Labels:
 
 
 def subpath_labels(project: str, session: str) -> Labels:
-    """Return the namespace of the subagents of a session.
-
-    Args:
-        project: the project of the session.
-        session: the session.
-    """
+    """Return the namespace of the subagents of a session."""
     return (OWNER, label_of(project), "subpath", label_of(session))
 
 

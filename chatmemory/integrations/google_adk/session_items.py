@@ -172,13 +172,7 @@ class Scopes:
 
 
 def created(name: SessionName, state: Values, at: float) -> ItemChange[Found | None]:
-    """Store a new session and return it; None: the session exists already.
-
-    Args:
-        name: the session.
-        state: its first state, in all scopes.
-        at: the time, in seconds since 1970.
-    """
+    """Store a new session, made *at* a time in seconds since 1970, and return it; None: the session exists already."""
     (item,) = yield (name.head,)
     if item is not None:
         return (), None
@@ -296,12 +290,7 @@ def deleted(name: SessionName) -> ItemChange[None]:
 
 
 def deleted_user(app: str, user: str) -> ItemChange[None]:
-    """Remove all sessions of a user in an app, and the user's state there.
-
-    Args:
-        app: the app.
-        user: the user.
-    """
+    """Remove all sessions of a user in an app, and the user's state there."""
     puts: list[ItemPut] = []
     for kind in ("session", "sessionState", "event", "eventId", "userState"):
         found = yield ItemSearch((OWNER, kind, label_of(app), label_of(user)), ALL)

@@ -53,13 +53,7 @@ expired."""
 def newest_checkpoint(
     line: Line, serde: SerializerProtocol, retention: Retention
 ) -> Asking[CheckpointTuple | None]:
-    """Return the newest checkpoint of a line; None when there is none.
-
-    Args:
-        line: the line.
-        serde: reads the values.
-        retention: decides which threads have expired.
-    """
+    """Return the newest checkpoint of a line; None when there is none."""
     (head,) = yield Read((line.head,))
     if head is None:
         return None
@@ -69,25 +63,13 @@ def newest_checkpoint(
 def checkpoint_at(
     place: Place, serde: SerializerProtocol, retention: Retention
 ) -> Asking[CheckpointTuple | None]:
-    """Return the checkpoint at *place*; None when there is none.
-
-    Args:
-        place: its id and its line.
-        serde: reads the values.
-        retention: decides which threads have expired.
-    """
+    """Return the checkpoint at *place*; None when there is none."""
     found = yield from checkpoints_at([place], serde, retention, {})
     return found[0] if found else None
 
 
 def places(thread_id: str | None, checkpoint_ns: str | None, before: str | None) -> Asking[list[Place]]:
-    """Return the places of checkpoints, newest first; some of them may be deleted already.
-
-    Args:
-        thread_id: only of this thread; None: of all threads.
-        checkpoint_ns: only of this subgraph; None: of all subgraphs.
-        before: checkpoints before this one; None: from the newest one.
-    """
+    """Return the places of checkpoints of a thread and a subgraph (None: of all) before *before*, newest first; some may be deleted already."""
     prefix = THREADS
     if thread_id is not None:
         prefix = thread_labels(thread_id)
@@ -108,13 +90,7 @@ def places(thread_id: str | None, checkpoint_ns: str | None, before: str | None)
 def checkpoints_at(
     wanted: Sequence[Place], serde: SerializerProtocol, retention: Retention, asked: Mapping[str, Any]
 ) -> Asking[list[CheckpointTuple]]:
-    """Return the existing checkpoints at *wanted*, in order.
-
-    Args:
-        wanted: their places.
-        serde: reads the values.
-        retention: decides which threads have expired.
-        asked: values that their metadata must have; ``{}``: any.
+    """Return the existing checkpoints at *wanted* whose metadata has the values *asked*, in order.
 
     Raises:
         RuntimeError: the values of a checkpoint are missing.
@@ -191,12 +167,7 @@ def _tuple(
 
 
 def config_of(line: Line, checkpoint_id: str) -> Any:
-    """Return the ``RunnableConfig`` that names a checkpoint.
-
-    Args:
-        line: its line.
-        checkpoint_id: its id.
-    """
+    """Return the ``RunnableConfig`` that names a checkpoint."""
     return {
         "configurable": {
             "thread_id": line.thread_id,
@@ -224,12 +195,7 @@ class NewCheckpoint:
 
 
 def put_checkpoint(new: NewCheckpoint, retention: Retention) -> Asking[None]:
-    """Store a checkpoint and the values that changed, in one transaction.
-
-    Args:
-        new: the checkpoint.
-        retention: decides which older checkpoints are removed.
-    """
+    """Store a checkpoint and the values that changed, in one transaction."""
     line, parent = new.line, new.kept.parent
     root = Line(line.thread_id, "").head
     names = (line.head, *(() if parent is None else (line.checkpoint(parent),)))
@@ -249,14 +215,7 @@ def put_checkpoint(new: NewCheckpoint, retention: Retention) -> Asking[None]:
 
 
 def put_writes(line: Line, checkpoint_id: str, task_id: str, writes: Sequence[KeptWrite]) -> Asking[None]:
-    """Store the writes of a task.
-
-    Args:
-        line: the line of the checkpoint.
-        checkpoint_id: the checkpoint at which it wrote.
-        task_id: the task.
-        writes: its writes.
-    """
+    """Store the writes of a task."""
     tasks, task = line.tasks(checkpoint_id), line.task(checkpoint_id, task_id)
 
     def decide(view: View) -> None:

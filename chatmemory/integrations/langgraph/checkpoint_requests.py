@@ -77,21 +77,11 @@ class Line:
         return ItemName((*self.checkpoints, label_of(checkpoint_id)), _TASK)
 
     def task(self, checkpoint_id: str, task_id: str) -> ItemName:
-        """Return the name of the writes of a task at a checkpoint.
-
-        Args:
-            checkpoint_id: the checkpoint.
-            task_id: the task.
-        """
+        """Return the name of the writes of a task at a checkpoint."""
         return ItemName((*self.checkpoints, label_of(checkpoint_id), _TASK), label_of(task_id))
 
     def value(self, channel: str, version: str) -> ItemName:
-        """Return the name of the value of a channel.
-
-        Args:
-            channel: the channel.
-            version: the version of its value.
-        """
+        """Return the name of the value of a channel."""
         return ItemName((*self.labels, _CHANNEL, label_of(channel)), label_of(version))
 
 

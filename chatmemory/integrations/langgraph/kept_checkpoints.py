@@ -109,13 +109,7 @@ def unpacked_text(serde: SerializerProtocol, text: str) -> Any:
 def kept_writes(
     serde: SerializerProtocol, writes: Sequence[tuple[str, Any]], task_path: str
 ) -> list[KeptWrite]:
-    """Return the stored form of the writes of a task.
-
-    Args:
-        serde: writes the values.
-        writes: channels and values.
-        task_path: the path of the task.
-    """
+    """Return the stored form of the writes of a task."""
     return [
         (WRITES_IDX_MAP.get(channel, index), task_path, channel, *packed(serde, value))
         for index, (channel, value) in enumerate(writes)
@@ -123,12 +117,7 @@ def kept_writes(
 
 
 def merged_writes(before: str | None, new: Sequence[KeptWrite]) -> str:
-    """Return all writes of a task so far, as JSON; a repeated write is ignored, except for errors and interrupts.
-
-    Args:
-        before: the JSON of its earlier writes; None: nothing.
-        new: its new writes.
-    """
+    """Return all writes of a task so far, *before* in JSON and then *new*, as JSON; a repeated write is ignored, except for errors and interrupts."""
     kept: dict[int, KeptWrite] = {} if before is None else {write[0]: write for write in json.loads(before)}
     for write in new:
         if write[0] < 0 or write[0] not in kept:
@@ -149,23 +138,13 @@ def task_ids(text: str | None) -> list[str]:
 
 
 def with_task(text: str | None, task_id: str) -> str | None:
-    """Return the list of tasks with one more; None when the task is in the list.
-
-    Args:
-        text: the list as JSON; None: no task has written yet.
-        task_id: the task that writes.
-    """
+    """Return the list of tasks, *text* in JSON, with one more; None when the task is in the list."""
     known = task_ids(text)
     return None if task_id in known else _json([*known, task_id])
 
 
 def place_of(name: Line, checkpoint_id: str) -> str:
-    """Return the key under which a run stores one of its checkpoints.
-
-    Args:
-        name: the line of the checkpoint.
-        checkpoint_id: its id.
-    """
+    """Return the key under which a run stores one of its checkpoints."""
     return json.dumps([name.thread_id, name.checkpoint_ns, checkpoint_id], ensure_ascii=False)
 
 
@@ -216,21 +195,11 @@ class Retention:
         return self.bounds_lines and puts >= (self.keep_last or EVERY_PUTS)
 
     def is_over(self, last_put_at: datetime, now: datetime) -> bool:
-        """Return whether a thread has expired.
-
-        Args:
-            last_put_at: when the last checkpoint of its graph was put.
-            now: the present time, UTC.
-        """
+        """Return whether a thread has expired."""
         return self.thread_ttl is not None and last_put_at + self.thread_ttl <= now
 
     def surplus(self, kept: Mapping[str, tuple[KeptCheckpoint, datetime]], now: datetime) -> set[str]:
-        """Return the ids of the checkpoints to remove.
-
-        Args:
-            kept: the checkpoints of a line by their ids, and when they were put.
-            now: the present time, UTC.
-        """
+        """Return the ids of the checkpoints of a line to remove; *kept*: all of them by their ids, and when they were put."""
         ids = sorted(kept, reverse=True)
         staying = ids if self.keep_last is None else ids[: self.keep_last]
         if self.keep_for is not None:

@@ -46,13 +46,7 @@ def deleted(thread_ids: Sequence[str]) -> ItemChange[int]:
 
 
 def deleted_if_over(thread_id: str, retention: Retention, now: datetime) -> ItemChange[int]:
-    """Remove the thread if it has expired, and return the number of removed checkpoints.
-
-    Args:
-        thread_id: the thread.
-        retention: decides whether it has expired.
-        now: the present time, UTC.
-    """
+    """Remove the thread if it has expired, and return the number of removed checkpoints."""
     (head,) = yield (Line(thread_id, "").head,)
     if head is None or not retention.is_over(head.updated_at, now):
         return (), 0
@@ -61,13 +55,7 @@ def deleted_if_over(thread_id: str, retention: Retention, now: datetime) -> Item
 
 
 def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> ItemChange[int]:
-    """Remove the surplus checkpoints of the threads, and return their number.
-
-    Args:
-        thread_ids: the threads.
-        retention: decides which checkpoints are kept.
-        now: the present time, UTC.
-    """
+    """Remove the surplus checkpoints of the threads, and return their number."""
     puts: list[ItemPut] = []
     for thread_id in dict.fromkeys(thread_ids):
         found = yield from _below(thread_labels(thread_id))
@@ -80,13 +68,7 @@ def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> It
 
 
 def pruned_line(line: Line, retention: Retention, now: datetime) -> ItemChange[int]:
-    """Remove the surplus checkpoints of a line, and return their number.
-
-    Args:
-        line: the line.
-        retention: decides which checkpoints are kept.
-        now: the present time, UTC.
-    """
+    """Remove the surplus checkpoints of a line, and return their number."""
     found = yield from _below(line.checkpoints)
     puts = _without_surplus(line, found, retention, now)
     return tuple(puts), _count(puts)
@@ -105,12 +87,7 @@ def deleted_runs(run_ids: Sequence[str]) -> ItemChange[int]:
 
 
 def copied(source: str, target: str) -> ItemChange[int]:
-    """Copy all items of a thread into another one, which keeps its own, and return the number of copied checkpoints.
-
-    Args:
-        source: the thread that is copied.
-        target: the thread that receives the copy.
-    """
+    """Copy all items of a thread into another one, which keeps its own, and return the number of copied checkpoints."""
     found = yield from _below(thread_labels(source))
     heads = {
         line_of(item.name.namespace): Head.of(item.value) for item in found if is_head(item.name.namespace)
@@ -134,14 +111,7 @@ def copied(source: str, target: str) -> ItemChange[int]:
 def run_puts(
     line: Line, checkpoint_id: str, kept: KeptCheckpoint, *, value: str | None = "null"
 ) -> list[ItemPut]:
-    """Return the puts that record a checkpoint in its run.
-
-    Args:
-        line: the line of the checkpoint.
-        checkpoint_id: its id.
-        kept: the checkpoint.
-        value: None: remove the record.
-    """
+    """Return the puts that record a checkpoint in its run; with None for *value*, those that remove the record."""
     if kept.run is None:
         return []
     return [ItemPut(ItemName(run_labels(kept.run), place_of(line, checkpoint_id)), value)]
@@ -176,13 +146,7 @@ def _without_surplus(
 
 
 def _without(line: Line, found: Sequence[StoredItem], gone: Collection[str]) -> list[ItemPut]:
-    """Remove the checkpoints in *gone* from a line, and the values that no other checkpoint has.
-
-    Args:
-        line: the line.
-        found: all items below ``line.checkpoints``.
-        gone: ids.
-    """
+    """Remove the checkpoints in *gone* from a line, whose items are *found*, and the values that no other checkpoint has."""
     puts = _removals([item for item in found if checkpoint_id_of(item.name.namespace) in gone])
     values: tuple[set[ItemName], set[ItemName]] = (set(), set())
     left: list[str] = []

@@ -284,12 +284,7 @@ def _unless_unknown(outcome: Outcome[A, SessionError]) -> A | None:
 
 
 def message_of(item: object, as_given: dict[str, Any]) -> NewMessage:
-    """Return the message of an item.
-
-    Args:
-        item: the item from the SDK.
-        as_given: the item in the form for the message's metadata.
-    """
+    """Return the message of an item; *as_given* is the item as the metadata holds it."""
     fields: Mapping[str, object] = cast("Mapping[str, object]", item) if isinstance(item, Mapping) else {}
     # A call, its result and the thinking before them have the role tool, so that no summary separates them.
     role: Role = ROLES.get(fields.get("role"), "tool")

@@ -304,12 +304,7 @@ class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
     keeps_conversations: bool = True
 
     async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
-        """Return a witness that calls the repository of *runtime*.
-
-        Args:
-            runtime: has built the layer.
-            witness: further arguments of ``MemoryWitness``.
-        """
+        """Return a witness that calls the repository of *runtime*."""
         speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
         if not self.keeps_conversations:
             return speaking

@@ -74,12 +74,7 @@ class CodeIndex:
             self._codes = codes
 
     def append(self, keys: Sequence[int] | Integers, codes: Words) -> None:
-        """Add *codes*, shape ``(len(keys), words)``.
-
-        Args:
-            keys: the keys of the vectors.
-            codes: one code per key.
-        """
+        """Add *codes*, shape ``(len(keys), words)``."""
         end = self.count + len(keys)
         if end > self._keys.size:
             self.reserve(max(end, 2 * self._keys.size))
@@ -177,12 +172,7 @@ def words_of(dim: int) -> int:
 
 
 def rows_of(blobs: Collection[bytes], dim: int) -> Matrix:
-    """Return stored vectors, float32, little endian, as the rows of a matrix.
-
-    Args:
-        blobs: the stored vectors.
-        dim: the number of dimensions of each.
-    """
+    """Return stored vectors of *dim* numbers, float32, little endian, as the rows of a matrix."""
     return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), dim)
 
 

@@ -37,30 +37,15 @@ class LocalFiles:
         self._confinement = confinement
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files below *inputs*; a path may begin with ``~``.
-
-        Args:
-            inputs: paths of files and folders.
-            exclude: globs of paths to leave out.
-        """
+        """Return the files below *inputs*; a path may begin with ``~``."""
         return Effect.sync(lambda: self._find(inputs, exclude))
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files of those *roots* that exist.
-
-        Args:
-            roots: the places where known tools keep their histories.
-            exclude: globs of paths to leave out.
-        """
+        """Return the files of those *roots* that exist."""
         return Effect.sync(lambda: self._find_known(roots, exclude))
 
     def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
-        """Count the files of those *roots* that exist, without opening one.
-
-        Args:
-            roots: the places where known tools keep their histories.
-            exclude: globs of paths to leave out.
-        """
+        """Count the files of those *roots* that exist, without opening one."""
         return Effect.sync(lambda: self._count_known(roots, exclude))
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:

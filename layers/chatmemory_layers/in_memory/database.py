@@ -72,10 +72,6 @@ class Database:
     def run(self, operation: str, work: Callable[[], A]) -> Effect[A, RepositoryError]:
         """Return the result of *work*.
 
-        Args:
-            operation: the name of the operation, for error messages.
-            work: called at once, when the effect runs.
-
         Returns:
             an effect that fails with ``RepositoryError`` when the store is closed or belongs to another event loop.
         """

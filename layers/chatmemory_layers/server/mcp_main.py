@@ -57,12 +57,7 @@ log = logging.getLogger("chatmemory.mcp")
 def serve_stdio(
     settings: Settings, folders: Sequence[str]
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Read requests from standard input and answer on standard output, until the input ends or a signal comes.
-
-    Args:
-        settings: of the memory and the past chats.
-        folders: folders that may be indexed, besides the folders of the known tools.
-    """
+    """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
     _log_to_stderr()
     _miss(folders)
     try:
@@ -75,13 +70,7 @@ def serve_stdio(
 def serve_http(
     settings: Settings, folders: Sequence[str], *, port: int | None
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer over streamable HTTP until a signal comes.
-
-    Args:
-        settings: of the memory, the past chats and the server.
-        folders: folders that may be indexed, besides the folders of the known tools.
-        port: the port; None: ``DEFAULT_PORT``.
-    """
+    """Answer over streamable HTTP until a signal comes."""
     _log_to_stderr()
     _miss(folders)
     server = settings.server

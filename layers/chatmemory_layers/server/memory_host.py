@@ -217,13 +217,7 @@ def _fail(failed: Any) -> NoReturn:
 async def service_findings(
     do: Do[ReadError, ChatMemoryService | LongTermMemoryService], place: str, namespace: Namespace
 ) -> tuple[Finding, ...]:
-    """Check a store in memory by asking its services.
-
-    Args:
-        do: runs a step.
-        place: where the store is, without its password.
-        namespace: the namespace whose memories are read.
-    """
+    """Check a store in memory by asking its services."""
     page = await do(ChatMemoryService.use(lambda chat: chat.list_conversations(limit=1)))
     memories = await do(LongTermMemoryService.use(lambda kept: kept.list(namespace, limit=1)))
     told = [

@@ -60,12 +60,7 @@ def serve(
 
 
 def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:
-    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it.
-
-    Args:
-        settings: of the memory, the past chats and the server.
-        parts: the parts of the memory to replace, as for ``stacks.configured``.
-    """
+    """Return the layer of all services of the HTTP API; the index of past chats is opened at the first request for it."""
     past_chats = served_past_chats(settings.memory.past_chats, settings.memory.embedding)
     facts = Layer.succeed(ServerFactsTag, server_facts(settings))
     pruning = audit_pruning(settings.server.audit_days)

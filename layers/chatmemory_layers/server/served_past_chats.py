@@ -108,12 +108,7 @@ class ReopenedIndexTag(Tag[ReopenedIndex]):
 
 
 def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
-    """Return the layer of the index that *settings* name, even if its file appears or is replaced later.
-
-    Args:
-        settings: say where the index is.
-        embedding: the embedder with which the vectors were made.
-    """
+    """Return the layer of the index that *settings* name, even if its file appears or is replaced later."""
     return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))
 
 
@@ -183,10 +178,5 @@ async def _open_served(
 def served_past_chats(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE
 ) -> Layer[PastChatsService]:
-    """Return a layer that searches the index of *settings*, as soon as it exists, and writes nothing.
-
-    Args:
-        settings: say where the index is, and how large a recall may be.
-        embedding: the embedder with which the vectors were made.
-    """
+    """Return a layer that searches the index of *settings*, as soon as it exists, and writes nothing."""
     return Layer.scoped(PastChatsService, partial(_open_served, settings, embedding))

@@ -10,12 +10,7 @@ SOON: Final = timedelta(days=7)
 
 
 def token_notices(settings: ServerSettings, now: datetime) -> Iterator[str]:
-    """Yield a line for each token that is in plain text in the configuration, has expired at *now*, or will expire soon.
-
-    Args:
-        settings: hold the tokens.
-        now: the present instant.
-    """
+    """Yield a line for each token that is in plain text in the configuration, has expired at *now*, or will expire soon."""
     if settings.token:
         yield _plain("server.token", "NAME")
     for name, token in settings.tokens.items():

@@ -29,10 +29,6 @@ class FunctionSkills:
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
         """Run the skill.
 
-        Args:
-            skill_id: the id of the skill.
-            request: the messages, and the limits for the text.
-
         Returns:
             the text.
 

@@ -48,10 +48,6 @@ def choose(sentences: Sequence[Sentence], budget: int) -> list[Sentence]:
     Greedy, by maximal marginal relevance: the next sentence has the largest ``value * (1 - overlap) / length ** BREVITY``.
     Here *value* is the worth of the sentence weighted by centrality.  *overlap* is its largest cosine to a sentence that is
     already chosen.  A short answer is chosen together with its question.
-
-    Args:
-        sentences: the sentences of the conversation, in order.
-        budget: the largest number of characters.
     """
     words = [terms(sentence.text) for sentence in sentences]
     answers = questions_answered(sentences)

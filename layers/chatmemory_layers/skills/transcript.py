@@ -81,12 +81,7 @@ def is_cjk(text: str) -> bool:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Return *text* cut to *longest* characters (1 or more), the ellipsis included, between two words if possible.
-
-    Args:
-        text: the text.
-        longest: the largest number of characters, 1 or more.
-    """
+    """Return *text* cut to *longest* characters (1 or more), the ellipsis included, between two words if possible."""
     if len(text) <= longest:
         return text
     end = longest - len(ELLIPSIS)

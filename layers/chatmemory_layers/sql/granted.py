@@ -43,12 +43,7 @@ def parents_of(conversations: Iterable[Conversation]) -> list[str]:
 def with_seen_parents(
     conversations: Iterable[Conversation], owners: Iterable[tuple[str, str, str]]
 ) -> tuple[Conversation, ...]:
-    """Remove from each branch the id of a parent that the current principal may not see.
-
-    Args:
-        conversations: the conversations.
-        owners: the id of each parent, and the user and the app that own it.
-    """
+    """Remove from each branch the id of a parent that the current principal may not see; *owners*: id, user and app of each parent."""
     seen = {id_ for id_, user, app in owners if may_read(id_, user, app)}
     return tuple(
         one

@@ -67,13 +67,7 @@ def state_of(row: Row) -> ConversationState:
 
 
 def summarization_of(conversation_id: str, row: Row, covered: Iterable[str]) -> SummarizationMetadata:
-    """Return what a summary covers.
-
-    Args:
-        conversation_id: the conversation of the summary.
-        row: the row of the summary.
-        covered: the ids of the covered messages, in order.
-    """
+    """Return what a summary covers; *covered*: the ids of the covered messages, in order."""
     id_, summary_message_id, starts_at_us, ends_at_us, skill_id, messages_deleted, created_at_us, is_stale = (
         row[:8]
     )

@@ -23,10 +23,6 @@ S = TypeVar("S")
 def check_names(parts: Mapping[str, object], known: type[Any]) -> None:
     """Check that the names of *parts* are known.
 
-    Args:
-        parts: the parts by name.
-        known: the TypedDict of the known names.
-
     Raises:
         TypeError: a name is unknown; the message lists the known ones.
     """
@@ -36,12 +32,7 @@ def check_names(parts: Mapping[str, object], known: type[Any]) -> None:
 
 
 def layer_of(tag: TagOf[Id, S], part: S | Layer[Id, E, In]) -> Layer[Id, E, In]:
-    """Return *part* as a layer.
-
-    Args:
-        tag: the tag of the service.
-        part: a layer, which is returned as it is; or the service itself.
-    """
+    """Return *part*, a layer or the service itself, as a layer."""
     if isinstance(part, Layer):
         return cast("Layer[Id, E, In]", part)
     return Layer.succeed(tag, part)

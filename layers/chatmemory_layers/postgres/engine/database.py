@@ -205,11 +205,6 @@ class Database:
         """Write *asked* for *owner*, alone or in one transaction with other writes, and return when it is durable.
 
         Cancelling the caller before its turn withdraws the write; later the write happens completely, or not at all.
-
-        Args:
-            owner: whose writes wait for each other.
-            work: how writes of this kind are written.
-            asked: the request.
         """
         return Effect.from_outcome(lambda: self._write_together(owner, work, asked))
 

@@ -127,12 +127,7 @@ class VectorIndexes:
         self._making: dict[int, asyncio.Task[None]] = {}
 
     def want(self, space_key: int, *, dim: int) -> None:
-        """Create the index of a space in the background, unless its vectors have too many dimensions.
-
-        Args:
-            space_key: the number of the space.
-            dim: the number of dimensions of its vectors.
-        """
+        """Create the index of a space in the background, unless its vectors have too many dimensions."""
         if dim <= MAX_DIM and space_key not in self._making:
             self._making[space_key] = asyncio.create_task(self._make(space_key, dim))
 

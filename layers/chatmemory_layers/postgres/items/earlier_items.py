@@ -53,14 +53,7 @@ async def keep_items(connection: Connection, keys: Keys, now_us: int) -> None:
 async def earlier_item(
     connection: Connection, name: ItemName, key: Sequence[str], as_of: int | datetime | None = None
 ) -> EarlierItem | None:
-    """Return an earlier value of an item; None if there is none.
-
-    Args:
-        connection: a connection to the store.
-        name: the name of the item.
-        key: its columns root_key and name_hash.
-        as_of: the version of the value, or an instant at which the item had it; None: the newest one.
-    """
+    """Return the earlier value of an item at a version or an instant, the newest for None; *key*: its columns root_key and name_hash."""
     if as_of is None:
         rows = await connection.fetch(SELECT_NEWEST_EARLIER, *key)
     elif isinstance(as_of, int):

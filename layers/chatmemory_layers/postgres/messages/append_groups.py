@@ -225,13 +225,7 @@ def _decide(before: ConversationState, jobs: Sequence[Job]) -> _Decided:
 def _decide_one(
     before: ConversationState, said: Mapping[str, MessageDraft], batch: Append
 ) -> tuple[AppendDecision | None, Rows]:
-    """Decide an append in the context of its caller, and return the rows of its new messages; None: it is refused.
-
-    Args:
-        before: the conversation.
-        said: what earlier appends of the group have added to it.
-        batch: the append.
-    """
+    """Decide an append in the context of its caller; *said*: what earlier appends of the group have added.  None: it is refused."""
     who = principal()
     known = {draft.id: words_of(said[draft.id]) for draft in batch.drafts if draft.id in said}
     decision = decide_append(before, known, batch, who)
