@@ -13,7 +13,7 @@ from chatmemory.items.item_repository import ItemPut, name_in_log
 from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
 from chatmemory.laws.kit.law import expect, law, race
-from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, somebody, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, somebody
 from chatmemory.laws.memories.memory_witness import PUT, MemoryRepositoryUnderTest, dedup_key, remembered
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
@@ -37,8 +37,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             await witness.get(witness.repository.append(batch(talk, *drafts[:2])))
             await witness.get(witness.repository.append(batch(talk, drafts[2], threshold=ALWAYS)))
             covered = (await witness.read(talk))[:2]
-            summary = summary_of(talk, covered, message_id=witness.named("s"), planned_at_version=2)
-            await witness.get(witness.repository.summarize(summary))
+            await witness.summarize(talk, 0, 2, message_id=witness.named("s"))
             remove = witness.repository.remove_newest(talk, now=START, threshold=None)
             await witness.get(remove)
             await witness.get(witness.repository.clear(talk, now=START))

@@ -7,9 +7,9 @@ import pytest
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.conversation.message_repository import MessageRepository, PageQuery
+from chatmemory.conversation.message_repository import MessageRepository
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_witness import (
     INSTANTS,
     PUT,
@@ -22,6 +22,7 @@ from chatmemory.laws.memories.memory_witness import (
     ids_of,
     remembered,
 )
+from chatmemory.laws.messages.witness import Witness
 from chatmemory.longterm.memories import Provenance, Stored
 from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft, Use
 
@@ -210,19 +211,8 @@ def _family(witness: MemoryWitness, user: Namespace) -> list[MemoryDraft]:
 
 async def _summarized_talk(messages: MessageRepository, talk: str) -> None:
     """Store five messages; summarize the first two, then that summary with the third message, and the fourth alone."""
-    await messages.append(batch(talk, *[said(f"{number}") for number in range(1, 6)])).or_raise()
-    for summary_id, covers, is_deleting in (
-        ("inner", {"1", "2"}, True),
-        ("outer", {"inner", "3"}, False),
-        ("aside", {"4"}, False),
-    ):
-        page = await messages.page(PageQuery(talk, "model")).or_raise()
-        covered = [message for message in page.messages if message.id in covers] if page else []
-        summary = summary_of(
-            talk,
-            covered,
-            message_id=summary_id,
-            planned_at_version=page.version if page else 0,
-            delete_covered=is_deleting,
-        )
-        await messages.summarize(summary).or_raise()
+    witness = Witness(messages)
+    await witness.get(messages.append(batch(talk, *map(said, "12345"))))
+    await witness.summarize(talk, 0, 2, message_id="inner", delete_covered=True)
+    await witness.summarize(talk, 0, 2, message_id="outer")
+    await witness.summarize(talk, 1, 2, message_id="aside")

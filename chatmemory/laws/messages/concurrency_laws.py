@@ -17,7 +17,7 @@ from chatmemory.conversation.message_repository import (
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, VersionConflictError
 from chatmemory.laws.kit.law import Cancellation, LawBrokenError, expect, expect_one_of, law, race
-from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, START, batch, said
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 WRITERS = 8
@@ -149,15 +149,7 @@ class WorkLaws(MessageRepositoryUnderTest):
                 (10, ALWAYS, HistoryWork(talk, 2, "lease")),
                 (20, None, None),
             ):
-                conversation = await witness.observe(talk)
-                summary = summary_of(
-                    talk,
-                    conversation.model[:1],
-                    message_id=f"summary {expected}",
-                    planned_at_version=conversation.conversation.version if conversation.conversation else 0,
-                    threshold=threshold,
-                )
-                await witness.get(repository.summarize(summary))
+                await witness.summarize(talk, 0, 1, message_id=f"summary {expected}", threshold=threshold)
                 expect(await _claim(witness, talk, minutes=minutes), expected, "the work after a summary")
             await witness.get(repository.append(batch(talk, said("3"), threshold=ALWAYS)))
             await witness.get(repository.clear(talk, now=START))

@@ -11,8 +11,8 @@ from chatmemory.conversation.message_repository import ConversationListing, Fork
 from chatmemory.conversation.messages import Forked, ForkOrigin, MessagePage, View
 from chatmemory.effect import Failure, Success
 from chatmemory.errors import ConversationNotFoundError, DataValidationError, VersionConflictError
-from chatmemory.laws.kit.law import LawBrokenError, expect, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, somebody, summary_of
+from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, somebody
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
@@ -116,8 +116,10 @@ class ForkLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             changes: dict[str, Callable[[str], Awaitable[object]]] = {
                 "append": lambda talk: witness.get(witness.repository.append(batch(talk, said("new")))),
-                "summary": lambda talk: _summarize(witness, talk, delete_covered=False),
-                "deleting summary": lambda talk: _summarize(witness, talk, delete_covered=True),
+                "summary": lambda talk: witness.summarize(talk, 0, 2, message_id="t"),
+                "deleting summary": lambda talk: witness.summarize(
+                    talk, 0, 2, message_id="t", delete_covered=True
+                ),
                 "removal": lambda talk: _remove(witness, talk, 1),
                 "removals": lambda talk: _remove(witness, talk, 7),
                 "clear": lambda talk: witness.get(witness.repository.clear(talk, now=START)),
@@ -224,7 +226,7 @@ async def _talk(witness: Witness, name: str = "会") -> str:
     for index in range(6):
         draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
         await witness.get(witness.repository.append(batch(talk, draft)))
-    await _summarize(witness, talk, message_id="s", size=3, delete_covered=False)
+    await witness.summarize(talk, 0, 3, message_id="s")
     await witness.get(witness.repository.append(batch(talk, said("6"), said("7"))))
     await witness.get(witness.repository.append(batch(talk, said("8"))))
     return talk
@@ -240,22 +242,6 @@ async def _tree(witness: Witness, name: str) -> list[str]:
     await _fork(witness, tree[1], tree[3], "6")
     await witness.get(witness.repository.append(batch(tree[3], said("6a"))))
     return tree
-
-
-async def _summarize(
-    witness: Witness, talk: str, *, delete_covered: bool, message_id: str = "t", size: int = 2
-) -> None:
-    page = await _page(witness, talk, "model")
-    if page is None:
-        raise LawBrokenError(f"no page of {talk!r}, which holds messages")
-    summary = summary_of(
-        talk,
-        page.messages[:size],
-        message_id=message_id,
-        planned_at_version=page.version,
-        delete_covered=delete_covered,
-    )
-    await witness.get(witness.repository.summarize(summary))
 
 
 async def _remove(witness: Witness, talk: str, times: int) -> None:

@@ -12,7 +12,7 @@ from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.effect import Failure
 from chatmemory.errors import AccessDeniedError
 from chatmemory.laws.kit.law import expect, law, race
-from chatmemory.laws.kit.samples import START, batch, said, somebody, summary_of
+from chatmemory.laws.kit.samples import START, batch, said, somebody
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 ADA: Final = Namespace("ada")
@@ -128,17 +128,9 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
 async def _begin(witness: Witness, talk: str) -> None:
     """Store three messages, and summarize the first two of them."""
-    appended = await witness.get(witness.repository.append(batch(talk, *map(said, "012"))))
+    await witness.get(witness.repository.append(batch(talk, *map(said, "012"))))
     with acting_as(EVERYBODY):  # as the service does, for every principal
-        summary = summary_of(
-            talk,
-            (await witness.read(talk, "model"))[:2],
-            message_id="summary",
-            planned_at_version=appended.conversation.version,
-            delete_covered=False,
-            now=START,
-        )
-        await witness.get(witness.repository.summarize(summary))
+        await witness.summarize(talk, 0, 2, message_id="summary")
 
 
 async def _expect_rights(witness: Witness, who: Principal, talk: str, rights: set[Right]) -> None:

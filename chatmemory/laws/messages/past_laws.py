@@ -7,7 +7,7 @@ from attrs import evolve
 from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import MessagePage, View
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import INSTANTS, START, batch, said
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
@@ -80,32 +80,24 @@ async def _life(
     read: dict[int, tuple[dict[View, MessagePage], datetime]] = {}
     now = START
 
-    async def note() -> int:
+    async def note() -> None:
         found: dict[View, MessagePage] = {}
         for view in VIEWS:
             if (page := await _page(witness, talk, view, None)) is not None:
                 found[view] = page
         read[found["model"].version] = (found, now)
-        return found["model"].version
 
     for number, size in enumerate((3, 1, 2, 4)):
         drafts = [
             said(f"{number}.{index}", f"第{index}句", timestamp=INSTANTS[index % 3]) for index in range(size)
         ]
         await witness.get(witness.repository.append(batch(talk, *drafts, now=now)))
-        version = await note()
+        await note()
         now += timedelta(minutes=1)
         if number % 2:
-            view = await witness.read(talk, "model")
-            summary = summary_of(
-                talk,
-                view[number == 1 : 3],
-                message_id=f"s{number}",
-                planned_at_version=version,
-                delete_covered=delete_covered,
-                now=now,
+            await witness.summarize(
+                talk, number == 1, 3, message_id=f"s{number}", delete_covered=delete_covered, now=now
             )
-            await witness.get(witness.repository.summarize(summary))
             await note()
             now += timedelta(minutes=1)
     await witness.get(witness.repository.append(batch(talk, said("last"), now=now)))

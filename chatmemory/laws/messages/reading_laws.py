@@ -1,6 +1,6 @@
 """The laws of reading pages, and of the data that survives a release of the repository: L5, L10, L20; of counts: L25."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -12,7 +12,7 @@ from chatmemory.effect.outcome import Failure
 from chatmemory.errors import RepositoryError
 from chatmemory.input.choices import Role
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 VIEWS: tuple[View, ...] = ("full", "model")
@@ -125,21 +125,12 @@ class ReadingLaws(MessageRepositoryUnderTest):
 
 async def _talk_with_summary(witness: Witness) -> str:
     """Create a conversation of twelve messages of few instants, two of them covered and two deleted by summaries."""
-    talk, repository = witness.named("会"), witness.repository
+    talk = witness.named("会")
     for index in range(12):
         draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
-        await witness.get(repository.append(batch(talk, draft)))
+        await witness.get(witness.repository.append(batch(talk, draft)))
     for name, delete_covered in (("s", False), ("t", True)):
-        view = await witness.read(talk, "model")
-        conversation = await witness.get(repository.conversation(talk))
-        summary = summary_of(
-            talk,
-            view[1:3],
-            message_id=name,
-            planned_at_version=conversation.version if conversation else 0,
-            delete_covered=delete_covered,
-        )
-        await witness.get(repository.summarize(summary))
+        await witness.summarize(talk, 1, 3, message_id=name, delete_covered=delete_covered)
     return talk
 
 
@@ -217,7 +208,10 @@ class CountingLaws(MessageRepositoryUnderTest):
                 await witness.get(repository.append(batch(talk, *SPOKEN[3:], now=now)))  # some of them again
                 await expect_change()
                 for delete_covered in (False, True):
-                    await _summarize(witness, talk, version, now, delete_covered=delete_covered)
+                    name = f"summary of version {version}"
+                    await witness.summarize(
+                        talk, 0, 3, message_id=name, delete_covered=delete_covered, now=now
+                    )
                     await expect_change()
                 # Three messages, and the messages of the summary that was deleted with two others.
                 for _ in range(6):
@@ -232,18 +226,3 @@ class CountingLaws(MessageRepositoryUnderTest):
                 await witness.get(repository.clear(talk, now=now))
                 await expect_change()
                 began = now
-
-
-async def _summarize(
-    witness: Witness, talk: str, version: int, now: datetime, *, delete_covered: bool
-) -> None:
-    """Replace the three oldest messages in view by a summary."""
-    summary = summary_of(
-        talk,
-        (await witness.read(talk, "model"))[:3],
-        message_id=f"summary of version {version}",
-        planned_at_version=version,
-        delete_covered=delete_covered,
-        now=now,
-    )
-    await witness.get(witness.repository.summarize(summary))

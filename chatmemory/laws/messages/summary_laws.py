@@ -7,7 +7,7 @@ from chatmemory.conversation.message_repository import PageQuery, Summary
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.kit.law import Cancellation, LawBrokenError, expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law
 from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
@@ -23,13 +23,13 @@ class SummaryLaws(MessageRepositoryUnderTest):
         for delete_covered in (False, True):
             async with self.open() as witness:
                 talk, repository = await _talk(witness), witness.repository
-                inner = await _plan(witness, talk, 0, 3, message_id="inner", delete_covered=delete_covered)
+                inner = await witness.plan(talk, 0, 3, message_id="inner", delete_covered=delete_covered)
                 described = await witness.get(repository.summarize(inner))
                 view = await witness.read(talk, "model")
                 expect([kept.id for kept in view], ["inner", "3", "4", "5"], "the view")
                 counts = (described.view_count, described.open_count, described.message_count)
                 expect(counts, (4, 3, 4 if delete_covered else 7), "its counts")
-                outer = await _plan(witness, talk, 0, 2, message_id="outer", delete_covered=delete_covered)
+                outer = await witness.plan(talk, 0, 2, message_id="outer", delete_covered=delete_covered)
                 await witness.get(repository.summarize(outer))
                 expect(
                     [kept.id for kept in await witness.read(talk, "model")], ["outer", "4", "5"], "the view"
@@ -74,7 +74,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
         """L14 coverage: a summary planned before the history was rewritten is refused; later appends do not prevent it."""
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
-            plans = [await _plan(witness, talk, 0, 3, message_id=name) for name in ("first", "second")]
+            plans = [await witness.plan(talk, 0, 3, message_id=name) for name in ("first", "second")]
             await witness.get(repository.append(batch(talk, said("meanwhile"))))
             summarized = await witness.get(repository.summarize(plans[0]))
             before = await witness.observe(talk)
@@ -88,12 +88,12 @@ class SummaryLaws(MessageRepositoryUnderTest):
             expect(await witness.ask(repository.summarize(unread)), conflict, "covering a message twice")
             expect(await witness.observe(talk), before, "what is read after both")
             # Of messages that the next summary does not cover.
-            late = await _plan(witness, talk, 1, 2, message_id="late")
-            await witness.get(repository.summarize(await _plan(witness, talk, 2, 4, message_id="between")))
+            late = await witness.plan(talk, 1, 2, message_id="late")
+            await witness.get(repository.summarize(await witness.plan(talk, 2, 4, message_id="between")))
             version = late.planned_at_version
             conflict = Failure(VersionConflictError(talk, version, version + 1))
             expect(await witness.ask(repository.summarize(late)), conflict, "planned before another summary")
-            plan = await _plan(witness, talk, 1, 2, message_id="fourth")
+            plan = await witness.plan(talk, 1, 2, message_id="fourth")
             await witness.get(repository.clear(talk, now=START))
             await witness.get(repository.append(batch(talk, *(said(f"{index}") for index in range(6)))))
             answer = await witness.ask(repository.summarize(plan))
@@ -107,7 +107,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
         """L14 coverage: of rivals that summarize the same messages one wins, while others append."""
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
-            plans = [await _plan(witness, talk, 0, 4, message_id=f"rival {index}") for index in range(RIVALS)]
+            plans = [await witness.plan(talk, 0, 4, message_id=f"rival {index}") for index in range(RIVALS)]
             outcomes: list[Outcome[Conversation, VersionConflictError | RepositoryError]] = []
 
             async def summarize(plan: Summary) -> None:
@@ -143,7 +143,7 @@ async def _watch_and_cancel(
     witness: Witness, talk: str, cancellation: Cancellation, *, delete_covered: bool
 ) -> None:
     await _talk(witness, talk)
-    plan = await _plan(witness, talk, 0, 4, message_id="s", delete_covered=delete_covered)
+    plan = await witness.plan(talk, 0, 4, message_id="s", delete_covered=delete_covered)
     views: list[list[str]] = []
 
     async def watch() -> None:
@@ -174,19 +174,3 @@ async def _talk(witness: Witness, talk: str | None = None) -> str:
     for half in (drafts[:3], drafts[3:]):
         await witness.get(witness.repository.append(batch(talk, *half)))
     return talk
-
-
-async def _plan(
-    witness: Witness, talk: str, start: int, stop: int, *, message_id: str, delete_covered: bool = False
-) -> Summary:
-    """Plan a summary of a part of the current view."""
-    page = await witness.get(witness.repository.page(PageQuery(talk, "model")))
-    if page is None:
-        raise LawBrokenError(f"no page of {talk!r}, which holds messages")
-    return summary_of(
-        talk,
-        page.messages[start:stop],
-        message_id=message_id,
-        planned_at_version=page.version,
-        delete_covered=delete_covered,
-    )

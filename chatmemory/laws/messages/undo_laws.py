@@ -16,7 +16,7 @@ from chatmemory.errors import (
 )
 from chatmemory.laws.follower import Told, follower
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said
 from chatmemory.laws.messages.fork_laws import ADA, BOB
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation, Witness
 
@@ -35,7 +35,7 @@ class UndoLaws(MessageRepositoryUnderTest):
             talk, branch = witness.named("会"), witness.named("分")
             await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
             read = [await witness.observe(talk)]
-            await _summarize(witness, talk, delete_covered=False)
+            await witness.summarize(talk, 0, 2, message_id=witness.named("s"))
             read.append(await witness.observe(talk))
             await witness.get(witness.repository.append(batch(talk, said("3"), said("4"))))
             await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
@@ -78,7 +78,8 @@ class UndoLaws(MessageRepositoryUnderTest):
                 talk = witness.named(f"{delete_covered}")
                 await witness.get(witness.repository.append(batch(talk, said("1"), said("2"), said("3"))))
                 before = await witness.observe(talk)
-                await _summarize(witness, talk, delete_covered=delete_covered)
+                name = witness.named("s")
+                await witness.summarize(talk, 0, 2, message_id=name, delete_covered=delete_covered)
                 branch = f"{talk} branch"
                 await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
                 summarized, shared = await witness.observe(talk), await witness.observe(branch)
@@ -171,18 +172,6 @@ async def _refused(witness: Witness, talk: str) -> type | None:
     return type(outcome.failure()) if isinstance(outcome, Failure) else None
 
 
-async def _summarize(witness: Witness, talk: str, *, delete_covered: bool) -> None:
-    found = await witness.observe(talk)
-    summary = summary_of(
-        talk,
-        found.model[:2],
-        message_id=witness.named("s"),
-        planned_at_version=found.conversation.version if found.conversation else 0,
-        delete_covered=delete_covered,
-    )
-    await witness.get(witness.repository.summarize(summary))
-
-
 def _expect_same(found: Observation, before: Observation, what: str) -> None:
     """Break the law unless the messages are the same as before."""
     expect((found.full, found.model), (before.full, before.model), what)
@@ -235,11 +224,7 @@ class ReplacingLaws(MessageRepositoryUnderTest):
                 await witness.get(
                     witness.repository.append(batch(talk, *[said(number) for number in "1234"]))
                 )
-                covered = (await witness.read(talk))[1:3]
-                summary = summary_of(
-                    talk, covered, message_id="s", planned_at_version=1, delete_covered=delete_covered
-                )
-                await witness.get(witness.repository.summarize(summary))
+                await witness.summarize(talk, 1, 3, message_id="s", delete_covered=delete_covered)
                 new = batch(talk, said("x"))
                 await witness.get(witness.repository.replace(Replacement(new, 2)))
                 seen = await witness.observe(talk)
@@ -283,9 +268,9 @@ class ReplacingLaws(MessageRepositoryUnderTest):
             expect(answer.stored, ("1",), "an id that is free again, since everything went")
 
 
-async def _talk(witness: Witness, many: int = 4) -> str:
-    """Store *many* messages, ``1`` to *many*, each by its own append."""
+async def _talk(witness: Witness) -> str:
+    """Store the messages ``1`` to ``4``, each by its own append."""
     talk = witness.named("a")
-    for number in range(1, many + 1):
-        await witness.get(witness.repository.append(batch(talk, said(str(number), f"第{number}句"))))
+    for number in "1234":
+        await witness.get(witness.repository.append(batch(talk, said(number, f"第{number}句"))))
     return talk

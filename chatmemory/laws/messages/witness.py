@@ -7,12 +7,17 @@ from typing import Any, ClassVar, final, get_args
 
 from attrs import frozen
 
-from chatmemory.conversation.message_repository import MessageRepository, MessageRepositoryTag, PageQuery
+from chatmemory.conversation.message_repository import (
+    MessageRepository,
+    MessageRepositoryTag,
+    PageQuery,
+    Summary,
+)
 from chatmemory.conversation.messages import ChatMessage, Conversation, View
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import AppendError, ConversationUndoRefusal, ForkRefusal
-from chatmemory.laws.kit.law import Asker, RepositoryUnderTest, expect
-from chatmemory.laws.kit.samples import size_of
+from chatmemory.laws.kit.law import Asker, LawBrokenError, RepositoryUnderTest, expect
+from chatmemory.laws.kit.samples import size_of, summary_of
 
 
 @final
@@ -57,6 +62,23 @@ class Witness(Asker):
         """Return every message of a view; no messages for an unknown conversation."""
         page = await self.get(self.repository.page(PageQuery(conversation_id, view)))
         return page.messages if page else ()
+
+    async def plan(
+        self, conversation_id: str, start: int = 0, stop: int | None = None, **summary: Any
+    ) -> Summary:
+        """Return a summary of a part of the model's view, planned at its version; *summary*: as for ``summary_of``."""
+        page = await self.get(self.repository.page(PageQuery(conversation_id, "model")))
+        if page is None:
+            raise LawBrokenError(f"no page of {conversation_id!r}, which holds messages")
+        covered = page.messages[start:stop]
+        return summary_of(conversation_id, covered, planned_at_version=page.version, **summary)
+
+    async def summarize(
+        self, conversation_id: str, start: int = 0, stop: int | None = None, **summary: Any
+    ) -> Conversation:
+        """Summarize a part of the model's view; see ``plan``."""
+        planned = await self.plan(conversation_id, start, stop, **summary)
+        return await self.get(self.repository.summarize(planned))
 
     async def observe(self, conversation_id: str) -> Observation:
         """Return all that can be read of the conversation at one version.

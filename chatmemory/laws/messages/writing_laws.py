@@ -18,7 +18,6 @@ from chatmemory.laws.kit.samples import (
     TEXTS,
     batch,
     said,
-    summary_of,
 )
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation
 
@@ -109,9 +108,7 @@ class WritingLaws(MessageRepositoryUnderTest):
                     )
                 seen[talk] = await witness.observe(talk)
             for talk in talks:
-                covered = seen[talk].full[:1]
-                summary = summary_of(talk, covered, message_id="s", planned_at_version=2, delete_covered=True)
-                await witness.get(witness.repository.summarize(summary))
+                await witness.summarize(talk, 0, 1, message_id="s", delete_covered=True)
                 await witness.get(witness.repository.clear(talk, now=START))
                 seen[talk] = Observation(None, (), ())
                 for other in talks:
@@ -124,8 +121,7 @@ class WritingLaws(MessageRepositoryUnderTest):
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, said("1", "old"), said("2"))))
             full = await witness.read(talk)
-            summary = summary_of(talk, full, message_id="s", planned_at_version=1, delete_covered=True)
-            await witness.get(repository.summarize(summary))
+            await witness.summarize(talk, message_id="s", delete_covered=True)
             cleared = await witness.get(repository.clear(talk, now=START))
             expect(
                 cleared and (cleared.messages, cleared.summaries), (1, 1), "messages and summaries removed"
@@ -199,12 +195,7 @@ class WritingLaws(MessageRepositoryUnderTest):
             expect(isinstance(number, Success), True, "metadata with a number is stored")
             truth = await witness.ask(repository.append(batch(talk, said("4", metadata={"n": True}))))
             expect(truth, Failure(MessageConflictError(talk, ("4",))), "true in the place of 1")
-            full = await witness.read(talk)
-            version = answer.conversation.version + 1
-            summary = summary_of(
-                talk, full[:2], message_id="s", planned_at_version=version, delete_covered=True
-            )
-            await witness.get(repository.summarize(summary))
+            await witness.summarize(talk, 0, 2, message_id="s", delete_covered=True)
             before = await witness.observe(talk)
             answer = await witness.get(repository.append(batch(talk, *sent)))
             expect(
@@ -222,18 +213,7 @@ class WritingLaws(MessageRepositoryUnderTest):
                 talk, repository = witness.named("a"), witness.repository
                 drafts = [said(number, f"第{number}句", metadata={"n": number}) for number in "1234"]
                 await witness.get(repository.append(batch(talk, *drafts)))
-                covered = (await witness.read(talk))[:3]
-                await witness.get(
-                    repository.summarize(
-                        summary_of(
-                            talk,
-                            covered,
-                            message_id="s",
-                            planned_at_version=1,
-                            delete_covered=delete_covered,
-                        )
-                    )
-                )
+                await witness.summarize(talk, 0, 3, message_id="s", delete_covered=delete_covered)
                 for version, number in enumerate(order, start=3):
                     last = (await witness.read(talk, "model"))[-1]
                     removed = await witness.get(
@@ -258,12 +238,8 @@ class WritingLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             await witness.get(repository.append(batch(talk, *[said(number) for number in "123"])))
-            for version, (name, covers, deletes) in enumerate((("s", 2, False), ("t", 2, True)), start=1):
-                covered = (await witness.read(talk, "model"))[:covers]
-                summary = summary_of(
-                    talk, covered, message_id=name, planned_at_version=version, delete_covered=deletes
-                )
-                await witness.get(repository.summarize(summary))
+            for name, deletes in (("s", False), ("t", True)):
+                await witness.summarize(talk, 0, 2, message_id=name, delete_covered=deletes)
             expect([kept.id for kept in await witness.read(talk)], ["1", "2", "t"], "what is stored before")
             for removed_id, left in (("2", ["1"]), ("1", [])):
                 removed = await witness.get(repository.remove_newest(talk, now=START, threshold=None))
