@@ -147,30 +147,20 @@ async def expect_not_undone(witness: LongTermWitness) -> None:
     """Break the law unless a change that cannot be undone is refused, and nothing changes."""
     memory, user = witness.memory, witness.user()
     (a,) = (await witness.remember([NewMemory("住在北京 10")])).stored
-    stored = await witness.ask(memory.undo(user, a))
-    expect(_refused(stored), NotUndoableError, "what undoing the first of all changes ends with")
-    unknown = await witness.ask(memory.undo(user, a, number=10**15))
-    expect(_refused(unknown), NotUndoableError, "what undoing a change that is not on record ends with")
+    stored = await witness.refusal(memory.undo(user, a))
+    expect(stored, NotUndoableError, "what undoing the first of all changes ends with")
+    unknown = await witness.refusal(memory.undo(user, a, number=10**15))
+    expect(unknown, NotUndoableError, "what undoing a change that is not on record ends with")
     await witness.get(memory.update(user, a, MemoryChanges(content="住在上海 20")))
     number = await _number(witness, a, "changed")
     await witness.get(memory.update(user, a, MemoryChanges(content="住在杭州 30")))
-    late = await witness.ask(memory.undo(user, a, number=number))
-    expect(
-        _refused(late), MemoryChangedError, "what undoing a correction behind which stands another ends with"
-    )
+    late = await witness.refusal(memory.undo(user, a, number=number))
+    expect(late, MemoryChangedError, "what undoing a correction behind which stands another ends with")
     (kept,) = await witness.read([a])
     expect(kept.content, "住在杭州 30", "what the memory says")
     await witness.get(memory.forget(user, a))
-    gone = await witness.ask(memory.undo(user, a))
-    expect(_refused(gone), NotUndoableError, "what undoing a forgetting ends with")
-
-
-def _refused(outcome: Outcome[Memory, object]) -> type | None:
-    match outcome:
-        case Failure():
-            return type(outcome.failure())
-        case Success():
-            return None
+    gone = await witness.refusal(memory.undo(user, a))
+    expect(gone, NotUndoableError, "what undoing a forgetting ends with")
 
 
 async def _number(witness: LongTermWitness, memory_id: str, action: str) -> int:

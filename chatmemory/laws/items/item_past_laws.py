@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from chatmemory.effect import Failure, Success
 from chatmemory.errors import NotUndoableError
 from chatmemory.items.item_past import MOST_EARLIER
 from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, name_in_log
@@ -92,9 +91,8 @@ class ItemPastLaws(ItemRepositoryUnderTest):
             unknown, passing = witness.name("a"), witness.name("b")
             await witness.write(kept(passing, lifetime=timedelta(days=1)), now=later(0))
             for name in (unknown, passing):
-                answer = await witness.ask(witness.repository.undo(name, now=later(1)))
-                is_refused = isinstance(answer, Failure) and isinstance(answer.failure(), NotUndoableError)
-                expect(is_refused, True, f"whether the undo of {name} is refused")
+                refused = await witness.refusal(witness.repository.undo(name, now=later(1)))
+                expect(refused, NotUndoableError, f"what the undo of {name} ends with")
             expect((await witness.item(passing, now=later(1))) is None, False, "whether an item is gone")
 
     @law
@@ -111,8 +109,8 @@ class ItemPastLaws(ItemRepositoryUnderTest):
             for name, versions in ((a, [False, False]), (b, [False, False]), (c, [True, True])):
                 found = [await _as_of(witness, name, version) is not None for version in (1, 2)]
                 expect(found, versions, f"whether versions of {name} are there")
-            answer = await witness.ask(witness.repository.undo(b, now=later(3)))
-            expect(isinstance(answer, Success), False, "whether forgetting is undone")
+            refused = await witness.refusal(witness.repository.undo(b, now=later(3)))
+            expect(refused is None, False, "whether forgetting is undone")
             await log.read_all(9)
             told = sorted(event.target for event in log.events if event.action == "forgotten")
             expect(told, sorted(map(name_in_log, (a, b))), "what the log tells of forgetting")

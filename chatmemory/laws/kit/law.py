@@ -13,12 +13,14 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, final
 
 import anyio
+import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from anyio.lowlevel import checkpoint
 from attrs import field, frozen
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.ids import TimeOrderedIds
+from chatmemory.errors import RepositoryError
 
 T = TypeVar("T")
 W = TypeVar("W")
@@ -27,6 +29,10 @@ E = TypeVar("E")
 
 EventLoop = Literal["asyncio", "trio"]
 Runner: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+K = TypeVar("K", bound="Asker")
+Kept: TypeAlias = Callable[[K], Awaitable[bool]]
+"""Whether a witness finds what was written."""
 
 MOMENTS: Final = 20  # the number of points at which a cancellation can happen
 NO_STRANGERS: Final = "L20 errors: the contract names every failure; no exception escapes, and no call hangs"
@@ -130,6 +136,11 @@ class Asker:
         if isinstance(outcome, Success):
             return outcome.unwrap()
         raise LawBrokenError(f"failed for no reason: {outcome.failure()}")
+
+    async def refusal(self, effect: Effect[object, object]) -> type | None:
+        """Return the class of the failure of *effect*; None: it did not fail."""
+        outcome = await self.ask(effect)
+        return type(outcome.failure()) if isinstance(outcome, Failure) else None
 
 
 @final
@@ -261,7 +272,7 @@ class UnderTest:
         return Cancellation(after, by_asyncio=self.event_loop == "asyncio" and groups % 2 == 1)
 
 
-class RepositoryUnderTest(UnderTest, Generic[W]):
+class RepositoryUnderTest(UnderTest, Generic[K]):
     """A repository under test, and its witness.
 
     Attributes:
@@ -270,12 +281,38 @@ class RepositoryUnderTest(UnderTest, Generic[W]):
 
     repository: Layer[Any, Any, Any]
 
-    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> W:
+    async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> K:
         """Return a witness for the repository that *runtime* has built."""
         raise NotImplementedError
 
     @asynccontextmanager
-    async def open(self, **witness: Any) -> AsyncGenerator[W]:
+    async def open(self, **witness: Any) -> AsyncGenerator[K]:
         """Build the repository for a witness with its own space, and release it at the end."""
         async with ManagedRuntime(self.repository) as runtime:
             yield await self.witness(runtime, patience_seconds=self.patience_seconds, **witness)
+
+    def expect_durability(self) -> None:
+        """Skip the law unless the repository promises that data survives a release."""
+        if not self.is_durable:
+            pytest.skip("is_durable is False: nothing is promised to outlive a release")
+
+    async def expect_no_pretence(
+        self, released: K, write: Effect[object, object], read: Effect[object, object], written: Kept[K]
+    ) -> None:
+        """Break the law unless *write* and *read* of a *released* witness fail with a typed error, or really happen.
+
+        *written* returns, for the witness that it gets, what is kept of the write.
+        """
+        outcomes = await released.ask(write), await released.ask(read)
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                expect(type(outcome.failure()), RepositoryError, "the failure")
+                expect(bool(str(outcome.failure())), True, "it says something to the reader")
+        if isinstance(outcomes[0], Failure):
+            return
+        if self.is_durable:
+            async with self.open(space=released.space) as later:
+                is_kept = await written(later)
+        else:
+            is_kept = await written(released)
+        expect(is_kept, True, "it is kept after the write was acknowledged")

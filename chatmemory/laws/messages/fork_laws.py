@@ -95,9 +95,8 @@ class ForkLaws(MessageRepositoryUnderTest):
             points: tuple[str | int, ...] = (0, 10, "no such message")
             for point in points:
                 asked = Fork(talk, witness.named("new"), point, START)
-                answer = await witness.ask(witness.repository.fork(asked))
-                is_refused = isinstance(answer, Failure) and isinstance(answer.failure(), DataValidationError)
-                expect(is_refused, True, f"whether a fork at {point!r} is refused")
+                refused = await witness.refusal(witness.repository.fork(asked))
+                expect(refused, DataValidationError, f"what a fork at {point!r} ends with")
             expect(
                 await witness.get(witness.repository.conversation(witness.named("new"))), None, "what is made"
             )

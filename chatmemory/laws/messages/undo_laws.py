@@ -168,8 +168,7 @@ async def _undo(witness: Witness, talk: str) -> Outcome[Undone, object]:
 
 
 async def _refused(witness: Witness, talk: str) -> type | None:
-    outcome = await _undo(witness, talk)
-    return type(outcome.failure()) if isinstance(outcome, Failure) else None
+    return await witness.refusal(witness.repository.undo(Undo(talk, START)))
 
 
 def _expect_same(found: Observation, before: Observation, what: str) -> None:
@@ -248,12 +247,8 @@ class ReplacingLaws(MessageRepositoryUnderTest):
                 "a replacement of what was read before the last append",
             )
             for taken in ([said("x"), said("1")], [said("y"), said("1"), said("y")]):
-                refused = await witness.ask(replace(Replacement(batch(talk, *taken), 2)))
-                expect(
-                    isinstance(refused, Failure) and isinstance(refused.failure(), MessageConflictError),
-                    True,
-                    "whether a known id is a conflict",
-                )
+                conflict = await witness.refusal(replace(Replacement(batch(talk, *taken), 2)))
+                expect(conflict, MessageConflictError, "what a known id ends with")
             for lacked in NEEDED:
                 rights = EVERY_RIGHT - {lacked}
                 writer = Principal(name="writer", namespace=OWNER, granted=(Granted(OWNER, rights=rights),))
