@@ -17,7 +17,7 @@ from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, so
 from chatmemory.laws.memories.memory_witness import PUT, MemoryRepositoryUnderTest, dedup_key, remembered
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 from chatmemory.longterm.memories import Duplicate, Provenance, Skipped, Stored
-from chatmemory.longterm.repository_values import Expiry, Forgetting, Mark, Use
+from chatmemory.longterm.repository_values import Expiry, Forgetting, Mark
 
 WRITERS = 6
 ROUNDS = 8
@@ -154,10 +154,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             await witness.get(witness.repository.mark(Mark(user, a, pinned=True)))
             await witness.get(witness.repository.mark(Mark(user, a, pinned=False)))
             await witness.get(witness.repository.mark(Mark(user, a, memory_type="short_term")))
-            use = witness.repository.record_use(
-                Use(namespace=user, memory_ids=(a,), use_id="u", session_id="s", now=LATER, promote_after=1)
-            )
-            await witness.get(use)
+            await witness.use(user, a, now=LATER, promote_after=1)
             await witness.get(witness.repository.retire(user, "geheim", now=LATER))
             await witness.get(witness.repository.forget(Forgetting(user, memory_id=a)))
             short = {"memory_type": "short_term", "session_id": "会"}
@@ -218,11 +215,9 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
                 witness.repository.mark(Mark(user, a, memory_type="long_term", pinned=False)),
                 witness.repository.retire(user, "unknown", now=START),
                 witness.repository.forget(Forgetting(witness.user("b"))),
-                witness.repository.record_use(
-                    Use(namespace=user, memory_ids=(a,), use_id="u", session_id="s", now=START)
-                ),
             ):
                 await witness.ask(refused)
+            await witness.use(user, a)
             await witness.observe(user)
             await witness.get(witness.repository.mark(Mark(user, a, pinned=True)))
             await log.expect(Told("stored", "a", 1), Told("pinned", "a"))

@@ -202,7 +202,6 @@ class ItemRepositoryUnderTest(RepositoryUnderTest[ItemWitness]):
     repository: Layer[ItemRepositoryTag, Any, Any]
 
     async def witness(self, runtime: ManagedRuntime[ItemRepositoryTag], **witness: Any) -> ItemWitness:
-        """Return a witness for the repository that *runtime* has built."""
         return ItemWitness(await runtime.service(ItemRepositoryTag), **witness)
 
 

@@ -65,12 +65,8 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
             expect([answer.outcome for answer in told], ["stored"] * 2, "the answer to what ends nothing")
             retired = (Stored(second.id, (first.id,), (Retired(first.id, residence),)),)
             expect(await witness.store(second), retired, "the answer to the newer statement")
-            old = await witness.memory(user, first.id)
-            expect(
-                old and (old.superseded_at, old.superseded_by),
-                (START + HOUR, second.id),
-                "the end of the first statement",
-            )
+            ended = await witness.end(user, first.id)
+            expect(ended, (START + HOUR, second.id), "the end of the first statement")
             for name, changes in untouched.items():
                 kept = await witness.memory(changes.get("namespace", user), witness.named(name))
                 expect(kept and kept.superseded_at, None, f"the end of what is never retired: {name}")
@@ -108,8 +104,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
             expect(ids_of(await witness.listed(user)), [newer[0].id], "what is true now")
             then = await witness.listed(user, as_of=START + DAY)
             expect(ids_of(then), [late.id], "what was true before the newer one began")
-            memory = await witness.memory(user, late.id)
-            ended = memory and (memory.superseded_at, memory.superseded_by)
+            ended = await witness.end(user, late.id)
             expect(ended, (START + 2 * DAY, newer[0].id), "the end of the late one")
             told = await witness.store(evolve(newer[1], dedup_key=dedup_key("t5")))
             expect(told[0].outcome, "stored", "the answer to a newer one still")
@@ -140,10 +135,7 @@ class MemoryAttributeLaws(MemoryRepositoryUnderTest):
             for _ in range(2):  # a caller that lost the answer asks again
                 await witness.get(repository.restore(user, ids[1], instead_of=ids[2], now=now))
             expect(ids_of(await witness.listed(user)), [ids[1]], "what is true instead of its successor")
-            gone = await witness.memory(user, ids[2])
-            expect(
-                gone and (gone.superseded_at, gone.superseded_by), (now, ids[1]), "the end of the successor"
-            )
+            expect(await witness.end(user, ids[2]), (now, ids[1]), "the end of the successor")
             twin = remembered(
                 witness.named("twin"), "0", namespace=user, created_at=now, dedup_key=dedup_key("t6 0")
             )

@@ -8,7 +8,6 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import MemoryNotFoundError, MemoryStoreError
 from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law, race
-from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import (
     PUT,
     MemoryRepositoryUnderTest,
@@ -18,7 +17,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, SaveOutcome, Stored
-from chatmemory.longterm.repository_values import MemoryDraft, Use
+from chatmemory.longterm.repository_values import MemoryDraft
 
 WRITERS = 8
 BATCHES = 5  # by each writer
@@ -120,17 +119,8 @@ class MemoryConcurrencyLaws(MemoryRepositoryUnderTest):
             promoted: list[str] = []
 
             async def use(use_id: str) -> None:
-                report = await witness.get(
-                    witness.repository.record_use(
-                        Use(
-                            namespace=user,
-                            memory_ids=(draft.id,),
-                            use_id=use_id,
-                            session_id=use_id,
-                            now=START,
-                            promote_after=WRITERS,
-                        )
-                    )
+                report = await witness.use(
+                    user, draft.id, use_id=use_id, session_id=use_id, promote_after=WRITERS
                 )
                 promoted.extend(report.promoted)
 

@@ -24,7 +24,7 @@ from chatmemory.laws.memories.memory_witness import (
 )
 from chatmemory.laws.messages.witness import Witness
 from chatmemory.longterm.memories import Provenance, Stored
-from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft, Use
+from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft
 
 DAY = timedelta(days=1)
 
@@ -84,24 +84,15 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
                 witness.named("2"), namespace=user, session_id="会议", replaces=older.id, terms="tea"
             )
             await witness.store(first, older, heir)
-            use = Use(
-                namespace=user,
-                memory_ids=(first.id,),
-                use_id="u",
-                session_id="s",
-                now=START,
-                promote_after=2,
-            )
-            await witness.get(witness.repository.record_use(use))
+            await witness.use(user, first.id, promote_after=2)
             await witness.get(witness.repository.forget(Forgetting(user, session_id="会议")))
-            left = await witness.memory(user, older.id)
-            ended = left and (left.superseded_at, left.superseded_by)
+            ended = await witness.end(user, older.id)
             expect(ended, (START, None), "the end of what a forgotten memory had superseded")
             receipt = await witness.get(witness.repository.forget(Forgetting(user)))
             expect(receipt.memories, 2, "what was left to be forgotten")
             anew = evolve(first, id=witness.named("3"))
             expect(await witness.store(anew), (Stored(anew.id),), "the answer to storing it anew")
-            again = await witness.get(witness.repository.record_use(evolve(use, memory_ids=(anew.id,))))
+            again = await witness.use(user, anew.id, promote_after=2)
             expect((again.used, again.promoted), (1, ()), "the use that would have been the second one")
 
     @law
@@ -153,8 +144,7 @@ class MemoryForgetLaws(MemoryRepositoryUnderTest):
             expect(
                 await witness.get(witness.repository.expire(Expiry(user))), 1, "what expired of a successor"
             )
-            kept = await witness.memory(user, old.id)
-            ended = kept and (kept.superseded_at, kept.superseded_by)
+            ended = await witness.end(user, old.id)
             expect(ended, (START, None), "the end of what an expired memory had superseded")
 
     @law

@@ -30,9 +30,8 @@ from chatmemory.laws.memories.memory_witness import (
     unit,
 )
 from chatmemory.longterm.memories import Memory
-from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
-from chatmemory.longterm.repository_values import Attachment, Mark, MemoryListing, Use
+from chatmemory.longterm.repository_values import Attachment, Mark, MemoryListing
 
 HOUR = timedelta(hours=1)
 MANY = 60  # the number of memories that share words
@@ -50,12 +49,12 @@ class MemoryReadingLaws(MemoryRepositoryUnderTest):
         self.expect_durability()
         async with self.open() as before:
             user = await _some_memories(before)
-            await _use(before.repository, user, before.named("0"), use_id="1")
+            await before.use(user, before.named("0"))
             ids = [before.named(f"{number}") for number in range(13)]
             seen = await before.observe(user, ids=ids, instants=INSTANTS)
         async with self.open(space=before.space) as after:
             expect(await after.observe(user, ids=ids, instants=INSTANTS), seen, "what is read")
-            await _use(after.repository, user, after.named("0"), use_id="1")
+            await after.use(user, after.named("0"))
             again = await after.memory(user, after.named("0"))
             expect(again and again.access_count, 1, "uses after one of them was repeated")
 
@@ -212,13 +211,6 @@ async def _pages(witness: MemoryWitness, user: Namespace, size: int, **filters: 
         joined += page
         after = (page[-1].created_at, page[-1].id)
     return joined
-
-
-async def _use(repository: MemoryRepository, user: Namespace, memory_id: str, *, use_id: str) -> None:
-    use = repository.record_use(
-        Use(namespace=user, memory_ids=(memory_id,), use_id=use_id, session_id="s", now=INSTANTS[0])
-    )
-    await use.or_raise()
 
 
 class MemorySearchLaws(MemoryRepositoryUnderTest):

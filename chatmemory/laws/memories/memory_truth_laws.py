@@ -27,7 +27,6 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Provenance, Stored, UseReport
-from chatmemory.longterm.repository_values import Use
 
 HOUR = timedelta(hours=1)
 
@@ -72,15 +71,12 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
                 expect(await witness.store(put), (outcome,), f"the answer to put number {number}")
                 expect(ids_of(await witness.listed(user)), [memory_id], "what is true of the key")
             for number, memory_id in enumerate(ids[:-1]):
-                old = await witness.memory(user, memory_id)
-                ended = old and (old.superseded_at, old.superseded_by)
+                ended = await witness.end(user, memory_id)
                 expect(ended, (START + (number + 1) * HOUR, ids[number + 1]), f"the end of number {number}")
             retired = await witness.get(witness.repository.retire(user, "城市", now=START + 9 * HOUR))
             expect(retired, True, "whether there was something to retire")
             expect(await witness.listed(user), (), "what is true after it")
-            last = await witness.memory(user, ids[-1])
-            ended = last and (last.superseded_at, last.superseded_by)
-            expect(ended, (START + 9 * HOUR, None), "the end of the last one")
+            expect(await witness.end(user, ids[-1]), (START + 9 * HOUR, None), "the end of the last one")
 
     @law
     async def test_t4_one_value(self) -> None:
@@ -96,9 +92,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
             repository = witness.repository
             await witness.get(repository.restore(user, old.id, now=now))
             expect(ids_of(await witness.listed(user)), [label.id, old.id], "what is true after the restoring")
-            ended = await witness.memory(user, new.id)
-            end = ended and (ended.superseded_at, ended.superseded_by)
-            expect(end, (now, old.id), "the end of the newer value")
+            expect(await witness.end(user, new.id), (now, old.id), "the end of the newer value")
             await witness.get(repository.restore(user, old.id, now=now + HOUR))
             expect(
                 ids_of(await witness.listed(user, value_prefix="")), [old.id], "the values after a repetition"
@@ -144,10 +138,7 @@ class MemoryTruthLaws(MemoryRepositoryUnderTest):
             )
             first = evolve(first, session_id="会议", role="assistant", pinned=True)
             await witness.store(first, remembered(witness.named("2"), namespace=user))
-            use = witness.repository.record_use(
-                Use(namespace=user, memory_ids=(first.id,), use_id="u", session_id=None, now=START)
-            )
-            await witness.get(use)
+            await witness.use(user, first.id, session_id=None)
             other = await witness.memory(user, witness.named("2"))
             before = await witness.memory(user, first.id)
             reader = Namespace(user.user, APPS[1])
@@ -207,8 +198,7 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
                 ("3", (witness.named("his"), witness.named("nobody")), ()),
             ):
                 now = START + timedelta(hours=int(use_id), minutes=len(used))
-                use = Use(namespace=user, memory_ids=used, use_id=use_id, session_id=None, now=now)
-                report = await witness.get(witness.repository.record_use(use))
+                report = await witness.use(user, *used, use_id=use_id, session_id=None, now=now)
                 expect(report, UseReport(len(counted)), f"the report of use {use_id} of {used}")
                 for memory_id in counted:
                     before = expected[memory_id]
@@ -236,16 +226,7 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
             chosen = {candidate.memory.id for candidate in (await witness.search(user, **query)).found}
             expect(await witness.observe(user, instants=INSTANTS), before, "what is read after reading")
             for number in range(5):
-                use = witness.repository.record_use(
-                    Use(
-                        namespace=user,
-                        memory_ids=(witness.named("1"),),
-                        use_id=f"{number}",
-                        session_id="s",
-                        now=START,
-                    )
-                )
-                await witness.get(use)
+                await witness.use(user, witness.named("1"), use_id=f"{number}")
             again = {candidate.memory.id for candidate in (await witness.search(user, **query)).found}
             expect(again, chosen, "what is found after one of them was used")
 
@@ -263,19 +244,11 @@ class MemoryUseLaws(MemoryRepositoryUnderTest):
             for number, (session_id, promoted) in enumerate(
                 [("会", ()), ("会", ()), (None, ()), ("会议", ()), ("会 ", (ids[0],)), ("a", ())]
             ):
-                use = witness.repository.record_use(
-                    Use(
-                        namespace=user,
-                        memory_ids=ids,
-                        use_id=f"{number}",
-                        session_id=session_id,
-                        now=START,
-                        promote_after=PROMOTE_AFTER if number > 1 else None,
-                    )
+                after = PROMOTE_AFTER if number > 1 else None
+                report = await witness.use(
+                    user, *ids, use_id=f"{number}", session_id=session_id, promote_after=after
                 )
-                expect(
-                    await witness.get(use), UseReport(len(ids), promoted), f"use {number}, in {session_id!r}"
-                )
+                expect(report, UseReport(len(ids), promoted), f"use {number}, in {session_id!r}")
             types = [
                 memory and memory.memory_type for memory in [await witness.memory(user, one) for one in ids]
             ]

@@ -22,7 +22,7 @@ from chatmemory.errors import MemoryRewriteError, MemoryStoreError
 from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.law import Asker, RepositoryUnderTest
 from chatmemory.laws.kit.samples import ALIKE, START, TEXTS, any_text
-from chatmemory.longterm.memories import Memory, MemoryRole, Provenance, SaveOutcome, Source
+from chatmemory.longterm.memories import Memory, MemoryRole, Provenance, SaveOutcome, Source, UseReport
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import (
@@ -30,6 +30,7 @@ from chatmemory.longterm.repository_values import (
     MemoryDraft,
     MemoryListing,
     MemorySearch,
+    Use,
 )
 
 SPACE: Final = EmbeddingSpace("law", 4)
@@ -277,6 +278,16 @@ class MemoryWitness(Asker):
         """Search for every word and every vector, unless *query* changes that."""
         return await self.get(self.repository.search(search_for(namespace, **query)))
 
+    async def end(self, namespace: Namespace, memory_id: str) -> tuple[datetime | None, str | None] | None:
+        """Return when a memory ceased to be true, and its successor; None when there is no such memory."""
+        memory = await self.memory(namespace, memory_id)
+        return memory and (memory.superseded_at, memory.superseded_by)
+
+    async def use(self, namespace: Namespace, *memory_ids: str, **changes: Any) -> UseReport:
+        """Count a use of memories in the session ``s``, unless *changes* say otherwise."""
+        use = Use(namespace=namespace, memory_ids=memory_ids, use_id="u", session_id="s", now=START)
+        return await self.get(self.repository.record_use(evolve(use, **changes)))
+
     async def observe(
         self, namespace: Namespace, *, ids: Iterable[str] = (), instants: Iterable[datetime] = ()
     ) -> MemoryObservation:
@@ -304,7 +315,6 @@ class MemoryRepositoryUnderTest(RepositoryUnderTest[MemoryWitness]):
     keeps_conversations: bool = True
 
     async def witness(self, runtime: ManagedRuntime[Any], **witness: Any) -> MemoryWitness:
-        """Return a witness that calls the repository of *runtime*."""
         speaking = MemoryWitness(await runtime.service(MemoryRepositoryTag), **witness)
         if not self.keeps_conversations:
             return speaking

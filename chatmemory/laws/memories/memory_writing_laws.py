@@ -28,7 +28,7 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, Stored
-from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Past, Use
+from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Past
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):
@@ -163,12 +163,7 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
                 expect(await witness.get(question), answer, f"the answer of {question}")
             receipt = await witness.get(repository.forget(Forgetting(user)))
             expect((receipt.memories, receipt.embeddings), (0, 0), "what was forgotten")
-            used = await witness.get(
-                repository.record_use(
-                    Use(namespace=user, memory_ids=("1",), use_id="u", session_id=None, now=START)
-                )
-            )
-            expect(used.used, 0, "uses counted")
+            expect((await witness.use(user, "1", session_id=None)).used, 0, "uses counted")
             expect(await witness.observe(user), before, "what is read after all that")
 
     @law
@@ -280,9 +275,7 @@ async def _live(witness: MemoryWitness, namespace: Namespace, drafts: list[Memor
     repository = witness.repository
     ids = tuple(draft.id for draft in drafts)
     await witness.get(repository.mark(Mark(namespace, ids[0], pinned=True)))
-    await witness.get(
-        repository.record_use(Use(namespace=namespace, memory_ids=ids, use_id="u", session_id="s", now=START))
-    )
+    await witness.use(namespace, *ids)
     await witness.get(repository.rewrite(evolve(drafts[0], content="另一句"), expected_version=1))
     await witness.get(repository.expire(Expiry(namespace, session_id="会议")))
     await witness.get(repository.attach(namespace, SPACE, (Attachment(ids[0], 2, VECTORS[1]),)))

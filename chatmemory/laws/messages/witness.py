@@ -100,5 +100,4 @@ class MessageRepositoryUnderTest(RepositoryUnderTest[Witness]):
     repository: Layer[MessageRepositoryTag, Any, Any]
 
     async def witness(self, runtime: ManagedRuntime[MessageRepositoryTag], **witness: Any) -> Witness:
-        """Return a witness for the repository that *runtime* has built."""
         return Witness(await runtime.service(MessageRepositoryTag), **witness)
