@@ -25,6 +25,7 @@ from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
+from chatmemory.integrations.stored_messages import in_pieces
 
 RAISING: Final = Raising(
     refused=IntegrationInvalidRequestException, failed=IntegrationException, closed=IntegrationException
@@ -60,10 +61,8 @@ def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
             raise IntegrationInvalidRequestException(
                 f"a message that is no JSON cannot be stored: {unwritable}"
             ) from unwritable
-        size = MAX_CONTENT_CHARACTERS
-        pieces = [text[start : start + size] for start in range(0, len(text), size)]
         readable = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
-        yield NewMessage(_role(message), readable, metadata={AS_GIVEN: {NAME: pieces}})
+        yield NewMessage(_role(message), readable, metadata={AS_GIVEN: {NAME: in_pieces(text)}})
 
 
 def message_of(message: ChatMessage) -> Message:

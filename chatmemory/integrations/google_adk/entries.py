@@ -21,6 +21,7 @@ from google.genai import types
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_problems
+from chatmemory.integrations.stored_messages import in_pieces
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Provenance
 
 EVENT: Final = "googleAdkEvent"
@@ -200,8 +201,7 @@ def _value(event: Mapping[str, Any]) -> dict[str, Any]:
     if not metadata_problems("$", {AS_GIVEN: {EVENT: event}}):
         return {AS_GIVEN: {EVENT: event}}
     text = json.dumps(event)  # ASCII: characters that cannot be stored are written as escapes
-    size = MAX_CONTENT_CHARACTERS
-    return {AS_GIVEN: {EVENT_TEXT: [text[start : start + size] for start in range(0, len(text), size)]}}
+    return {AS_GIVEN: {EVENT_TEXT: in_pieces(text)}}
 
 
 def _content(memory: Memory) -> types.Content:

@@ -26,10 +26,11 @@ from pydantic import BaseModel
 from chatmemory.conversation import messages as stored
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import AS_GIVEN
+from chatmemory.input.json_value import AS_GIVEN, JsonObject
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
+from chatmemory.integrations.stored_messages import in_pieces
 
 RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 
@@ -71,10 +72,9 @@ def draft_of(message: ChatMessage) -> NewMessage:
     text = (
         text if is_encodable(text) else json.dumps(json.loads(text))
     )  # half an emoji is written as an escape
-    size = MAX_CONTENT_CHARACTERS
-    pieces = [text[start : start + size] for start in range(0, len(text), size)]
     readable = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
-    return NewMessage(ROLES.get(message.role, "assistant"), readable, metadata={AS_GIVEN: {NAME: pieces}})
+    metadata: JsonObject = {AS_GIVEN: {NAME: in_pieces(text)}}
+    return NewMessage(ROLES.get(message.role, "assistant"), readable, metadata=metadata)
 
 
 def message_of(message: stored.ChatMessage | NewMessage) -> ChatMessage:

@@ -31,6 +31,7 @@ from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
+from chatmemory.integrations.stored_messages import in_pieces
 
 ITEM: Final = "openaiAgentsItem"
 """The name of a message's item under ``AS_GIVEN``."""
@@ -261,7 +262,7 @@ class ChatMemorySession:
         outcome = await self._run(lambda memory: store(memory, whole))
         if not _is_refused(outcome):
             return outcome
-        pieces = [message_of(item, in_pieces(item)) for item in items]  # nothing is stored yet
+        pieces = [message_of(item, item_in_pieces(item)) for item in items]  # nothing is stored yet
         return await self._run(lambda memory: store(memory, pieces))
 
     async def _run(self, use: Callable[[ChatMemory], Effect[A, SessionError]]) -> Outcome[A, SessionError]:
@@ -317,15 +318,14 @@ def _text_of(content: object) -> str:
             return ""
 
 
-def in_pieces(item: object) -> dict[str, Any]:
+def item_in_pieces(item: object) -> dict[str, Any]:
     """Return an item as JSON text in pieces, for a store that refuses the item itself.
 
     Raises:
         TypeError: it is not JSON.
     """
     text = json.dumps(item)  # ASCII: characters that cannot be stored are written as escapes
-    size = MAX_CONTENT_CHARACTERS
-    return {ITEM_TEXT: [text[start : start + size] for start in range(0, len(text), size)]}
+    return {ITEM_TEXT: in_pieces(text)}
 
 
 def items_of(messages: Sequence[ChatMessage]) -> list[TResponseInputItem]:

@@ -44,7 +44,7 @@ from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
-from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
+from chatmemory.integrations.stored_messages import cleared_messages, in_pieces, stored_messages
 
 RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserError)
 
@@ -144,7 +144,7 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
             clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS],
             id=id_,
             timestamp=_said_at(message),
-            metadata={AS_GIVEN: {NAME: _pieces(text)}},
+            metadata={AS_GIVEN: {NAME: in_pieces(text)}},
         )
 
 
@@ -159,7 +159,7 @@ def _prompt_drafts(message: ModelMessage, id_: str) -> Iterator[NewMessage]:
         clean_text(_readable(prompt))[:MAX_CONTENT_CHARACTERS],
         id=sha256(f"prompt {id_}".encode()).hexdigest(),
         timestamp=_said_at(message),
-        metadata={AS_GIVEN: {NAME: _pieces(json_text(prompt)), PROMPT_OF: id_}},
+        metadata={AS_GIVEN: {NAME: in_pieces(json_text(prompt)), PROMPT_OF: id_}},
     )
 
 
@@ -176,11 +176,6 @@ def _without_summaries(message: ModelMessage) -> ModelMessage:
         if STORED_AS in (getattr(part, "metadata", None) or {})
     ]
     return replace(message, parts=message.parts[made[-1] + 1 :]) if made else message
-
-
-def _pieces(text: str) -> list[str]:
-    size = MAX_CONTENT_CHARACTERS
-    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _said_at(message: ModelMessage) -> datetime | None:
