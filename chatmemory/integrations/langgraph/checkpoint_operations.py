@@ -243,10 +243,7 @@ def _put(new: NewCheckpoint, values: Mapping[str, str], retention: Retention, vi
     for put in run_puts(line, new.id, kept):
         view.put(put.name, put.value or "")
     former = view.value(line.head)
-    head = Head(new.id, 1) if former is None else _after(Head.of(former), new.id)
+    head = Head("", 0) if former is None else Head.of(former)
+    head = Head(max(head.id, new.id), head.puts + 1)
     view.put(line.head, head.text())
     return "surplus" if retention.is_due(head.puts) else "stored"
-
-
-def _after(head: Head, checkpoint_id: str) -> Head:
-    return Head(max(head.id, checkpoint_id), head.puts + 1)

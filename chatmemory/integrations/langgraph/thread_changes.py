@@ -62,7 +62,8 @@ def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> It
         for line in dict.fromkeys(
             [line_of(item.name.namespace) for item in found if is_checkpoint(item.name)]
         ):
-            inside = [item for item in found if _is_inside(item.name.namespace, line.checkpoints)]
+            depth = len(line.checkpoints)
+            inside = [item for item in found if item.name.namespace[:depth] == line.checkpoints]
             puts += _without_surplus(line, inside, retention, now)
     return tuple(puts), _count(puts)
 
@@ -160,10 +161,6 @@ def _without(line: Line, found: Sequence[StoredItem], gone: Collection[str]) -> 
     puts += [ItemPut(name, None) for name in going - staying]
     puts.append(ItemPut(line.head, Head(max(left), 0).text() if left else None))
     return puts
-
-
-def _is_inside(labels: Labels, prefix: Labels) -> bool:
-    return labels[: len(prefix)] == prefix
 
 
 def _order(place: tuple[Line, str]) -> tuple[str, str]:
