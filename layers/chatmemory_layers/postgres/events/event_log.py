@@ -195,16 +195,13 @@ class PostgresEventLog(EventLog):
     def end(self) -> Effect[str, RepositoryError]:
         return self.database.read("read the log", _end)
 
-    @Effect.gen
-    async def changes_page(
-        self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
-    ) -> ChangesPage:
+    def changes_page(
+        self, since: str | None = None, *, limit: int
+    ) -> Effect[ChangesPage, DataValidationError | RepositoryError]:
         after = _read(since)
-        return await do(
-            Effect.fail(no_cursor())
-            if after is None
-            else self.database.read("read the log", _changes, after, limit)
-        )
+        if after is None:
+            return Effect.fail(no_cursor())
+        return self.database.read("read the log", _changes, after, limit)
 
     @Effect.gen
     async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:

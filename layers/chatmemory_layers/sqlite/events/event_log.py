@@ -190,16 +190,13 @@ class SqliteEventLog(EventLog):
     def end(self) -> Effect[str, RepositoryError]:
         return self.database.read("read the log", _end)
 
-    @Effect.gen
-    async def changes_page(
-        self, do: Do[DataValidationError | RepositoryError], since: str | None = None, *, limit: int
-    ) -> ChangesPage:
+    def changes_page(
+        self, since: str | None = None, *, limit: int
+    ) -> Effect[ChangesPage, DataValidationError | RepositoryError]:
         number = 0 if since is None else number_in(since)
-        return await do(
-            Effect.fail(no_cursor())
-            if number is None
-            else self.database.read("read the log", _changes, number, limit=limit)
-        )
+        if number is None:
+            return Effect.fail(no_cursor())
+        return self.database.read("read the log", _changes, number, limit=limit)
 
     @Effect.gen
     async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
