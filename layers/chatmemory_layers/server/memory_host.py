@@ -139,7 +139,6 @@ class MemoryHost(Host):
         return RivalFile(Path(path), rows_of)
 
     def settings(self) -> Settings:
-        """Return the settings of this run."""
         if self._read_settings is None:
             self._read_settings = self._settings_of({}, {})
         return self._read_settings

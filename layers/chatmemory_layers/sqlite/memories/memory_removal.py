@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from typing import Any, Final, Never
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import principal
 from chatmemory.effect import Outcome, Success
 from chatmemory.longterm.changes import change_of_expiry, change_of_forgetting
 from chatmemory.longterm.memories import ForgetReceipt
 from chatmemory.longterm.repository_values import Expiry, Forgetting
 from chatmemory_layers.sql.columns import END_US, to_us
+from chatmemory_layers.sql.granted import may_read
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
@@ -201,6 +201,4 @@ def _mark_in_family(transaction: Transaction, key: int, message_ids: set[str]) -
 
 
 def _is_seen(transaction: Transaction, key: int) -> bool:
-    owner = transaction.execute(SELECT_OWNER, {"conversation_key": key}).fetchone()
-    conversation_id, user, app = owner
-    return principal().may("read", Namespace(user, app), conversation_id)
+    return may_read(*transaction.execute(SELECT_OWNER, {"conversation_key": key}).fetchone())

@@ -75,9 +75,7 @@ WHERE conversation_id IN (SELECT value FROM json_each(?))
 def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
     """Return the counts, version and times of a conversation; None when it is empty."""
     row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
-    if row is None:
-        return None
-    if not may_read(conversation_id, *row[-2:]):
+    if row is None or not may_read(conversation_id, *row[-2:]):
         return None
     return _with_seen_parents(connection, [conversation_of(row)])[0]
 

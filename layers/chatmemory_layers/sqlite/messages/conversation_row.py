@@ -100,15 +100,11 @@ def conversation_row(transaction: Transaction, conversation_id: str) -> Conversa
 
 def load_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
     """Read the row and hold it; a conversation without a row gets one that is not stored yet."""
-    held = transaction.held[ConversationRow, conversation_id] = _read_conversation(
-        transaction, conversation_id
-    )
-    return held
-
-
-def _read_conversation(transaction: Transaction, conversation_id: str) -> ConversationRow:
     row = transaction.cursor.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
     if row is None:
-        return ConversationRow(new_conversation(conversation_id, EPOCH))
-    *_, key, summarized_place = row
-    return ConversationRow(state_of(row), key, summarized_place)
+        held = ConversationRow(new_conversation(conversation_id, EPOCH))
+    else:
+        *_, key, summarized_place = row
+        held = ConversationRow(state_of(row), key, summarized_place)
+    transaction.held[ConversationRow, conversation_id] = held
+    return held

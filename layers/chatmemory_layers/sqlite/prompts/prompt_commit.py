@@ -21,7 +21,7 @@ from chatmemory.input.choices import Role
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction
-from chatmemory_layers.sqlite.prompts.prompt_order import number_staged
+from chatmemory_layers.sqlite.prompts.prompt_order import NUMBER_STAGED
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
 from chatmemory_layers.sqlite.prompts.prompt_staging import discard
 
@@ -258,7 +258,7 @@ def commit_source(
             changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
             if not keeps_superseded:
                 connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
-        number_staged(connection)
+        connection.execute(NUMBER_STAGED)
         connection.execute(KEEP_STATE, _state_row(state))
         connection.execute(CLEAR_FATES)
     discard(connection)

@@ -4,7 +4,6 @@ A reader numbers the turns of its source from 0.  If a conversation has turns of
 and ``turn_index`` counts over all of them: by time, but never against the order within a source.
 """
 
-import sqlite3
 from typing import Final
 
 IN_TIME: Final = """
@@ -35,6 +34,7 @@ NUMBER_STAGED: Final = _NUMBER.format(
     said_at=IN_TIME,
     which="SELECT conversation_id FROM staging.staged_turns WHERE fate IN ('new', 'updated', 'moved')",
 )
+"""Numbers the conversations of the staged turns."""
 
 # Until this step, a subagent's conversation had a short id, which agents of other sessions have too.
 NAME_AGENTS: Final = """
@@ -49,8 +49,3 @@ ORDER_STATEMENTS: Final = (
     _NUMBER.format(said_at=IN_TIME, which="SELECT conversation_id FROM prompts"),
 )
 """The statements that give the conversations of an existing file one order."""
-
-
-def number_staged(connection: sqlite3.Connection) -> None:
-    """Number the conversations of the staged turns."""
-    connection.execute(NUMBER_STAGED)
