@@ -117,7 +117,7 @@ def kept_writes(
 
 
 def merged_writes(before: str | None, new: Sequence[KeptWrite]) -> str:
-    """Return all writes of a task so far, *before* in JSON and then *new*, as JSON; a repeated write is ignored, except for errors and interrupts."""
+    """Return all writes of a task so far, *before* in JSON (None: nothing) and then *new*, as JSON; a repeated write is ignored, except for errors and interrupts."""
     kept: dict[int, KeptWrite] = {} if before is None else {write[0]: write for write in json.loads(before)}
     for write in new:
         if write[0] < 0 or write[0] not in kept:
@@ -138,7 +138,7 @@ def task_ids(text: str | None) -> list[str]:
 
 
 def with_task(text: str | None, task_id: str) -> str | None:
-    """Return the list of tasks, *text* in JSON, with one more; None when the task is in the list."""
+    """Return the list of tasks, *text* in JSON (None: empty), with one more; None when the task is in the list."""
     known = task_ids(text)
     return None if task_id in known else _json([*known, task_id])
 
@@ -195,7 +195,7 @@ class Retention:
         return self.bounds_lines and puts >= (self.keep_last or EVERY_PUTS)
 
     def is_over(self, last_put_at: datetime, now: datetime) -> bool:
-        """Return whether a thread has expired."""
+        """Return whether a thread has expired, by when the last checkpoint of its graph was put."""
         return self.thread_ttl is not None and last_put_at + self.thread_ttl <= now
 
     def surplus(self, kept: Mapping[str, tuple[KeptCheckpoint, datetime]], now: datetime) -> set[str]:

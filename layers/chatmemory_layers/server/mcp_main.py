@@ -70,7 +70,7 @@ def serve_stdio(
 def serve_http(
     settings: Settings, folders: Sequence[str], *, port: int | None
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer over streamable HTTP until a signal comes."""
+    """Answer over streamable HTTP until a signal comes; None for *port*: ``DEFAULT_PORT``."""
     _log_to_stderr()
     _miss(folders)
     server = settings.server

@@ -216,7 +216,7 @@ def _fail(failed: Any) -> NoReturn:
 async def service_findings(
     do: Do[ReadError, ChatMemoryService | LongTermMemoryService], place: str, namespace: Namespace
 ) -> tuple[Finding, ...]:
-    """Check a store in memory by asking its services."""
+    """Check a store in memory by asking its services; *place* says where it is, without its password."""
     page = await do(ChatMemoryService.use(lambda chat: chat.list_conversations(limit=1)))
     memories = await do(LongTermMemoryService.use(lambda kept: kept.list(namespace, limit=1)))
     told = [

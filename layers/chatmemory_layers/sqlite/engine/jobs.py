@@ -364,7 +364,7 @@ def commit_watched(
     connection: sqlite3.Connection,
     group: Sequence[Job],
 ) -> list[Any]:
-    """Commit *group*; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them."""
+    """Commit *group*, in the order of submission; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them."""
     if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
         return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
     answers = commit_group(connection, group, kept, look=look)

@@ -118,7 +118,7 @@ ORDER BY prompts.id LIMIT :limit
 def conversations(
     connection: sqlite3.Connection, which: PromptFilter, *, limit: int, after: str | None
 ) -> PastConversationPage:
-    """Return a page of conversations with turns that the filter selects, the most recent first."""
+    """Return the page of conversations with turns that the filter selects, the most recent first, behind the cursor *after* (None: the first page)."""
     after_at, after_id = (None, None) if after is None else read_cursor(after) or ("", "")
     asked = {
         **filter_parameters(which),

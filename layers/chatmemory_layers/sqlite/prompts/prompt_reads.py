@@ -71,7 +71,7 @@ GROUP BY asked.value, prompts.conversation_id ORDER BY asked.id, min(prompts.id)
 
 
 def around(connection: sqlite3.Connection, prompt: Prompt, *, before: int, after: int) -> tuple[Prompt, ...]:
-    """Return *prompt* with the turns of its conversation before and after it."""
+    """Return *prompt* with at most *before* turns of its conversation before it, and *after* turns after it."""
     place = {
         "conversation_id": plain(prompt.conversation_id),
         "turn_index": prompt.turn_index,

@@ -168,7 +168,7 @@ def forget(
 
 
 def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
-    """Delete the turns that are in no source any more, and the records of missing sources.
+    """Delete the turns that are in no source any more, and the records of missing sources; a dry run only counts the turns.
 
     Returns:
         the number of turns.
