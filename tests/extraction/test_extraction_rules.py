@@ -62,7 +62,10 @@ def test_the_evidence_is_where_it_is_said_and_the_content_stands_alone(
         ("I have a dog, a cat and two kids.", ["I have a cat", "I have a dog", "I have two kids"]),
         ("I like tea, Bob likes milk and Ann likes juice.", ["I like tea"]),
         ("I live in Rome and my parcel is late.", ["I live in Rome"]),
+        ("I like tea, my wife is a nurse, and prefer green tea.", ["I like tea", "my wife is a nurse"]),
+        ("I'm vegan and allergic to nuts.", ["I'm allergic to nuts", "I'm vegan"]),
         ("我喜欢爬山，游泳和看书。", ["我喜欢爬山，游泳和看书"]),
+        ("我在谷歌工作，我老婆是老师，喜欢做饭。", ["我在谷歌工作", "我老婆是老师"]),
         ("我住在杭州，喜欢爬山和看书。", ["我住在杭州", "我喜欢爬山和看书"]),
     ],
 )

@@ -82,6 +82,7 @@ class Grammar:
         advice: the rules for an assistant's text.
         clause_break: the text between two clauses of one sentence.
         subject: the beginning of a clause whose subject also applies to later clauses without a subject.
+        other: the beginning of a clause about somebody else, whose subject applies to later clauses without a subject.
         subjects: the subjects that are tried for such clauses, in order, until a rule matches.
         supposition: the beginning of a clause; from there on, the sentence states nothing any more.
         question: a clause that is a question, even without a question mark.
@@ -97,6 +98,7 @@ class Grammar:
     advice: tuple[Rule, ...]
     clause_break: re.Pattern[str]
     subject: re.Pattern[str]
+    other: re.Pattern[str]
     subjects: tuple[Subject, ...]
     supposition: re.Pattern[str]
     question: re.Pattern[str]
