@@ -256,7 +256,7 @@ async def test_what_is_said_anew_or_is_over_ends_what_was_said_before_also_in_wh
     for as_of, expected in ((None, second.id), (then, first.id)):
         recall = await memory.recall(ALICE, "Which city do I live in?", as_of=as_of).or_raise()
         assert [hit.memory.id for hit in recall.hits] == [expected]
-    work = await say(memory, "我在阿里上班")
+    work = await say(memory, "我在阿里做工程师")  # an occupation and a place of work, in one memory
     await clock.advance(A_DAY)
     assert (await say(memory, "我离职了，想休息一阵")).superseded == (work.id,)
     assert set(await contents(memory)) == {"I live in Shanghai now", "我离职了，想休息一阵"}

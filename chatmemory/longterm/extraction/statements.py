@@ -257,9 +257,9 @@ def _clauses(sentence: str, offset: int, grammar: Grammar, *, is_question: bool)
         ):
             continue
         is_subject = grammar.subject.match(text) is not None
-        is_other = not is_subject and grammar.other.match(text) is not None
+        is_other = grammar.other.match(text) is not None
         shared = joint if has_subject and not is_subject and not is_other else None
         leans = not (is_first or is_subject or _CONCLUDES.search(joint))
         yield Clause(text, offset + bare.start(), grammar, shared, sentence[:LONGEST_SENTENCE], leans)
         is_first = False
-        has_subject = is_subject or (has_subject and not is_other)
+        has_subject = (is_subject or has_subject) and not is_other

@@ -95,14 +95,17 @@ def said_by_extraction(
 ) -> list[NewMemory | Skipped]:
     """Return each proposal as a separate memory, or as skipped when its confidence is too low.
 
+    Of proposals with the same content, which say several things in one sentence, the first is saved: the surest one.
+
     Args:
         extraction: the proposals of an extractor.
         said: the origin of the text.
         least_confidence: the least confidence of a proposal that is saved, 0 to 1.
 
     Returns:
-        a memory, or ``Skipped("unsure")``, for each proposal, in order.
+        a memory, or ``Skipped("unsure")``, for each content, in order.
     """
+    surest = {proposal.content: proposal for proposal in reversed(extraction.proposals)}
     return [
         Skipped("unsure")
         if proposal.confidence < least_confidence
@@ -116,6 +119,7 @@ def said_by_extraction(
             attribute=proposal.attribute,
         )
         for proposal in extraction.proposals
+        if proposal is surest[proposal.content]
     ]
 
 
