@@ -17,7 +17,6 @@ from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
     Remembered,
-    Rival,
     RivalFile,
     json_of,
     text_of,
@@ -30,12 +29,7 @@ COLUMNS: Final = ("prefix", "key", "value", "created_at", "updated_at")
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the items of *file*, and the memories among them.
-
-    Args:
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
-    """
+    """Yield the items of *file*, and the memories among them."""
     for number, item in enumerate(_rows(file) if file.is_sqlite else _listed(file), 1):
         labels = [text_of(label) for label in json_items(item.get("namespace"))]
         key, value = text_of(item.get("key")), item.get("value")
@@ -93,6 +87,3 @@ def _rows(file: RivalFile) -> Iterator[JsonObject]:
             "created_at": created_at,
             "updated_at": updated_at,
         }
-
-
-langgraph_store = Rival("items of a store, as JSON, or the file of a SqliteStore; LangMem's too", records)

@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
     Remembered,
-    Rival,
     RivalFile,
     id_of,
     json_of,
@@ -23,21 +22,10 @@ from chatmemory.programs.archive.rivals.rival import (
 )
 
 TOOL: Final = "letta"
-ROLES: Final[dict[object, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the blocks and messages of the agents in *file*, which holds one agent or several.
-
-    Args:
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
-    """
+    """Yield the blocks and messages of the agents in *file*, which holds one agent or several."""
     read = json_object(json_of(file.path))
     agents = json_items(read.get("agents")) or ([read] if "messages" in read or "core_memory" in read else [])
     if not agents:
@@ -79,7 +67,7 @@ def _messages(agent: JsonObject, conversation_id: str, namespace: Namespace) -> 
 def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | Unfit]:
     for number, one in enumerate(json_items(agent.get("messages")), 1):
         message = json_object(one)
-        role = ROLES.get(message.get("role"))
+        role = PLAIN_ROLES.get(json_text(message.get("role")))
         calls = [
             json_object(json_object(call).get("function")) for call in json_items(message.get("tool_calls"))
         ]
@@ -96,6 +84,3 @@ def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | U
             timestamp=instant_of(message.get("created_at")) or UNDATED,
             metadata=None,
         )
-
-
-letta = Rival("an agent file (.af)", records)

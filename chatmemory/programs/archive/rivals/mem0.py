@@ -13,7 +13,6 @@ from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
     Remembered,
-    Rival,
     RivalFile,
     id_of,
     json_of,
@@ -26,12 +25,7 @@ HISTORY: Final = ("memory_id", "old_memory", "new_memory", "event", "created_at"
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the memories of *file*.
-
-    Args:
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
-    """
+    """Yield the memories of *file*."""
     yield from _history(file, namespace) if file.is_sqlite else _listed(file, namespace)
 
 
@@ -98,6 +92,3 @@ def _history(file: RivalFile, namespace: Namespace) -> Arrivals:
         yield Remembered(
             TOOL, name, content, namespace, contents[0][0], path=file.path.name, earlier=earlier
         ).record()
-
-
-mem0 = Rival("the JSON of Memory.get_all, or its history.db", records)

@@ -1,7 +1,6 @@
 """Reads the file of an OpenAI Agents ``SQLiteSession``; our adapter can continue each imported session."""
 
 import json
-from datetime import datetime
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
@@ -14,7 +13,6 @@ from chatmemory.programs.archive.records import ConversationRecord, MessageRecor
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
-    Rival,
     RivalFile,
     id_of,
     spoken,
@@ -31,12 +29,7 @@ ROLES: Final[dict[object, Role]] = {
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the sessions of *file*, each with its messages.
-
-    Args:
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
-    """
+    """Yield the sessions of *file*, each with its messages."""
     if not file.is_sqlite:
         yield Unfit("not the SQLite file of a SQLiteSession")
         return
@@ -53,8 +46,10 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         at = instant_of(created_at) or UNDATED
         if id_ != present:
             present = id_
-            began, ended = times.get(str(session), (None, None))
-            yield _conversation(id_, namespace, began or at, ended or at)
+            began, ended = (known or at for known in times.get(str(session), (None, None)))
+            yield ConversationRecord(
+                id=id_, owner=namespace, created_at=min(began, ended), updated_at=ended, forked_from=None
+            )
         try:
             item: Json = json.loads(str(data))
         except (ValueError, RecursionError) as error:
@@ -74,12 +69,6 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         )
 
 
-def _conversation(id_: str, namespace: Namespace, began: datetime, ended: datetime) -> ConversationRecord:
-    return ConversationRecord(
-        id=id_, owner=namespace, created_at=min(began, ended), updated_at=ended, forked_from=None
-    )
-
-
 def _readable(fields: JsonObject) -> str:
     match fields:
         case {"name": str(name), "arguments": str(arguments)}:
@@ -90,6 +79,3 @@ def _readable(fields: JsonObject) -> str:
             return f"[{kind}]"
         case _:
             return "[item]"
-
-
-openai_agents = Rival("the file of a SQLiteSession", records)

@@ -1,24 +1,21 @@
 """``read_rival``: reads the export of a tool by the tool's name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.programs.archive.records import ExportEnd, Unfit
-from chatmemory.programs.archive.rivals.langgraph_store import langgraph_store
-from chatmemory.programs.archive.rivals.letta import letta
-from chatmemory.programs.archive.rivals.mem0 import mem0
-from chatmemory.programs.archive.rivals.openai_agents import openai_agents
-from chatmemory.programs.archive.rivals.rival import Arrivals, Rival, RivalFile
-from chatmemory.programs.archive.rivals.zep import zep
+from chatmemory.programs.archive.rivals import langgraph_store, letta, mem0, openai_agents, zep
+from chatmemory.programs.archive.rivals.rival import Arrivals, RivalFile
 
-RIVALS: Final[Mapping[str, Rival]] = {
-    "mem0": mem0,
-    "letta": letta,
-    "langgraph": langgraph_store,
-    "openai-agents": openai_agents,
-    "zep": zep,
+RIVALS: Final[Mapping[str, Callable[[RivalFile, Namespace], Arrivals]]] = {
+    "mem0": mem0.records,
+    "letta": letta.records,
+    "langgraph": langgraph_store.records,
+    "openai-agents": openai_agents.records,
+    "zep": zep.records,
 }
+"""By tool, what yields the records of an export; conversations, and memories without an owner, get the namespace."""
 
 
 def read_rival(name: str, file: RivalFile, namespace: Namespace) -> Arrivals:
@@ -30,7 +27,7 @@ def read_rival(name: str, file: RivalFile, namespace: Namespace) -> Arrivals:
         namespace: the owner of records that have no owner in the export.
     """
     try:
-        yield from RIVALS[name].records(file, namespace)
+        yield from RIVALS[name](file, namespace)
     except (ValueError, OSError) as error:
         yield Unfit(f"{file.path.name} is not an export of {name}: {error}")
     else:

@@ -1,10 +1,10 @@
-"""``Rival``: reads the export of another memory tool; the functions read its untyped JSON."""
+"""``RivalFile``: the export of another memory tool; the functions read its untyped JSON."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from attrs import frozen
 
@@ -62,18 +62,6 @@ class RivalFile:
     def rows(self, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table, see ``Rows``."""
         return self.rows_of(self.path, table, columns, order)
-
-
-class Rival(NamedTuple):
-    """Reads the export of one tool.
-
-    Attributes:
-        reads: what the file is, for ``--help``.
-        records: yields the records of the file; conversations, and memories without an owner, get the namespace.
-    """
-
-    reads: str
-    records: Callable[[RivalFile, Namespace], Arrivals]
 
 
 @frozen

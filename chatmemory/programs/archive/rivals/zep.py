@@ -12,7 +12,6 @@ from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
     Remembered,
-    Rival,
     RivalFile,
     id_of,
     json_of,
@@ -34,12 +33,7 @@ ROLES: Final[dict[object, Role]] = {
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the sessions and the facts of *file*.
-
-    Args:
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
-    """
+    """Yield the sessions and the facts of *file*."""
     read = json_of(file.path)
     root = json_object(read)
     sessions = json_items(root.get("sessions")) or json_items(root.get("threads"))
@@ -106,6 +100,3 @@ def _fact(fact: JsonObject, number: int, file: RivalFile, namespace: Namespace) 
         path=file.path.name,
         key=text_of(fact.get("name")),
     ).record()
-
-
-zep = Rival("sessions with messages, and edges or facts, as JSON", records)
