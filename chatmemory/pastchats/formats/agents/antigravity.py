@@ -83,4 +83,3 @@ antigravity: Final = LineFormat(
         for folder in ("antigravity-cli", "antigravity", "antigravity-ide")
     ),
 )
-"""The reader."""

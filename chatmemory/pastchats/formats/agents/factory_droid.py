@@ -86,4 +86,3 @@ factory_droid: Final = LineFormat(
     read=_read,
     known_roots=(KnownRoot("~/.factory/sessions", ("**/*.jsonl",)),),
 )
-"""The reader."""

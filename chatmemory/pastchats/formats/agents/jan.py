@@ -4,24 +4,16 @@
 as the Assistants API documents it.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
-
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
 
 
 def _claim(record: JsonObject, _path: str) -> Claim | None:
@@ -34,13 +26,13 @@ def _read(record: JsonObject, session: Session) -> Read:
     if record.get("object") != "thread.message":
         return UnknownRecord(json_text(record.get("object")) or "(none)")
     session.native_id = json_text(record.get("thread_id")) or session.native_id
-    role = _ROLES.get(json_text(record.get("role")))
+    role = PLAIN_ROLES.get(json_text(record.get("role")))
     if role is None:
         return UnknownRecord(f"role {record.get('role')}")
     return Line(
         role=role,
         content=content_of(record.get("content")),
-        kind="harness" if role == "system" else "tool_result" if role == "tool" else "typed",
+        kind=kind_of(role),
         native_id=json_text(record.get("id")),
         at=instant_of(record.get("created_at")),
         facts={"model": json_object(json_object(record.get("metadata")).get("assistant")).get("model")},
@@ -61,4 +53,3 @@ jan: Final = LineFormat(
         )
     ),
 )
-"""The reader."""

@@ -8,12 +8,10 @@ and the parts of an answer as events.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from attrs import evolve
 
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
@@ -21,17 +19,10 @@ from chatmemory.pastchats.formats.reading.content_blocks import Content, content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
-_ROLES: Final[Mapping[str, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-    "system": "system",
-}
 _SESSION: Final = re.compile(r"[/\\]([^/\\]+)[/\\]context(?:_\d+)?\.jsonl\Z")
-
-
 _AGENT: Final = re.compile(r"[/\\]([^/\\]+)[/\\]agents[/\\]([^/\\]+)[/\\]wire\.jsonl\Z")
 _SAID: Final = frozenset({"context.append_message", "context.append_loop_event", "context.apply_compaction"})
 _SILENT: Final = re.compile(
@@ -50,7 +41,7 @@ def _claim(record: JsonObject, path: str) -> Claim | None:
     if role in {"_checkpoint", "_usage", "_system_prompt"}:
         return Claim(95, f"a record of role {role}")
     is_context = _SESSION.search(path) is not None and ".kimi" in path
-    return Claim(93, "a message in a context of Kimi") if is_context and role in _ROLES else None
+    return Claim(93, "a message in a context of Kimi") if is_context and role in PLAIN_ROLES else None
 
 
 def _read(record: JsonObject, session: Session) -> Read:
@@ -94,7 +85,7 @@ def _message(record: JsonObject) -> Read:
     name = json_text(record.get("role"))
     if name.startswith("_"):
         return None
-    role = _ROLES.get(name)
+    role = PLAIN_ROLES.get(name)
     if role is None:
         return UnknownRecord(f"role {name or '(none)'}")
     content = content_of(record.get("content"))
@@ -103,7 +94,7 @@ def _message(record: JsonObject) -> Read:
         content.called(json_object(call.get("function")).get("name"), call.get("id"))
     if role == "tool":
         return Line(role=role, content=Content(results=[content.text]))
-    return Line(role=role, content=content, kind="harness" if role == "system" else "typed")
+    return Line(role=role, content=content, kind=kind_of(role))
 
 
 def _session_of(path: str) -> str:
@@ -140,4 +131,3 @@ kimi_cli: Final = LineFormat(
         KnownRoot("~/.kimi-code/sessions", ("*/*/agents/*/wire.jsonl",)),
     ),
 )
-"""The reader."""

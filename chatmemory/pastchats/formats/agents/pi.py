@@ -107,4 +107,3 @@ pi: Final = LineFormat(
         KnownRoot("~/.omp/agent/sessions", ("**/*.jsonl",)),
     ),
 )
-"""The reader."""

@@ -103,4 +103,3 @@ qwen_code: Final = LineFormat(
         KnownRoot("~/.qwen/tmp", ("*/chats/*.jsonl",)),
     ),
 )
-"""The reader."""

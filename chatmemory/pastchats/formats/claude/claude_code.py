@@ -81,4 +81,3 @@ claude_code: Final = FileFormat(
         ),
     ),
 )
-"""The reader."""

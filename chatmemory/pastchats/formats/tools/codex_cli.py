@@ -123,7 +123,6 @@ codex_cli: Final = FileFormat(
         for folder in ("sessions", "archived_sessions")
     ),
 )
-"""The reader."""
 
 
 @final

@@ -252,4 +252,3 @@ copilot_cli: Final = FileFormat(
         )
     ),
 )
-"""The reader."""

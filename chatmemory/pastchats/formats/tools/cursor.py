@@ -92,7 +92,6 @@ cursor: Final = FileFormat(
         for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
     ),
 )
-"""The reader."""
 
 
 def _lines(reader: HistoryReader, conversation: str, project: str) -> Iterator[Parsed]:

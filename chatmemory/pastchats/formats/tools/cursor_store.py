@@ -67,4 +67,3 @@ def _folder(bubble: JsonObject) -> str:
 cursor_store: Final = LineFormat(
     name="cursor_store", claim_of=_claim, read=_read, has_global_ids=True, known_roots=CURSOR_ROOTS
 )
-"""The reader."""

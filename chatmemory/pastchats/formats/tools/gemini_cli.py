@@ -107,7 +107,6 @@ gemini_cli: Final = FileFormat(
         for home in ("$GEMINI_CLI_HOME/.gemini", "~/.gemini")
     ),
 )
-"""The reader."""
 
 
 @final

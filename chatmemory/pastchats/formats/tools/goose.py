@@ -89,4 +89,3 @@ goose: Final = LineFormat(
     read=_read,
     known_roots=(*GOOSE_ROOTS, KnownRoot("~/.local/share/goose/sessions", ("*.jsonl",))),
 )
-"""The reader."""

@@ -77,4 +77,3 @@ deepseek: Final = TreeFormat(
     conversation_id=(("id",),),
     title=(("title",),),
 )
-"""The reader."""

@@ -119,4 +119,3 @@ class _Shown(HTMLParser):
 
 
 gemini_takeout: Final = FileFormat("gemini_takeout", _claim, _parse)
-"""The reader."""
