@@ -14,13 +14,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    first_said,
-    json_object,
-    json_objects,
-    json_text,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,
     Said,
@@ -83,13 +77,12 @@ def _content(message: JsonObject) -> Content:
         content.texts.append(json_text(message.get("text")))
     content.texts = [_UNSHOWN.sub("\n\n", text) for text in content.texts]
     for attached in json_objects(message.get("attachments")):
-        content.attachments.append(
-            without_blanks({"name": attached.get("file_name"), "type": attached.get("file_type")})
+        content.attach(
+            attached.get("file_name"), attached.get("file_type"), attached.get("extracted_content")
         )
-        content.attached.append(json_text(attached.get("extracted_content")))
     for attached in json_objects(message.get("files")):
         name = first_said(attached.get("file_name"), json_object(attached.get("file")).get("name"))
-        content.attachments.append(without_blanks({"name": name, "type": attached.get("file_kind")}))
+        content.attach(name, attached.get("file_kind"))
     return content
 
 

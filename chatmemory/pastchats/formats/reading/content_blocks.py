@@ -44,7 +44,7 @@ class Content:
         results: the results of tools.
         attached: texts that came with the message, which the speaker did not write.
         tool_calls: ``{name, id}`` of each.
-        attachments: ``{type, name}`` of each.
+        attachments: ``{name, type}`` of each.
     """
 
     texts: list[str] = field(factory=list[str])
@@ -88,13 +88,17 @@ class Content:
             self.results.append(plain_text(block.get("content") or block.get("output")))
         elif kind in _ATTACHED:
             name = first_said(block.get("name"), block.get("filename"), block.get("path"), block.get("title"))
-            self.attachments.append(without_blanks({"type": kind, "name": name}))
             # An image's text would be its description, a file's is its content: the speaker wrote neither.
-            self.attached.append(json_text(block.get("content")))
+            self.attach(name, kind, block.get("content"))
 
     def called(self, name: Json, native_id: Json = None) -> None:
         """Add the call of a tool."""
         self.tool_calls.append(without_blanks({"name": json_text(name), "id": json_text(native_id)}))
+
+    def attach(self, name: Json, kind: Json, text: Json = None) -> None:
+        """Add what came with the message; *text* is its text, if the history holds it."""
+        self.attachments.append(without_blanks({"name": name, "type": kind}))
+        self.attached.append(json_text(text))
 
 
 def content_of(content: Json) -> Content:

@@ -86,8 +86,7 @@ def _content(item: JsonObject, message: JsonObject) -> Content:
         content.called(json_object(call.get("function")).get("name"), call.get("id"))
     for context in json_objects(item.get("contextItems")):
         name = first_said(context.get("description"), context.get("name"))
-        content.attachments.append(without_blanks({"name": name, "type": "context"}))
-        content.attached.append(json_text(context.get("content")))
+        content.attach(name, "context", context.get("content"))
     return content
 
 

@@ -56,7 +56,9 @@ def _claim(head: Head) -> Claim | None:
     session = json_object(head.document)
     if _is_session(session):
         return Claim(97, "requests and responderUsername")
-    if any("requestId" in request and "response" in request for request in _requests(session)):
+    if any(
+        "requestId" in request and "response" in request for request in json_objects(session.get("requests"))
+    ):
         return Claim(85, "requests with requestId and response")
     return None
 
@@ -90,10 +92,6 @@ def _is_session(session: JsonObject) -> bool:
     return {"version", "sessionId", "requests"} <= names
 
 
-def _requests(session: JsonObject) -> Iterator[JsonObject]:
-    return json_objects(session.get("requests"))
-
-
 def _first_block(reader: HistoryReader) -> Iterator[bytes]:
     for block in reader.blocks():
         yield block
@@ -115,7 +113,7 @@ def _turns(
     text = first_said(json_object(message).get("text"), message)
     asked = Content(texts=[text])
     for variable in json_objects(json_object(request.get("variableData")).get("variables")):
-        asked.attachments.append(without_blanks({"name": variable.get("name"), "type": variable.get("kind")}))
+        asked.attach(variable.get("name"), variable.get("kind"))
     command = json_text(json_object(request.get("slashCommand")).get("name"))
     is_command = bool(command) and text.strip() == f"/{command}"
     at = instant_of(request.get("timestamp"))

@@ -304,7 +304,7 @@ def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
             _add_tool(content, part)
         elif kind == "file":
             name = first_said(part.get("filename"), part.get("url"))
-            content.attachments.append(without_blanks({"name": name, "type": part.get("mime")}))
+            content.attach(name, part.get("mime"))
         elif kind not in _SILENT:
             unknown.append(kind)
     if role == "user" and not content.text:

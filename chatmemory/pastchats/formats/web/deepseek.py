@@ -12,13 +12,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.reading.json_walk import (
-    json_object,
-    json_objects,
-    json_text,
-    value_at,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,
     Said,
@@ -54,8 +48,7 @@ def _said(node: JsonObject) -> Said | UnknownRecord | None:
         elif kind not in _SILENT:
             unknown.append(kind or "(none)")
     for file in json_objects(message.get("files")):
-        content.attachments.append(without_blanks({"name": file.get("file_name"), "type": "file"}))
-        content.attached.append(json_text(file.get("content")))
+        content.attach(file.get("file_name"), "file", file.get("content"))
     if not content.turn_count:
         return UnknownRecord(f"fragment {unknown[0]}") if unknown else None
     return Said("user" if is_request else "assistant", content)

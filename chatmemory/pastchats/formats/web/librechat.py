@@ -22,7 +22,6 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     first_said,
     json_objects,
     json_text,
-    without_blanks,
 )
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.reading.text_lines import holds
@@ -152,8 +151,7 @@ def _content(message: JsonObject) -> Content:
         content.thinking.extend(_THINKING.findall(text))
         content.texts = [_THINKING.sub("", text)]
     for attached in json_objects(message.get("files")):
-        fields: JsonObject = {"name": attached.get("filename"), "type": attached.get("type")}
-        content.attachments.append(without_blanks(fields))
+        content.attach(attached.get("filename"), attached.get("type"))
     return content
 
 

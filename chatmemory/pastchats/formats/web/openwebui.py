@@ -13,13 +13,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
-from chatmemory.pastchats.formats.reading.json_walk import (
-    first_said,
-    json_object,
-    json_objects,
-    json_text,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,
@@ -84,7 +78,7 @@ def _content(message: JsonObject) -> Content:
     content.texts.append(_DETAILS.sub(lambda match: _take(match, content), written))
     for attached in json_objects(message.get("files")):
         name = first_said(attached.get("name"), json_object(attached.get("file")).get("filename"))
-        content.attachments.append(without_blanks({"name": name, "type": attached.get("type")}))
+        content.attach(name, attached.get("type"))
     return content
 
 
