@@ -36,6 +36,7 @@ class Cleaning:
     """Cleans the texts of one turn, and records what was lost."""
 
     _lost: dict[Lossy, None] = field(factory=dict[Lossy, None])
+    _parts_left: int = MOST_PARTS
 
     @property
     def lost(self) -> tuple[Lossy, ...]:
@@ -79,18 +80,18 @@ class Cleaning:
         >>> Cleaning().metadata({"cost": float("nan"), "big": 10**30, "ok": [1, None]})
         {'cost': 'nan', 'big': '1000000000000000000000000000000', 'ok': [1, None]}
         """
-        return self._object(given, _Room(MOST_PARTS), DEEPEST)
+        self._parts_left = MOST_PARTS
+        return self._object(given, DEEPEST)
 
-    def _object(self, given: Mapping[str, Json], room: "_Room", depth: int) -> dict[str, Json]:
+    def _object(self, given: Mapping[str, Json], depth: int) -> dict[str, Json]:
         kept: dict[str, Json] = {}
         for index, (name, value) in enumerate(given.items()):
-            if index >= MOST_MEMBERS or not room.take():
-                self._lost["truncated"] = None
+            if self._is_full(index):
                 break
-            kept[self.text(str(name), longest=LONGEST_NOTE)] = self._value(value, room, depth)
+            kept[self.text(str(name), longest=LONGEST_NOTE)] = self._value(value, depth)
         return kept
 
-    def _value(self, value: Json, room: "_Room", depth: int) -> Json:
+    def _value(self, value: Json, depth: int) -> Json:
         if isinstance(value, str):
             return self.text(value, longest=LONGEST_NOTE)
         if value is None or isinstance(value, bool):
@@ -103,19 +104,27 @@ class Cleaning:
             self._lost["truncated"] = None
             return None
         if isinstance(value, Mapping):
-            return self._object(value, room, depth - 1)
+            return self._object(value, depth - 1)
         if isinstance(value, list | tuple):
-            return self._array(value, room, depth - 1)
+            return self._array(value, depth - 1)
         return self.text(str(value), longest=LONGEST_NOTE)  # not JSON: a mistake of the reader, kept as text
 
-    def _array(self, given: Sequence[Json], room: "_Room", depth: int) -> list[Json]:
+    def _array(self, given: Sequence[Json], depth: int) -> list[Json]:
         kept: list[Json] = []
         for value in given:
-            if len(kept) >= MOST_MEMBERS or not room.take():
-                self._lost["truncated"] = None
+            if self._is_full(len(kept)):
                 break
-            kept.append(self._value(value, room, depth))
+            kept.append(self._value(value, depth))
         return kept
+
+    def _is_full(self, members: int) -> bool:
+        """Return whether an object or array of *members* takes no further one; if it does, count that one."""
+        is_full = members >= MOST_MEMBERS or self._parts_left == 0
+        if is_full:
+            self._lost["truncated"] = None
+        else:
+            self._parts_left -= 1
+        return is_full
 
     def _digits(self, value: int) -> str:
         try:
@@ -123,14 +132,3 @@ class Cleaning:
         except ValueError:  # Python writes no more than 4,300 digits
             self._lost["truncated"] = None
             return hex(value)[:LONGEST_NOTE]
-
-
-@define
-class _Room:
-    """The number of further parts that metadata may have."""
-
-    left: int
-
-    def take(self) -> bool:
-        self.left -= 1
-        return self.left >= 0

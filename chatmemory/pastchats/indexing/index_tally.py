@@ -4,6 +4,7 @@ A damaged file may have a million bad lines: the first few issues of each kind a
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, final
 
@@ -59,10 +60,15 @@ class IssueLog:
 @final
 @define
 class IndexTally:
-    """Counts the results of files and turns."""
+    """Counts the results of files and turns.
+
+    Attributes:
+        read: the number of files that were read to their end, by format.
+        issues: the report lists a limited number of them.
+    """
 
     files: int = 0
-    read: dict[str, int] = field(factory=dict[str, int])
+    read: Counter[str] = field(factory=Counter[str])
     unchanged: int = 0
     not_histories: int = 0
     failed: int = 0
@@ -71,24 +77,16 @@ class IndexTally:
     looked_at: list[LookedAt] = field(factory=list[LookedAt])
     turns: int = 0
     changes: SourceChanges = field(factory=SourceChanges)
-    unknown: dict[str, int] = field(factory=dict[str, int])
-    _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
+    unknown: Counter[str] = field(factory=Counter[str])
+    issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
-    def add_issues(self, *issues: HistoryIssue) -> None:
-        """Add *issues*, of which the report lists a limited number."""
-        self._issues.add(*issues)
-
-    def add_read(self, format_name: str) -> None:
-        """Count a file that was read to its end."""
-        self.read[format_name] = self.read.get(format_name, 0) + 1
-
-    def add_unknown(self, unknown: dict[str, int]) -> None:
+    def add_unknown(self, unknown: Mapping[str, int]) -> None:
         """Count records of unknown types."""
         for type_, count in unknown.items():
             known = (
                 type_ if type_ in self.unknown or len(self.unknown) < MOST_UNKNOWN_TYPES else "(other types)"
             )
-            self.unknown[known] = self.unknown.get(known, 0) + count
+            self.unknown[known] += count
 
     def add_changes(self, changes: SourceChanges) -> None:
         """Count the turns of a committed source."""
@@ -110,7 +108,7 @@ class IndexTally:
             turns=self.changes,
             redacted=redacted,
             unknown_records=dict(sorted(self.unknown.items())),
-            issues=self._issues.told("other files"),
+            issues=self.issues.told("other files"),
             started_at=started_at,
             seconds=seconds,
             is_dry_run=is_dry_run,

@@ -62,7 +62,7 @@ class Ingest:
         await do(self._discard())  # left by a run in this process that did not end
         found = await do(self._find())
         self.tally.files = len(found.files)
-        self.tally.add_issues(*found.issues)
+        self.tally.issues.add(*found.issues)
         await do(self._note_unread(found, known))
         seen: set[str] = set()
         for number, file in enumerate(found.files):
@@ -150,11 +150,11 @@ class Ingest:
             self._note(state.source, "no_history", detail=_in_words(state.issue))
         if state.issue is not None and state.issue.startswith(NOT_READ):
             detail = state.issue.removeprefix(NOT_READ)
-            self.tally.add_issues(HistoryIssue("not_read", state.source, detail))
+            self.tally.issues.add(HistoryIssue("not_read", state.source, detail))
         if state.issue is not None and state.issue.startswith(CUT_OFF):
             # No tool has written since the last run: the file is complete.
             detail = state.issue.removeprefix(CUT_OFF)
-            self.tally.add_issues(HistoryIssue("truncated_tail", state.source, detail))
+            self.tally.issues.add(HistoryIssue("truncated_tail", state.source, detail))
 
     # --- files that are read ---
 
@@ -164,7 +164,7 @@ class Ingest:
     ) -> None:
         reader = self.files.reader(file)
         detection = detect(reader, self.formats, named=self.named)
-        self.tally.add_issues(*detection.failures)
+        self.tally.issues.add(*detection.failures)
         if detection.format is None:
             await do(self._leave_out(file, state, reader, detection))
         else:
@@ -186,7 +186,7 @@ class Ingest:
         if issue is not None and not self.request.inputs and issue.detail in (A_DATABASE, A_BINARY):
             issue = evolve(issue, code="not_read")  # it is where a tool keeps its histories
         if issue is not None:
-            self.tally.add_issues(issue)
+            self.tally.issues.add(issue)
         # It may be a history nevertheless: the next run looks again.
         if detection.failures or (issue is not None and issue.code == "unreadable"):
             self.tally.failed += 1
@@ -232,19 +232,19 @@ class Ingest:
             unchanged += await do(self._stage(batch))
             self._tell(number, kept_name(file.source), reading.turns)
         issues = reading.issues()
-        self.tally.add_issues(*issues)
+        self.tally.issues.add(*issues)
         if reading.ending == "failed":
             self.tally.failed += 1
             self._note(kept_name(file.source), "failed", read_by.name, issues[0].detail if issues else "")
             await do(self._discard())
             return
         self.tally.turns += reading.turns
-        self.tally.add_read(read_by.name)
+        self.tally.read[read_by.name] += 1
         self._note(kept_name(file.source), "read", read_by.name, f"{reading.turns} turns")
         self.tally.add_unknown(reading.unknown)
         issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
         if reading.tail is not None and (self._is_at_rest(file) or _is_still_cut_off(file, state)):
-            self.tally.add_issues(reading.tail)
+            self.tally.issues.add(reading.tail)
         new = SourceState(
             source=kept_name(file.source),
             size=file.size,

@@ -82,7 +82,7 @@ class PastChatsIndexLive(PastChatsIndex):
             exclude=(*_globs(self.settings.exclude), *request.exclude),
             on_progress=on_progress,
         )
-        ingest.tally.add_issues(*known.issues)
+        ingest.tally.issues.add(*known.issues)
         tally = await do(ingest.run())
         report = tally.report(
             redacted=ingest.redaction.total,

@@ -86,7 +86,7 @@ class RecordImport:
             )  # fmt: skip
             self._tally.add_changes(await do(self.repository.commit_source(state).alt(GenericMemoryError)))
             self._tally.files += 1
-            self._tally.add_read(format_name)
+            self._tally.read[format_name] += 1
         report = self._tally.report(
             redacted=0 if self.redaction is None else self.redaction.total,
             started_at=started_at,
@@ -102,10 +102,10 @@ class RecordImport:
             try:
                 draft = draft_of(json.loads(line))
             except BadRecordError as error:
-                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, str(error), number))
+                self._tally.issues.add(HistoryIssue("malformed_record", IMPORT, str(error), number))
             except (ValueError, RecursionError) as error:
                 detail = f"no JSON: {Cleaning().text(str(error))}"
-                self._tally.add_issues(HistoryIssue("malformed_record", IMPORT, detail, number))
+                self._tally.issues.add(HistoryIssue("malformed_record", IMPORT, detail, number))
             else:
                 yield draft if self.redaction is None else _redacted(draft, self.redaction)
 

@@ -3,6 +3,7 @@
 A reader may be third-party code over damaged bytes: any exception of it becomes an issue of this one file.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias, final
 
@@ -39,7 +40,7 @@ class SourceReading:
     ending: Ending = "whole"
     tail: HistoryIssue | None = None
     turns: int = 0
-    unknown: dict[str, int] = field(factory=dict[str, int])
+    unknown: Counter[str] = field(factory=Counter[str])
     _has_read: bool = False
     _issues: IssueLog = field(factory=lambda: IssueLog(MOST_ISSUES))
 
@@ -99,7 +100,7 @@ class SourceReading:
     def _count(self, type_: str) -> None:
         if type_ not in self.unknown and len(self.unknown) >= MOST_UNKNOWN_TYPES:
             type_ = f"{self.drafting.format.name}: (other types)"
-        self.unknown[type_] = self.unknown.get(type_, 0) + 1
+        self.unknown[type_] += 1
 
     def _fail(self, issue: HistoryIssue) -> None:
         self.ending = "failed"

@@ -6,6 +6,7 @@ different text makes an unchanged file be read again.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -51,7 +52,6 @@ class SourceOptions:
 
     Attributes:
         roles: the roles to keep; empty keeps all.
-        format: the reader of every file; None lets the content decide.
         redaction: the version of the redaction rules.
         reading: the options of a file that a format has read.
         claiming: the options of a file that no format claimed; another set of formats may claim it.
@@ -60,7 +60,6 @@ class SourceOptions:
     roles: frozenset[Role]
     kinds: frozenset[TurnKind]
     is_redacted: bool
-    format: str | None
     redaction: str
     reading: str
     claiming: str
@@ -111,7 +110,6 @@ class Drafting:
     Attributes:
         repository_of: returns the folder after which the project of a folder is named.
         lossy: the number of turns that lost something, by kind of loss.
-        echoes: the number of turns that only repeated our own recall.
     """
 
     source: str
@@ -119,8 +117,7 @@ class Drafting:
     options: SourceOptions
     redaction: Redaction
     repository_of: Callable[[str], str] = str
-    lossy: dict[Lossy, int] = field(factory=dict[Lossy, int])
-    echoes: int = 0
+    lossy: Counter[Lossy] = field(factory=Counter[Lossy])
     _harmless_metadata: set[str] = field(factory=set[str])
     _last_project: tuple[str, str, str] = ("", "", "")
     _numbering: Numbering = field(factory=Numbering)
@@ -140,7 +137,6 @@ class Drafting:
         cleaning = Cleaning()
         content = without_recall_blocks(cleaning.text(turn.content))
         if not content or content.isspace():
-            self.echoes += bool(turn.content)
             return None
         turn_index = self._numbering.place_of(turn)
         if self.options.is_redacted:
@@ -162,9 +158,7 @@ class Drafting:
         timestamp = _in_utc(turn.timestamp)
         project, folder = self._project(turn.project, cleaning)
         metadata = self._metadata(turn, cleaning, native_id, folder)
-        if cleaning.lost:
-            for kind in cleaning.lost:
-                self.lossy[kind] = self.lossy.get(kind, 0) + 1
+        self.lossy.update(cleaning.lost)
         return PromptDraft(
             source=self.source,
             project=project,
@@ -290,7 +284,6 @@ def source_options(
         roles=frozenset(request.roles),
         kinds=request.kinds,
         is_redacted=is_redacted,
-        format=request.format,
         redaction=rules,
         reading=reading,
         claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",
