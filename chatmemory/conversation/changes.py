@@ -93,9 +93,6 @@ def new_conversation(conversation_id: str, now: datetime) -> ConversationState:
     Args:
         conversation_id: the id of the conversation.
         now: the time of its first write, UTC.
-
-    Returns:
-        the state, at version 0 and without messages.
     """
     return ConversationState(Conversation(conversation_id, 0, 0, 0, 0, 0, now, now))
 
@@ -136,9 +133,6 @@ def decide_append(
             message with its id is a duplicate.
         batch: one message or more, in order.
         principal: the principal that writes.
-
-    Returns:
-        the changes, or the error that refuses them.
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
@@ -257,9 +251,6 @@ def decide_summary(
         covered: the messages in the model's view that *summary* names; when one is missing, the summary is refused.
         summary: the summary.
         is_id_taken: whether a stored message has the id of the summary.
-
-    Returns:
-        the changes, or the error that refuses them.
     """
     before, planned = state.conversation, summary.planned_at_version
     if state.rewritten_at_version > planned or len(covered) < len(summary.covers):
@@ -300,9 +291,6 @@ def decide_removal(
         freed: how many ids were known only because one of those summaries had deleted their messages.
         now: the time of the change, UTC.
         threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
-
-    Returns:
-        the new state.
     """
     return rewritten(
         state,
@@ -357,9 +345,6 @@ def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
     Args:
         conversation: the conversation, with its counts.
         threshold: the size from which on there is work; None: there is never work.
-
-    Returns:
-        True when the conversation has reached the threshold.
     """
     return threshold is not None and threshold.is_reached_by(conversation)
 
@@ -388,9 +373,6 @@ def rewritten(
         is_kept: whether all content is still stored; otherwise earlier versions are no longer complete.
         now: the time of the change, UTC.
         threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
-
-    Returns:
-        the new state.
     """
     before = state.conversation
     after = evolve(

@@ -56,10 +56,6 @@ def decide_fork(
             a message or version.
         fork: the request.
         principal: the principal that makes the request.
-
-    Returns:
-        the state of the new branch; or the answer, when the same fork has already created the branch; or the error that
-        refuses the fork.
     """
     is_there = existing.conversation.version > 0
     # A repeated fork is answered even if the parent was cleared since.
@@ -144,9 +140,6 @@ async def fork_tree(do: Do[ReadError], memory: ChatMemory, conversation_id: str,
         do: runs a step; the caller does not pass it.
         memory: the service for conversations.
         conversation_id: any conversation of the tree.
-
-    Returns:
-        the tree.
 
     Fails with:
         ConversationNotFoundError: the conversation is empty or does not exist.

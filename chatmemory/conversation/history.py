@@ -91,9 +91,6 @@ class Entry:
         Args:
             summary_id: the id of the summary; None: no summary covers it.
             version: the version that stored the summary; None: no summary covers it.
-
-        Returns:
-            the changed entry.
         """
         return evolve(self, message=evolve(self.message, covered_by=summary_id), covered_at_version=version)
 
@@ -158,9 +155,6 @@ class History:
         Args:
             conversation_id: the id of the conversation.
             now: the time of its first write, UTC.
-
-        Returns:
-            the history, without messages.
         """
         return History(new_conversation(conversation_id, now))
 
@@ -284,9 +278,6 @@ class History:
         Args:
             version: the version.
             seq: the number of the last message that is counted.
-
-        Returns:
-            the point with its counts.
         """
         held = self._at(version, seq)
         view = _view(held)
@@ -327,9 +318,6 @@ class History:
             branch: the history of the branch.
             held: the part of this conversation that the branch holds.
             undo: the request.
-
-        Returns:
-            the new history.
         """
         point = branch.held(held.version, held.seq)
         return branch.forked(restored_from(self.state, point, undo, branch.state.deleted_count), held)
@@ -340,9 +328,6 @@ class History:
         Args:
             state: the state of the branch.
             held: the messages that the branch begins with; None: those up to the point of its fork.
-
-        Returns:
-            the new history.
         """
         branch = state.conversation
         _, seq, version = held or ("", state.next_seq - 1, branch.version)
@@ -406,9 +391,6 @@ class History:
             work: the work, with the id of its lease.
             threshold: the size at which the conversation has more work; None: it never has more work.
             retry_at: when to try the work, which failed, again, UTC; None: the work is done.
-
-        Returns:
-            the new history.
         """
         held = self.work
         if held is None or held.lease_id != work.lease_id:

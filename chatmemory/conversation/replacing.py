@@ -17,9 +17,6 @@ def remaining(state: ConversationState, replacement: Replacement) -> int:
     Args:
         state: the conversation before the change.
         replacement: the request.
-
-    Returns:
-        the number of messages, 0 or greater.
     """
     if replacement.count is None:
         return 0

@@ -33,9 +33,6 @@ class SkillRunner(Protocol):
             skill_id: the name of the skill, for example ``conversation-summary``.
             request: the messages to work on, and the size limit of the text.
 
-        Returns:
-            the text that the skill wrote.
-
         Fails with:
             SkillExecutionError: the skill is unknown, or the model failed, was too slow or gave no usable text.
         """

@@ -10,12 +10,7 @@ from typing import Final, NamedTuple
 from attrs import evolve
 
 from chatmemory.access.principal import Principal
-from chatmemory.conversation.changes import (
-    ConversationState,
-    InView,
-    is_due,
-    rewritten,
-)
+from chatmemory.conversation.changes import ConversationState, InView, decide_removal, is_due
 from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.conversation.messages import Undone, UndoneAction
@@ -97,9 +92,6 @@ def gone(state: ConversationState, reason: str = GONE) -> NotUndoableError:
     Args:
         state: the conversation before the undo.
         reason: why the content cannot be restored.
-
-    Returns:
-        the error.
     """
     return NotUndoableError(state.conversation.conversation_id, state.conversation.version, reason)
 
@@ -114,20 +106,8 @@ def without_newest(
         removed: the messages of an append, or one summary.
         restored: the messages that this summary covers, which return to the model's view.
         undo: the request.
-
-    Returns:
-        the new state.
     """
-    return rewritten(
-        state,
-        gone=removed,
-        come=restored,
-        stored=-len(removed),
-        deleted=0,
-        is_kept=False,
-        now=undo.now,
-        threshold=undo.threshold,
-    )
+    return decide_removal(state, removed, restored, freed=0, now=undo.now, threshold=undo.threshold)
 
 
 def restored_from(
@@ -140,9 +120,6 @@ def restored_from(
         point: the part that the branch holds.
         undo: the request.
         deleted_count: the ``deleted_count`` of the branch.
-
-    Returns:
-        the new state.
     """
     conversation = evolve(
         state.conversation,
@@ -171,9 +148,6 @@ def change_of_undo(after: ConversationState, undone: EventAction, *, by: str | N
         after: the conversation after the undo.
         undone: the action that was undone.
         by: the id of the branch that held the restored messages; None: no branch was needed.
-
-    Returns:
-        the change.
     """
     return after.made_by(DONE_BY_UNDO[undone])._replace(reason=UNDO, by=by)
 
