@@ -3,6 +3,8 @@
 ``grep`` counts the words of the question in a turn, ``BM25`` weighs them, ``vectors alone`` compares meanings, and ``recall``
 is chatmemory's long-term memory, in which each turn is a memory of its session.  Each question is asked of the turns of
 its own conversation.
+
+``SuiteReport``: what a run has measured, as a Markdown table for people and as JSON for programs.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from attrs import frozen
+from attrs import Attribute, asdict, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect
@@ -21,6 +23,7 @@ from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.embedding.unit_vectors import embed_texts
 from chatmemory.errors import RecallError, RememberError
+from chatmemory.input.json_value import JsonObject
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import NewMemory
 from chatmemory.programs.bench.own_questions import BenchConversation, BenchQuestion, Suite
@@ -66,13 +69,41 @@ class BenchRow:
 
     Attributes:
         way: one of ``WAYS``.
-        figures: by the names of ``COLUMNS``.
         milliseconds: the median time of a question.
+        figures: by the names of ``COLUMNS``.
     """
 
     way: str
-    figures: Mapping[str, Interval]
     milliseconds: float
+    figures: Mapping[str, Interval]
+
+
+@final
+@frozen
+class SuiteReport:
+    """The rows of one suite, and the data on which they were measured."""
+
+    name: str
+    sha256: str
+    conversations: int
+    turns: int
+    questions: int
+    embedder: str
+    rows: tuple[BenchRow, ...]
+
+    @classmethod
+    def of(cls, suite: Suite, rows: Sequence[BenchRow], *, label: str, embedder: str) -> SuiteReport:
+        """Return the report of *suite*.
+
+        Args:
+            suite: the conversations and their questions.
+            rows: the figures of each way of searching.
+            label: the name of the suite in the report.
+            embedder: the name of the model that made the vectors.
+        """
+        asked = [one for one in suite.conversations if one.questions]
+        turns = sum(len(one.turns) for one in asked)
+        return cls(label, suite.sha256, len(asked), turns, suite.questions, embedder, tuple(rows))
 
 
 @Effect.gen
@@ -103,7 +134,7 @@ async def measured(
                 ranking = await do(search(question.text))
                 seconds[way].append(clock.monotonic() - started)
                 found[way].append(figures(conversation, question, ranking))
-    return tuple([BenchRow(way, _intervals(found[way]), 1_000 * _median(seconds[way])) for way in WAYS])
+    return tuple([BenchRow(way, 1_000 * _median(seconds[way]), _intervals(found[way])) for way in WAYS])
 
 
 Search: TypeAlias = Callable[[str], Effect[Ranking, RecallError]]
@@ -190,3 +221,32 @@ def _intervals(found: Sequence[Figures]) -> Mapping[str, Interval]:
 
 def _median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
+
+
+def as_markdown(reports: Sequence[SuiteReport]) -> str:
+    """Return a Markdown table for each of *reports*; figures are in percent, with intervals of 95 %."""
+    return "\n\n".join(map(_markdown, reports))
+
+
+def _markdown(report: SuiteReport) -> str:
+    head = ("", *COLUMNS, "per question")
+    rows = [
+        (row.way, *(str(row.figures[column]) for column in COLUMNS), f"{row.milliseconds:.1f} ms")
+        for row in report.rows
+    ]
+    lines = [" | ".join(cells) for cells in (head, tuple("-" for _ in head), *rows)]
+    table = "\n".join(f"| {line.strip()} |" if line.strip() else line for line in lines)
+    told = (
+        f"{report.questions} questions about {report.turns} turns of {report.conversations} conversations; "
+        f"{report.embedder}; sha256 {report.sha256[:16]}"
+    )
+    return f"### {report.name}\n\n{table}\n\n{told}"
+
+
+def as_object(reports: Sequence[SuiteReport]) -> JsonObject:
+    """Return *reports* as a JSON object."""
+    return {"suites": [asdict(report, value_serializer=_rounded) for report in reports]}
+
+
+def _rounded(_: type, attribute: Attribute[object], value: object) -> object:
+    return round(value, 3 if attribute.name == "milliseconds" else 2) if isinstance(value, float) else value

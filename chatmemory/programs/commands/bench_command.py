@@ -16,13 +16,12 @@ from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
     from chatmemory.embedding import embedder
-    from chatmemory.programs.bench import bench_report, measuring, own_questions, public_suites
-    from chatmemory.programs.bench.bench_report import SuiteReport
+    from chatmemory.programs.bench import measuring, own_questions, public_suites
+    from chatmemory.programs.bench.measuring import SuiteReport
     from chatmemory.programs.bench.own_questions import Suite
     from chatmemory.programs.commands.host import Host
 else:
     embedder = LazyModule("chatmemory.embedding.embedder")
-    bench_report = LazyModule("chatmemory.programs.bench.bench_report")
     measuring = LazyModule("chatmemory.programs.bench.measuring")
     own_questions = LazyModule("chatmemory.programs.bench.own_questions")
     public_suites = LazyModule("chatmemory.programs.bench.public_suites")
@@ -93,7 +92,7 @@ def bench(
     except (own_questions.NoSuiteError, OSError, UnicodeDecodeError) as problem:
         raise click.BadParameter(shown(str(problem)), param_hint="SUITE") from None
     reports = [report for suite in read for report in _measured(host, suite, audit)]
-    tables, told = bench_report.as_markdown(reports), bench_report.as_object(reports)
+    tables, told = measuring.as_markdown(reports), measuring.as_object(reports)
     if output is not None:
         figures = json.dumps(told, ensure_ascii=False, indent=2)
         output.write_text((tables if output.suffix == ".md" else figures) + "\n", encoding="utf-8")
@@ -110,7 +109,7 @@ def _measured(host: Host, suite: Suite, audit: Path | None) -> list[SuiteReport]
         wanted[f"{suite.name}, audited"] = audited
     model = host.scratch(embedder.EmbedderTag.get).model
     return [
-        bench_report.SuiteReport.of(
+        measuring.SuiteReport.of(
             one,
             host.scratch(partial(measuring.measured, one, tell=partial(click.echo, err=True))),
             label=label,

@@ -1,20 +1,27 @@
-"""The ``pastchats-memory`` program: its commands, and its exit codes."""
+"""The ``pastchats-memory`` program: its commands, its exit codes, and what it prints without a command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
 
-from chatmemory.programs.pastchats.host import OpenHost
+from chatmemory.programs.pastchats.host import Host, OpenHost
 from chatmemory.programs.pastchats.options import host_options
-from chatmemory.programs.pastchats.overview import print_overview
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
-from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE
+from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE, CommandError
 
 NAME: Final = "pastchats-memory"
 
+MOST_NAMED: Final = 6
+"""The number of formats that are named, those with the most files first."""
+
+NEXT: Final = """
+  pastchats-memory index                                     read new and changed chats
+  pastchats-memory recall --query "build webhook retries"    what worked and what failed before
+  pastchats-memory --help                                    all commands
+"""
 
 EXPLANATION: Final = """\
 Exit codes: 0 done, 1 a problem was found, 2 usage, 3 input, 4 unknown source, 5 index, 6 embedder, 7 settings."""
@@ -71,6 +78,39 @@ def program(context: click.Context) -> None:
         print_overview(context.obj.host())
 
 
+def print_overview(host: Host) -> None:
+    """Print the histories of this disk by format, the state of the index, and the next commands."""
+    click.echo("Past chats with agents, searched on this machine; nothing leaves it.\n")
+    click.echo(f"Found:  {found_text(host.dry_run(lambda index: index.histories()))}")
+    click.echo(f"Index:  {_index_text(host)}")
+    click.echo(NEXT, nl=False)
+
+
+def found_text(histories: Mapping[str, int]) -> str:
+    """Return the number of files of each format.
+
+    >>> found_text({"codex_cli": 1, "claude_code": 1240})
+    'claude_code 1,240 files, codex_cli 1 file'
+    """
+    if not histories:
+        return "no histories of known tools; index a folder of your own: pastchats-memory index FOLDER"
+    ordered = sorted(histories.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{name} {count:,} file{'s' * (count != 1)}" for name, count in ordered[:MOST_NAMED]]
+    more = len(ordered) - MOST_NAMED
+    return ", ".join(named) + (f" and {more} more formats" if more > 0 else "")
+
+
+def _index_text(host: Host) -> str:
+    try:
+        statistics = host.read(lambda chats: chats.statistics())
+    except CommandError as failed:
+        reason = getattr(failed.error, "reason", None)
+        return "none yet" if getattr(reason, "problem", None) == "missing" else str(failed)
+    at = statistics.last_indexed_at
+    when = "" if at is None else f", last indexed {at.astimezone(host.now().tzinfo):%Y-%m-%d %H:%M}"
+    return f"{statistics.prompts:,} turns of {statistics.conversations:,} conversations{when} ({host.path()})"
+
+
 def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
     """Run the command that *arguments* (those of the process by default) name, and return its exit code.
 
@@ -80,8 +120,5 @@ def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colou
 
 
 def _usage_code(error: click.UsageError) -> int:
-    return HARMLESS if _is_hook(error) else USAGE
-
-
-def _is_hook(error: click.UsageError) -> bool:
-    return error.ctx is not None and f"{NAME} hook" in error.ctx.command_path
+    is_hook = error.ctx is not None and f"{NAME} hook" in error.ctx.command_path
+    return HARMLESS if is_hook else USAGE
