@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from chatmemory.effect.services.clock import Clock
     from chatmemory.embedding.query_embedder import QueryEmbedder
-    from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
+    from chatmemory.errors import GenericMemoryError, RepositoryError
     from chatmemory.input.choices import RecallMode
     from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import PromptRanker
@@ -102,15 +102,8 @@ class PromptSearching:
         text = query[:READ_CHARACTERS].replace("\0", " ").encode(errors="ignore").decode()
         if not text.strip():
             return Effect.succeed((None, "the query is empty"))
-        return self._embedder.embed_query(text).map(_known).lash(_unknown)
-
-
-def _known(vector: Sequence[float] | None) -> tuple[Sequence[float] | None, str]:
-    return vector, "the query has no vector"
-
-
-def _unknown(error: EmbeddingError) -> Effect[tuple[Sequence[float] | None, str]]:
-    return Effect.succeed((None, str(error)))
+        embedded = self._embedder.embed_query(text).map(lambda vector: (vector, "the query has no vector"))
+        return embedded.lash(lambda error: Effect.succeed((None, str(error))))
 
 
 def service_error(error: RepositoryError) -> GenericMemoryError:

@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias, TypeVar, final
@@ -305,10 +305,10 @@ class _Exporter:
         now = self.clock.now()
         for labels in await self._read(self.documents.namespaces((), now=now)):
             names = sorted(await self._names(labels, now), key=lambda name: name.key)
-            for some in _parts(names):
-                found = [
-                    item for item in await self._read(self.documents.read(some, now=now)) if item is not None
-                ]
+            for start in range(0, len(names), PAGE):
+                some = tuple(names[start : start + PAGE])
+                read = await self._read(self.documents.read(some, now=now))
+                found = [item for item in read if item is not None]
                 lasting = [item for item in found if not item.has_lifetime]
                 self.waiting += [partial(_item, item) for item in lasting]
                 await self.flush()
@@ -372,8 +372,3 @@ def _item(item: StoredItem) -> ItemRecord:
         created_at=item.created_at,
         updated_at=item.updated_at,
     )
-
-
-def _parts(names: Sequence[ItemName]) -> Iterator[tuple[ItemName, ...]]:
-    for start in range(0, len(names), PAGE):
-        yield tuple(names[start : start + PAGE])

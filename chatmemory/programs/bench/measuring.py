@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
+from statistics import median_high
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from attrs import Attribute, asdict, frozen
@@ -134,7 +135,7 @@ async def measured(
                 ranking = await do(search(question.text))
                 seconds[way].append(clock.monotonic() - started)
                 found[way].append(figures(conversation, question, ranking))
-    return tuple([BenchRow(way, 1_000 * _median(seconds[way]), _intervals(found[way])) for way in WAYS])
+    return tuple([BenchRow(way, 1_000 * median_high(seconds[way]), _intervals(found[way])) for way in WAYS])
 
 
 Search: TypeAlias = Callable[[str], Effect[Ranking, RecallError]]
@@ -217,10 +218,6 @@ def _intervals(found: Sequence[Figures]) -> Mapping[str, Interval]:
         column: Interval(float(whole[place]), float(low[place]), float(high[place]))
         for place, column in enumerate(COLUMNS)
     }
-
-
-def _median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]
 
 
 def as_markdown(reports: Sequence[SuiteReport]) -> str:

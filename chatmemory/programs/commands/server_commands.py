@@ -98,15 +98,12 @@ def token(name: str, user: str, days: int) -> None:
     if not user or not user.isprintable():
         raise click.BadParameter("the name may contain only printable characters", param_hint="--user")
     made = server_settings.new_token()
-    lines = [f"[server.tokens.{_toml(name)}]", f'hash = "{server_settings.token_hash(made)}"']
+    key = name if BARE_KEY.fullmatch(name) else _toml_text(name)
+    lines = [f"[server.tokens.{key}]", f'hash = "{server_settings.token_hash(made)}"']
     if days:
         lines.append(f"expires = {(clock.SystemClock().now() + timedelta(days=days)).date()}")
     click.echo(made)
     click.echo("\n".join(["", *lines, f"user = {_toml_text(user)}"]), err=True)
-
-
-def _toml(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else _toml_text(key)
 
 
 def _toml_text(text: str) -> str:

@@ -114,7 +114,11 @@ class Access:
             log.warning(
                 "the token of %s has expired (%s), and came from %s", grant.name, token.expires, address
             )
-            return _expired(token)
+            return Refusal(
+                "UnauthorizedError",
+                f"this token has expired ({token.expires}): ask for a new one, made with 'chatmemory token NAME'",
+                dict(INVALID),
+            )
         return grant
 
     async def _refuse(self, address: str) -> Refusal:
@@ -128,14 +132,6 @@ class Access:
         if self._clock is None:
             self._clock = (await self._runtime.run(Effect.service(ClockTag))).unwrap()
         return self._clock
-
-
-def _expired(token: AcceptedToken) -> Refusal:
-    return Refusal(
-        "UnauthorizedError",
-        f"this token has expired ({token.expires}): ask for a new one, made with 'chatmemory token NAME'",
-        dict(INVALID),
-    )
 
 
 @final

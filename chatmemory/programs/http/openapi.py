@@ -164,7 +164,10 @@ def openapi_document(operations: Iterable[Operation], *, needs_token: bool = Tru
         "security": [{"token": []}] if needs_token else [],
         "paths": paths,
         "components": {
-            "schemas": {"ProblemDocument": _problem_schema(description), **_sorted(description.definitions)},
+            "schemas": {
+                "ProblemDocument": _problem_schema(description),
+                **dict(sorted(description.definitions.items())),
+            },
             "responses": {
                 str(status): _problem_response(status, tags) for status, tags in _by_status(AT_THE_DOOR)
             },
@@ -348,7 +351,3 @@ def _problem_schema(description: Description) -> JsonObject:
     schema: dict[str, Any] = dict(description.of_class(ProblemDocument))
     schema["properties"]["tag"]["enum"] = sorted(KINDS)
     return schema
-
-
-def _sorted(definitions: Mapping[str, Json]) -> JsonObject:
-    return dict(sorted(definitions.items()))

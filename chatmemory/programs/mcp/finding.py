@@ -201,16 +201,17 @@ async def _found(
         past = await do(past_chats.alt(_for_agents) if where == "past_chats" else _or_note(past_chats))
         if isinstance(past, str):
             notes.append(past)
-        else:
-            turns = past.hits[skip:] if isinstance(past, PromptSearchResult) else _turns(past)
+        elif isinstance(past, PastRecall):  # its block is within its own limit
+            turns = [one.hit for one in past.exchanges]
             notes.append(_how("past chats", len(turns), past))
-            if isinstance(past, PastRecall):  # its block is within its own limit
-                texts.append(past.text)
-            else:
-                lines = turn_lines([hit.prompt for hit in turns])
-                turns = turns[: fitting(lines, tokens=tokens)]
-                texts.append(fenced(lines[: len(turns)], TURNS_NOTICE, chance))
-                notes += _left_out("past chats", len(lines) - len(turns), skip + len(turns))
+            texts.append(past.text)
+        else:
+            turns = past.hits[skip:]
+            notes.append(_how("past chats", len(turns), past))
+            lines = turn_lines([hit.prompt for hit in turns])
+            turns = turns[: fitting(lines, tokens=tokens)]
+            texts.append(fenced(lines[: len(turns)], TURNS_NOTICE, chance))
+            notes += _left_out("past chats", len(lines) - len(turns), skip + len(turns))
     text = "\n\n".join([*filter(None, texts), "\n".join(notes)])
     found = Found(
         text=text,
@@ -237,10 +238,6 @@ def _or_note(
         return Effect.succeed(f"past chats: {_for_agents(error)}")
 
     return ask.lash(noted)
-
-
-def _turns(past: PastRecall) -> Sequence[PromptHit]:
-    return [one.hit for one in past.exchanges]
 
 
 def _left_out(kind: str, count: int, shown: int) -> list[str]:

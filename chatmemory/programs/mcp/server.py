@@ -222,11 +222,10 @@ async def _run(
         return Failure(UNFORESEEN)
     ended = "answered" if isinstance(outcome, Success) else outcome.failure().tag
     log.info("%s: %s by %s, %.1f ms", name, ended, grant.name, (perf_counter() - began) * 1000)
-    return outcome if isinstance(outcome, Success) else Failure(_for_clients(outcome.failure()))
-
-
-def _for_clients(error: ApiError) -> ApiError:
-    return with_cures_for_clients(error) if isinstance(error, DataValidationError) else error
+    if isinstance(outcome, Success):
+        return outcome
+    failed = outcome.failure()
+    return Failure(with_cures_for_clients(failed)) if isinstance(failed, DataValidationError) else outcome
 
 
 def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:

@@ -9,7 +9,6 @@ from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import DataValidationError, GenericMemoryError, Problem, memory_error
 from chatmemory.events.audit import AuditEntry, AuditTrailTag
-from chatmemory.events.event import Event
 from chatmemory.events.event_log import (
     LONGEST_NUMBER,
     TARGET_IN_PLACE,
@@ -72,11 +71,8 @@ async def told_page(
         page = await do(log.changes_page(asked.since, limit=asked.limit).alt(memory_error))
     if grant.is_main:
         return page
-    return evolve(page, events=tuple([_told_to(grant, event) for event in page.events]))
-
-
-def _told_to(grant: Grant, event: Event) -> Event:
-    return event if event.who == grant.name else evolve(event, who="", user="")
+    events = [event if event.who == grant.name else evolve(event, who="", user="") for event in page.events]
+    return evolve(page, events=tuple(events))
 
 
 @final
@@ -136,9 +132,7 @@ async def audit_page(
     query = AuditQuery(limit=asked.limit, after=after, who=asked.who, target=asked.target, since=asked.since)
     with acting_as(EVERYBODY):  # the trail has no owner: a client that may read it reads all of it
         entries = await do(do.service(AuditTrailTag).entries(query).alt(GenericMemoryError))
-    is_last = len(entries) < asked.limit
-    return AuditPage(entries, None if is_last else _cursor_behind(entries[-1]))
-
-
-def _cursor_behind(entry: AuditEntry) -> str:
-    return cursor_of((entry.at, f"{entry.number} {entry.target[:TARGET_IN_PLACE]}"))
+    if len(entries) < asked.limit:
+        return AuditPage(entries, next=None)
+    last = entries[-1]
+    return AuditPage(entries, cursor_of((last.at, f"{last.number} {last.target[:TARGET_IN_PLACE]}")))

@@ -46,7 +46,10 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
             yield listed
             continue
         type_name, data = _undressed(listed.value)
-        role = _role(type_name, data)
+        # The writer of a ``ChatMessage`` chose its role.
+        role = (
+            role_of(json_text(data.get("role"))) or "user" if type_name == "chat" else _ROLES.get(type_name)
+        )
         if role is None:
             yield UnknownRecord(type_name or "no message")
             continue
@@ -70,22 +73,16 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
 def _undressed(value: Json) -> tuple[str, JsonObject]:
     """Return the type of a message and its fields; "" as the type when the value is not a message."""
     message = json_object(value)
-    if isinstance(message.get("kwargs"), dict) and json_items(message.get("id")):
-        name = json_text(json_items(message.get("id"))[-1])
-        for ending in _ENDINGS:
-            name = name.removesuffix(ending)
-        return name.casefold(), json_object(message.get("kwargs"))
-    type_name = json_text(message.get("type"))
+    kwargs, data = message.get("kwargs"), message.get("data")
+    ids = json_items(message.get("id")) if isinstance(kwargs, dict) else ()
+    name = json_text(ids[-1] if ids else message.get("type"))
     for ending in _ENDINGS:
-        type_name = type_name.removesuffix(ending)
-    if isinstance(message.get("data"), dict):
-        return type_name.casefold(), json_object(message.get("data"))
-    return (type_name.casefold(), message) if "content" in message else ("", message)
-
-
-def _role(type_name: str, data: JsonObject) -> Role | None:
-    """Return the role of a message; the writer of a ``ChatMessage`` chose its role."""
-    return role_of(json_text(data.get("role"))) or "user" if type_name == "chat" else _ROLES.get(type_name)
+        name = name.removesuffix(ending)
+    if ids:
+        return name.casefold(), json_object(kwargs)
+    if isinstance(data, dict):
+        return name.casefold(), json_object(data)
+    return (name.casefold() if "content" in message else ""), message
 
 
 def _is_message(value: Json) -> bool:

@@ -219,7 +219,7 @@ class _Document:
                 is_open = damage.msg.startswith("Unterminated") or damage.pos > len(self._text) - _NEAR_END
                 if not is_open:
                     return _Damage("malformed_record", why_no_json(damage))
-                if self._held() > MAX_RECORD_BYTES:
+                if _length(self._text[self.at :]) > MAX_RECORD_BYTES:
                     return _Damage("too_large", f"a value of more than {MAX_RECORD_BYTES // 1024**2} MiB")
                 if not self._more():
                     # At the end of the document, an incomplete value was cut off.
@@ -289,9 +289,6 @@ class _Document:
         self._is_passed = damage.is_passed
         offset = self._bytes_before + _length(self._text[: self.at])
         return HistoryIssue(damage.code, self._path, damage.detail, offset=offset)
-
-    def _held(self) -> int:
-        return _length(self._text[self.at :])
 
     def _more(self) -> bool:
         """Drop the consumed text and read at least as much as is held, so that a long value is decoded only a few times."""

@@ -266,7 +266,9 @@ class CodexRollout:
         """Yield the answer that was held back, with its tool calls."""
         if self.answer is not None:
             turn, self.answer = self.answer, None
-            yield _with_calls(turn, self.calls)
+            if self.calls:
+                turn = evolve(turn, metadata={**turn.metadata, "tool_calls": tuple(self.calls)})
+            yield turn
         self.calls.clear()
 
     def turn(
@@ -301,10 +303,6 @@ class CodexRollout:
                 }
             ),
         )
-
-
-def _with_calls(turn: PromptTurn, calls: list[JsonObject]) -> PromptTurn:
-    return evolve(turn, metadata={**turn.metadata, "tool_calls": tuple(calls)}) if calls else turn
 
 
 def streams(reader: HistoryReader) -> Mapping[Role, Stream]:

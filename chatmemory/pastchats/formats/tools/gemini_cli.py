@@ -37,6 +37,7 @@ _SETUP: Final = ("This is the Gemini CLI. We are setting up the context for our 
 _SETUP_ANSWER: Final = "Got it. Thanks for the context!"
 _SNAPSHOT: Final = ("<state_snapshot>", "<compressed_chat_history>")
 _SLASH_COMMAND: Final = re.compile(r"\s*/[a-z][a-z0-9:_-]*(?!\S)")
+"""A command like ``/chat save x``, and not a path like ``/home/user is full``."""
 _GO_ON: Final = "System: Please continue."
 _ROLES: Final[Mapping[str, Role]] = {
     "user": "user",
@@ -345,10 +346,5 @@ def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:
         return "harness" if start == _SETUP_ANSWER else "typed"
     if start.startswith(_SETUP):
         return "harness"
-    is_command = start == _GO_ON or _is_slash_command(display or start)
+    is_command = start == _GO_ON or _SLASH_COMMAND.match(display or start) is not None
     return "command" if is_command else "typed"
-
-
-def _is_slash_command(text: str) -> bool:
-    """Return whether *text* is a command like ``/chat save x``, and not a path like ``/home/user is full``."""
-    return _SLASH_COMMAND.match(text) is not None

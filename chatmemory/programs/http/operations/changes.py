@@ -95,7 +95,7 @@ async def _events(
         match await told_page(log, grant, ChangesList(since=cursor, limit=PAGE)):
             case Success(page):
                 for event in page.events:
-                    yield _change_event(event)
+                    yield f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
                     silent_seconds = 0.0
                 cursor = page.cursor
                 if not page.is_last:
@@ -108,10 +108,6 @@ async def _events(
         if silent_seconds >= HEARTBEAT_SECONDS:
             yield HEARTBEAT
             silent_seconds = 0.0
-
-
-def _change_event(event: Event) -> str:
-    return f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
 
 
 CHANGES: Final[Sequence[Operation]] = (
