@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -12,6 +11,8 @@ import attrs
 from chatmemory.pastchats.prompt import source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptHit, PromptSearchResult
     from chatmemory.pastchats.past_chats import PastChatsStatistics
     from chatmemory.pastchats.prompt import Prompt
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def json_text(value: object) -> str:
     """Return *value*, which may hold attrs classes, as one line of JSON; characters beyond ASCII are not escaped."""
-    return json.dumps(_plain(value), ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=_plain)
 
 
 def prompt_object(prompt: Prompt) -> PrintedTurn:
@@ -108,15 +109,9 @@ def statistics_object(statistics: PastChatsStatistics, path: str) -> PrintedStat
 
 
 def _plain(value: object) -> object:
-    if attrs.has(cast("type[attrs.AttrsInstance]", type(value))):
-        return {name: _plain(inner) for name, inner in _members(cast("attrs.AttrsInstance", value)).items()}
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in cast("Sequence[object]", value)]
-    return value
+    return _members(cast("attrs.AttrsInstance", value))
 
 
 def _members(value: attrs.AttrsInstance) -> dict[str, object]:
