@@ -92,8 +92,7 @@ class Answering:
                 case Success(call):
                     outcome = await self._runtime.run(self._asked(call))
                     if isinstance(outcome, Failure):
-                        _note(scope, outcome.failure())
-                        outcome = Failure(self._with_request_path(outcome.failure()))
+                        outcome = Failure(self._told(scope, outcome.failure()))
                     response = await _answer(self._operation, request, outcome)
                 case Failure(error):
                     response = problem_response(error)
@@ -113,14 +112,15 @@ class Answering:
             memory_id=call.path.get("memoryId"),
         ).map(Answered)
 
-    def _with_request_path(self, error: ApiError) -> ApiError:
+    def _told(self, scope: Scope, error: ApiError) -> ApiError:
+        """Return *error* for the client.
+
+        The kind of a failure below the services is logged for the operator, without its text, which may quote what
+        somebody said.
+        """
+        if isinstance(error, GenericMemoryError):
+            log.warning("%s: %s: %s", asked_by(scope), error.reason.tag, error.reason.problem)
         return with_request_paths(error, self._operation) if isinstance(error, DataValidationError) else error
-
-
-def _note(scope: Scope, error: ApiError) -> None:
-    """Log the kind of a failure below the services for the operator, without its text, which may quote what somebody said."""
-    if isinstance(error, GenericMemoryError):
-        log.warning("%s: %s: %s", asked_by(scope), error.reason.tag, error.reason.problem)
 
 
 async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:

@@ -25,6 +25,7 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     json_text,
     walk,
 )
+from chatmemory.pastchats.formats.reading.text_lines import beginning
 
 _SESSION: Final = re.compile(r"session_\d+")
 _DATE: Final = re.compile(r"(session_\d+)_date_time")
@@ -82,12 +83,7 @@ class _Sample:
 
 def _patterns(reader: HistoryReader) -> tuple[tuple[str, ...], ...]:
     """Return the patterns that reach each single turn: in a list of samples, sessions are one level deeper."""
-    start = b""
-    for block in reader.blocks():
-        start += block
-        if start.strip():
-            break
-    if start.lstrip().startswith(b"["):
+    if beginning(reader).lstrip().startswith(b"["):
         return (), (ANY,), (ANY, ANY), (ANY, "conversation", ANY)
     return (), (ANY,), ("conversation", ANY)
 

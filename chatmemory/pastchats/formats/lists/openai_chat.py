@@ -10,7 +10,13 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_objects, json_text
+from chatmemory.pastchats.formats.reading.json_walk import (
+    first_text,
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+)
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import Holder
@@ -50,7 +56,7 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
         record = json_object(line.value)
         messages = _messages(record)
         if not messages:
-            yield UnknownRecord(_kind(record))
+            yield UnknownRecord(first_text(record, "object", "type") or "line without messages")
             continue
         holder = Holder(f"#L{line.line}", _facts(record))
         conversation_id = holder.conversation_id("openai_chat", reader.path)
@@ -100,10 +106,6 @@ def _is_message(value: Json) -> bool:
     return isinstance(message.get("role"), str) and (
         "content" in message or "tool_calls" in message or "function_call" in message
     )
-
-
-def _kind(record: JsonObject) -> str:
-    return json_text(record.get("object")) or json_text(record.get("type")) or "line without messages"
 
 
 openai_chat: Final = FileFormat("openai_chat", _claim, _parse)

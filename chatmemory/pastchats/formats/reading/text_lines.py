@@ -108,6 +108,16 @@ def _end_of_character(line: bytes) -> int:
     return len(line) - len(last) + taken
 
 
+def beginning(reader: HistoryReader) -> bytes:
+    """Return the content of *reader* up to the end of its first block that is not blank."""
+    start = b""
+    for block in reader.blocks():
+        start += block
+        if block.strip():
+            break
+    return start
+
+
 def holds(reader: HistoryReader, text: bytes) -> bool:
     """Return whether *text* is somewhere in the file."""
     tail = b""

@@ -20,18 +20,16 @@ from chatmemory.pastchats.formats.shapes.message_lists import Holder
 from chatmemory.pastchats.prompt import TurnKind
 
 TIME_FIELDS: Final = (
-    *(
-        "timestamp",
-        "created_at",
-        "createdAt",
-        "create_time",
-        "created",
-        "time",
-        "ts",
-        "date",
-        "datetime",
-        "sent_at",
-    ),
+    "timestamp",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "created",
+    "time",
+    "ts",
+    "date",
+    "datetime",
+    "sent_at",
 )
 _FACTS: Final = ("title", "topic", "model", "source", "category")
 

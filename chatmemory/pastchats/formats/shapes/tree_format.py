@@ -252,7 +252,9 @@ def placed_messages(reader: HistoryReader, shape: TreeFormat) -> Iterator[Placed
             # Both walks meet the same conversations, unless the file changed in between: then it is read again.
             outline = next((one for one in ahead if one.root == root), Outline(root))
         if place is None:
-            yield from _complaint(reader, shape, outline)
+            if not outline.places and not outline.is_wrapper:
+                name = ".".join(shape.messages[0])
+                yield _malformed(reader, root, f"a conversation without {name!r}")
         elif place == outline.place:
             if not isinstance(value, Mapping):
                 yield _malformed(reader, path, "a message that is no object")
@@ -301,12 +303,6 @@ def _ordered(outline: Outline, shape: TreeFormat) -> Outline:
             turns += nodes[native_id].turns
     outline.places = {place: {} for place in outline.places}
     return outline
-
-
-def _complaint(reader: HistoryReader, shape: TreeFormat, outline: Outline) -> Iterator[HistoryIssue]:
-    if not outline.places and not outline.is_wrapper:
-        name = ".".join(shape.messages[0])
-        yield _malformed(reader, outline.root, f"a conversation without {name!r}")
 
 
 def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIssue:

@@ -28,6 +28,7 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     whole_object,
     without_blanks,
 )
+from chatmemory.pastchats.formats.reading.text_lines import beginning
 from chatmemory.pastchats.formats.tools.mutation_log import logged_requests, session_fields
 
 _LOG: Final = re.compile(rb'\s*\{\s*"kind"\s*:')
@@ -65,7 +66,7 @@ def _claim(head: Head) -> Claim | None:
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     """Yield the turns of each request: the question and the answer."""
-    is_log = _LOG.match(b"".join(_first_block(reader))) is not None
+    is_log = _LOG.match(beginning(reader)) is not None
     session = session_fields(reader) if is_log else texts_beside(reader, "requests")
     project = _workspace(reader) or folder_of(json_text(session.get("workingDirectory")))
     conversation_id = ""
@@ -90,13 +91,6 @@ def _is_session(session: JsonObject) -> bool:
     if "responderUsername" in names:
         return "requests" in names or "sessionId" in names
     return {"version", "sessionId", "requests"} <= names
-
-
-def _first_block(reader: HistoryReader) -> Iterator[bytes]:
-    for block in reader.blocks():
-        yield block
-        if block.strip():
-            return
 
 
 def _workspace(reader: HistoryReader) -> str:
