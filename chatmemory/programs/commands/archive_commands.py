@@ -13,7 +13,7 @@ from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.as_text import counted
 from chatmemory.programs.commands.options import say, with_host
 from chatmemory.programs.shell.exit_codes import FINDINGS, CommandError
-from chatmemory.programs.shell.options import as_json_option, dry_run_option
+from chatmemory.programs.shell.options import as_json_option, dry_run_option, output_option
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
@@ -34,13 +34,7 @@ SHOWN_ISSUES: Final = 20
 
 
 @click.command()
-@click.option(
-    "--output",
-    "-o",
-    type=click.File("w", encoding="utf-8", lazy=True),
-    default="-",
-    help="Write to this file instead of stdout.",
-)
+@output_option
 @click.option(
     "--vectors",
     is_flag=True,

@@ -240,10 +240,10 @@ def forget(
         return
     if memory_ids:
         known = [_shown_memory(host, memory_id) for memory_id in memory_ids]
-        _confirm(f"{memories_text(known)}\nDelete this permanently?", yes=yes)
+        ask(f"{memories_text(known)}\nDelete this permanently?", yes=yes)
     else:
         what = "all memories" if everything else "the memories of this origin"
-        _confirm(f"{what} of {host.namespace().user} will be deleted permanently. Continue?", yes=yes)
+        ask(f"{what} of {host.namespace().user} will be deleted permanently. Continue?", yes=yes)
     receipt = _forgotten(host, memory_ids, session=session, message=message, path=path)
     say(receipt, forgotten_text(receipt), as_json=as_json)
 
@@ -275,7 +275,7 @@ def _gone(host: Host, memory_id: str) -> ForgetReceipt:
 
 def _clear(host: Host, conversation: str, *, with_branches: bool, yes: bool, as_json: bool) -> None:
     known = host.conversations(lambda chat: chat.get_conversation(conversation))
-    _confirm(f"{known.message_count} messages will be deleted permanently. Continue?", yes=yes)
+    ask(f"{known.message_count} messages will be deleted permanently. Continue?", yes=yes)
     report = host.conversations(lambda chat: chat.clear_messages(conversation, with_branches=with_branches))
     shared = f"; still in {', '.join(report.still_shared_by)}" if report.still_shared_by else ""
     say(report, f"{report.messages} messages cleared{shared}", as_json=as_json)
@@ -317,11 +317,6 @@ def undo(
     elif memory_id is not None:
         memory = host.memories(lambda kept, namespace: kept.undo(namespace, memory_id, number=number))
         say(memory, memories_text([memory]), as_json=as_json)
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if not yes:
-        ask(question)
 
 
 def _shown_memory(host: Host, memory_id: str) -> Memory:

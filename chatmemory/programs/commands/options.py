@@ -48,13 +48,11 @@ def page_options(command: F) -> F:
     return limit(after(command))
 
 
-def as_of_option(command: F) -> F:
-    """Add ``--as-of``."""
-    return click.option(
-        "--as-of",
-        metavar="WHEN",
-        help="The state at this time: 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago.",
-    )(command)
+as_of_option: Final = click.option(
+    "--as-of",
+    metavar="WHEN",
+    help="The state at this time: 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago.",
+)
 
 
 def past_instant(host: Host, text: str | None) -> datetime | None:

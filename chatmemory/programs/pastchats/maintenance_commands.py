@@ -13,7 +13,7 @@ from chatmemory.programs.pastchats.options import filter_options, given_filters,
 from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
-from chatmemory.programs.shell.options import as_json_option, ask, dry_run_option, yes_option
+from chatmemory.programs.shell.options import as_json_option, ask, dry_run_option, output_option, yes_option
 
 if TYPE_CHECKING:
     from chatmemory.input.json_value import JsonObject
@@ -49,13 +49,7 @@ def doctor(host: Host, *, as_json: bool) -> None:
 
 @click.command()
 @filter_options
-@click.option(
-    "--output",
-    "-o",
-    type=click.File("w", encoding="utf-8", lazy=True),
-    default="-",
-    help="Write to this file instead of stdout.",
-)
+@output_option
 @with_host
 def export(host: Host, which: PromptFilter, output: IO[str]) -> None:
     """Write turns as JSON Lines, one object per turn, for import.
@@ -146,8 +140,7 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
     """Print the number of matching turns, ask for confirmation, delete them, and return their number."""
     count = delete(is_dry_run=True)
     if count and not dry_run:
-        if not yes:
-            ask(f"{count} turns will be {done} permanently. Continue?")
+        ask(f"{count} turns will be {done} permanently. Continue?", yes=yes)
         count = delete(is_dry_run=False)
     if as_json:
         click.echo(json_text({"turns": count, "isDryRun": dry_run}))

@@ -31,22 +31,15 @@ def with_host(command: Callable[..., None]) -> Callable[..., None]:
     return host_options(pass_host(command))
 
 
-def source_argument(command: F) -> F:
-    """Add SOURCE, as search prints it; a relative path in it is made absolute."""
-    return click.argument("source", callback=_from_here)(command)
-
-
-def paths_argument(command: F) -> F:
-    """Add the argument for files and folders; an empty path is refused."""
-    return click.argument("paths", nargs=-1, metavar="[PATH]...", callback=each_named)(command)
-
-
 def each_named(_: click.Context, parameter: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse an empty path, which would mean the current folder."""
     if "" in paths:
         msg = "one of them is empty: is a shell variable unset?"
         raise click.BadParameter(msg, param=parameter)
     return paths
+
+
+paths_argument: Final = click.argument("paths", nargs=-1, metavar="[PATH]...", callback=each_named)
 
 
 def resolved(path: str) -> str:
@@ -140,6 +133,10 @@ def _from_here(context: click.Context, parameter: click.Parameter, source: str) 
             continue
         return path + source[end:]
     return source  # a conversation, or a file that is gone
+
+
+source_argument: Final = click.argument("source", callback=_from_here)
+"""SOURCE, as search prints it; a relative path in it is made absolute."""
 
 
 def tell_unknown_names(host: Host, which: PromptFilter) -> None:

@@ -58,19 +58,16 @@ def pass_host(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def as_json_option(command: F) -> F:
-    """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
-def dry_run_option(command: F) -> F:
-    """Add ``--dry-run``."""
-    return click.option("--dry-run", "-n", is_flag=True, help="Only print what would be done.")(command)
-
-
-def yes_option(command: F) -> F:
-    """Add ``--yes``."""
-    return click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")(command)
+as_json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+dry_run_option: Final = click.option("--dry-run", "-n", is_flag=True, help="Only print what would be done.")
+yes_option: Final = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+output_option: Final = click.option(
+    "--output",
+    "-o",
+    type=click.File("w", encoding="utf-8", lazy=True),
+    default="-",
+    help="Write to this file instead of stdout.",
+)
 
 
 def query_options(command: F) -> F:
@@ -138,12 +135,14 @@ def instant_of(option: str, text: str | None, now: datetime) -> datetime | None:
         raise click.BadParameter(str(error), param_hint=option) from None
 
 
-def ask(question: str) -> None:
-    """Ask for confirmation.
+def ask(question: str, *, yes: bool) -> None:
+    """Ask for confirmation, unless the command line has given it with ``--yes``.
 
     Raises:
         Abort: the answer is not yes.
     """
+    if yes:
+        return
     try:
         click.confirm(question, abort=True, err=True)
     except click.Abort:
