@@ -171,6 +171,16 @@ async def test_a_damaged_export_is_told_and_ends_nothing(tool: str, name: str, t
             assert report.issue_count or report.is_whole
 
 
+@pytest.mark.parametrize("role", ['["user"]', '{"name": "user"}'])
+async def test_a_role_that_is_no_text_is_unknown(role: str, tmp_path: Path) -> None:
+    path = tmp_path / "zep.json"
+    message = f'{{"role": {role}, "content": "一"}}'
+    path.write_text(f'{{"sessions": [{{"session_id": "s", "messages": [{message}]}}]}}', encoding="utf-8")
+    async with ManagedRuntime(stacks.testing()) as runtime:
+        report = await brought(runtime, "zep", path)
+        assert [issue.reason for issue in report.issues] == ["message 1 of 's': unknown role, or no text"]
+
+
 @pytest.mark.parametrize("tool", RIVALS)
 async def test_the_export_of_something_else_is_told(tool: str, tmp_path: Path) -> None:
     for number, text in enumerate(('{"a": 1}', "[]", "3", "# notes", "", "\0\0", "[[[]]]", '[{"id": 3}]')):

@@ -8,7 +8,8 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN, Json, JsonObject
 from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_object
+from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -20,12 +21,7 @@ from chatmemory.programs.archive.rivals.rival import (
 
 TOOL: Final = "openai-agents"
 ITEM: Final = "openaiAgentsItem"  # the name under which the adapter of OpenAI Agents stores an item
-ROLES: Final[dict[object, Role]] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-}
+ROLES: Final[dict[str, Role]] = {**PLAIN_ROLES, "developer": "system"}
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
@@ -62,7 +58,7 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         yield MessageRecord(
             conversation_id=id_,
             id=made_id(TOOL, id_, str(number)),
-            role=ROLES.get(fields.get("role"), "tool"),
+            role=ROLES.get(json_text(fields.get("role")), "tool"),
             content=_readable(fields),
             timestamp=at,
             metadata={AS_GIVEN: {ITEM: fields}},

@@ -6,7 +6,8 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
+from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
+from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
@@ -21,15 +22,7 @@ from chatmemory.programs.archive.rivals.rival import (
 )
 
 TOOL: Final = "zep"
-ROLES: Final[dict[object, Role]] = {
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "tool",
-}
+ROLES: Final[dict[str, Role]] = {**PLAIN_ROLES, "human": "user", "ai": "assistant", "function": "tool"}
 
 
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
@@ -68,7 +61,7 @@ def _session(session: JsonObject, number: int, file: RivalFile, namespace: Names
         forked_from=None,
     )
     for place, (message, at) in enumerate(zip(messages, times, strict=True), 1):
-        role = ROLES.get(message.get("role_type")) or ROLES.get(message.get("role"))
+        role = ROLES.get(json_text(message.get("role_type"))) or ROLES.get(json_text(message.get("role")))
         content = text_of(spoken(message.get("content")))
         if role is None or content is None:
             yield Unfit(f"message {place} of {conversation_id!r}: unknown role, or no text")
