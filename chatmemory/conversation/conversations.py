@@ -291,7 +291,8 @@ class Conversations:
         for _, key in sorted(queued):
             claim = self.histories[key].claim(now=now, lease_id=lease_id, lease_until=lease_until)
             if claim is not None:
-                return self._change(key, claim)
+                self.histories[key], work = claim
+                return work
         return None
 
     def settle_work(
@@ -350,12 +351,7 @@ class Conversations:
         refusal = history.state.refuses_deletion_by(principal())
         if refusal is not None:
             return Failure(refusal)
-        after, _ = changed
+        after, answer = changed
         self.log.note([after.state.made_by(action)])
-        return Success(self._change(history.state.conversation.conversation_id, changed))
-
-    def _change(self, conversation_id: str, change: tuple[History, A] | None) -> A | None:
-        if change is None:
-            return None
-        self.histories[conversation_id], answer = change
-        return answer
+        self.histories[history.state.conversation.conversation_id] = after
+        return Success(answer)

@@ -97,8 +97,6 @@ class HistoryKeeper:
 
         Work that is done now takes at most the timeout of the skill; the rest continues in the background.
         """
-        if not appended.work_is_due:
-            return IDLE
         if self.settings.execution == "background":
             self._signal.send()
             return QUEUED
