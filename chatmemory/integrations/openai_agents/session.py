@@ -40,7 +40,7 @@ ITEM_TEXT: Final = "openaiAgentsItemText"
 """The name of the item as JSON text in pieces, for an item that the store cannot return exactly in another way: with a
 NUL in it."""
 
-ROLES: Final[dict[object, Role]] = {
+ROLES: Final[dict[str, Role]] = {
     "user": "user",
     "assistant": "assistant",
     "system": "system",
@@ -288,7 +288,7 @@ def message_of(item: object, as_given: dict[str, Any]) -> NewMessage:
     """Return the message of an item; *as_given* is the item as the metadata holds it."""
     fields: Mapping[str, object] = cast("Mapping[str, object]", item) if isinstance(item, Mapping) else {}
     # A call, its result and the thinking before them have the role tool, so that no summary separates them.
-    role: Role = ROLES.get(fields.get("role"), "tool")
+    role: Role = ROLES.get(f"{fields.get('role')}", "tool")
     content = clean_text(_readable(fields))[:MAX_CONTENT_CHARACTERS]
     return NewMessage(role, content, metadata={AS_GIVEN: as_given})
 
