@@ -93,7 +93,7 @@ async def test_pgvector_beside_the_search_path_is_none(
         await memories.store((draft("1", SPACE, unit(1, 0, 0), terms="绿茶"),)).or_raise()
         found = await memories.search(MemorySearch(MING, "", ("绿茶",), SPACE, unit(1, 0, 0))).or_raise()
     assert similarities(found) == {"1": None}
-    assert "already exists" in caplog.text
+    assert "its schema is not on the search_path" in caplog.text
 
 
 def directions(count: int) -> Sequence[Vector]:
