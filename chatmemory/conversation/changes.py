@@ -88,12 +88,7 @@ class ConversationState:
 
 
 def new_conversation(conversation_id: str, now: datetime) -> ConversationState:
-    """Return the state of a conversation that was never written to.
-
-    Args:
-        conversation_id: the id of the conversation.
-        now: the time of its first write, UTC.
-    """
+    """Return the state, at version 0, of a conversation that is first written to at *now*, UTC."""
     return ConversationState(Conversation(conversation_id, 0, 0, 0, 0, 0, now, now))
 
 
@@ -127,12 +122,8 @@ def decide_append(
     A batch that expects another version is refused, unless all its messages are duplicates: a caller that repeats an
     append whose answer was lost learns that it has succeeded.
 
-    Args:
-        state: the conversation before the append.
-        known: for each id of *batch* that is known, the stored fields; None: a summary has deleted the message, and any
-            message with its id is a duplicate.
-        batch: one message or more, in order.
-        principal: the principal that writes.
+    *known* has the stored fields of each id of *batch* that is known; None: a summary has deleted the message, and any
+    message with its id is a duplicate.
     """
     if state.conversation.version == 0 and state.owner != principal.namespace:
         state = evolve(state, owner=principal.namespace)
@@ -244,13 +235,8 @@ def decide_summary(
 ) -> SummaryDecision | VersionConflictError | RepositoryError:
     """Replace the messages that *summary* covers with it, unless the history was rewritten since it was planned.
 
-    The summary takes the place of the last message that it covers.
-
-    Args:
-        state: the conversation before the change.
-        covered: the messages in the model's view that *summary* names; when one is missing, the summary is refused.
-        summary: the summary.
-        is_id_taken: whether a stored message has the id of the summary.
+    The summary takes the place of the last message that it covers.  *covered* are the messages in the model's view that
+    *summary* names; when one is missing, the summary is refused.
     """
     before, planned = state.conversation, summary.planned_at_version
     if state.rewritten_at_version > planned or len(covered) < len(summary.covers):
@@ -314,17 +300,10 @@ class ClearDecision:
 
 
 def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> ClearDecision:
-    """Clear everything of a conversation except its version and its numbering.
+    """Clear everything of a conversation that holds messages, except its version and its numbering.
 
-    Both continue after the clear, so that an outdated writer is detected.
-
-    Args:
-        state: the conversation before the clear; it holds messages.
-        summaries: how many of its messages are summaries.
-        now: the time of the change, UTC.
-
-    Returns:
-        the new state, and the answer of the repository.
+    Both continue after the clear, so that an outdated writer is detected.  *summaries* is how many of its messages are
+    summaries, *now* is UTC.
     """
     before = state.conversation
     after = Conversation(before.conversation_id, before.version + 1, 0, 0, 0, 0, before.created_at, now)
@@ -340,12 +319,7 @@ def decide_clear(state: ConversationState, *, summaries: int, now: datetime) -> 
 
 
 def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
-    """Return whether a conversation has history work.
-
-    Args:
-        conversation: the conversation, with its counts.
-        threshold: the size from which on there is work; None: there is never work.
-    """
+    """Return whether a conversation has reached *threshold*, so that it has history work; None: there is never work."""
     return threshold is not None and threshold.is_reached_by(conversation)
 
 

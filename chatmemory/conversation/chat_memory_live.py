@@ -361,19 +361,7 @@ async def open_chat_memory(
     clock: Clock,
     ids: Ids,
 ) -> AsyncGenerator[ChatMemory]:
-    """Open the service, do history work in the background, and finish the work that is due before closing.
-
-    Args:
-        repository: the store of the messages.
-        strategy: what summarizes long conversations.
-        tokens: counts the tokens of messages.
-        settings: how the strategy runs: at once or in the background, with which timeout.
-        clock: the time of writes and of background work.
-        ids: makes ids of messages and leases.
-
-    Yields:
-        the service.
-    """
+    """Open the service, do history work in the background, and finish the work that is due before closing."""
     keeper = HistoryKeeper(repository, strategy, clock, ids, settings)
     memory = ChatMemoryLive(repository, keeper, tokens, clock, ids)
     if isinstance(strategy, KeepEverything):  # work of another strategy waits until that one is used again

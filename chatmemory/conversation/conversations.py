@@ -79,15 +79,7 @@ class Conversations:
     branches: dict[str, dict[str, Held]] = field(factory=dict[str, dict[str, Held]])
 
     def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
-        """Return the history of a conversation.
-
-        Args:
-            conversation_id: the id of the conversation.
-            now: the time of a write, UTC, for a conversation that does not exist.
-
-        Returns:
-            the history; a new one when nothing was ever written to the conversation.
-        """
+        """Return the history of a conversation; a new one, written to at *now*, UTC, when nothing was ever written to it."""
         return self.histories.get(conversation_id) or History.new(conversation_id, now)
 
     def seen(self, conversation_id: str) -> History:
@@ -303,16 +295,10 @@ class Conversations:
         self.histories[work.conversation_id] = history
 
     def mark_stale(self, conversation_id: str, message_id: str) -> frozenset[str]:
-        """Mark the summaries that cover a message as stale, because they may still repeat a forgotten memory.
+        """Mark the summaries that cover a message as stale, because they may still repeat a forgotten memory; return their ids.
 
-        Summaries in the parent and in the branches that hold the message are marked too.
-
-        Args:
-            conversation_id: the conversation of the message; when the principal may not read it, nothing is marked.
-            message_id: the id of the message.
-
-        Returns:
-            the ids of the marked summaries in conversations that the principal may read.
+        Summaries in the parent and in the branches that hold the message are marked too; only ids in conversations that
+        the principal may read are returned.  When it may not read this one, nothing is marked.
         """
         who, named = principal(), frozenset[str]()
         if not self.history(conversation_id).state.is_seen_by(who):

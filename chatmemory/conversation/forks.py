@@ -47,15 +47,11 @@ def decide_fork(
     fork: Fork,
     principal: Principal,
 ) -> ConversationState | Forked | ForkRefusal:
-    """Return the state of the branch, or the answer when an earlier call has created it.
+    """Return the state of the branch, the answer when the same fork has created it before, or the error that refuses the fork.
 
-    Args:
-        parent: the state of the parent.
-        existing: the state of the conversation with the id of the branch; it may never have been written to.
-        point: the point of the fork in the parent, or in the branch if the parent no longer has it; None: neither has such
-            a message or version.
-        fork: the request.
-        principal: the principal that makes the request.
+    *existing* is the state of the conversation with the id of the branch; it may never have been written to.  *point* is
+    the point of the fork in the parent, or in the branch if the parent no longer has it; None: neither has such a
+    message or version.
     """
     is_there = existing.conversation.version > 0
     # A repeated fork is answered even if the parent was cleared since.
@@ -135,11 +131,6 @@ async def fork_tree(do: Do[ReadError], memory: ChatMemory, conversation_id: str,
 
     The 2,000 conversations that changed last are searched.  A parent that was cleared, or that the principal may not
     read, is missing from the tree; each of its branches is then the root of a separate tree.
-
-    Args:
-        do: runs a step; the caller does not pass it.
-        memory: the service for conversations.
-        conversation_id: any conversation of the tree.
 
     Fails with:
         ConversationNotFoundError: the conversation is empty or does not exist.

@@ -86,12 +86,7 @@ class Entry:
         return InView(self.place, self.message.role, self.tokens)
 
     def covered_by(self, summary_id: str | None, version: int | None = None) -> Entry:
-        """Return the entry as covered by a summary, or as back in view.
-
-        Args:
-            summary_id: the id of the summary; None: no summary covers it.
-            version: the version that stored the summary; None: no summary covers it.
-        """
+        """Return the entry as covered by the summary that *version* stored; None for both: as back in view."""
         return evolve(self, message=evolve(self.message, covered_by=summary_id), covered_at_version=version)
 
     def as_of(self, version: int) -> Entry:
@@ -116,14 +111,9 @@ class QueuedWork:
     lease_until: datetime | None = None
 
     def is_free(self, now: datetime, latest: datetime) -> bool:
-        """Return whether the work may be claimed.
+        """Return whether the work may be claimed: it is due and not leased, or its times come from a clock that was ahead.
 
-        Args:
-            now: the time of the claim, UTC.
-            latest: the latest time at which a wait or a lease can end, see ``latest_end``; UTC.
-
-        Returns:
-            True when it is due and not leased, or when its times come from a clock that was ahead.
+        *latest* is the latest time at which a wait or a lease can end, see ``latest_end``; both times are UTC.
         """
         ends = (self.due_at, self.lease_until or now)
         return all(end <= now or end > latest for end in ends)
@@ -150,12 +140,7 @@ class History:
 
     @staticmethod
     def new(conversation_id: str, now: datetime) -> History:
-        """Return the history of a conversation that was never written to.
-
-        Args:
-            conversation_id: the id of the conversation.
-            now: the time of its first write, UTC.
-        """
+        """Return the history, without messages, of a conversation that is first written to at *now*, UTC."""
         return History(new_conversation(conversation_id, now))
 
     @property
@@ -166,15 +151,7 @@ class History:
     def append(
         self, batch: Append, principal: Principal
     ) -> tuple[History, Appended] | AccessDeniedError | MessageConflictError | VersionConflictError:
-        """Store the messages of *batch* that are new.
-
-        Args:
-            batch: the messages, and the conditions of the append.
-            principal: the principal that writes.
-
-        Returns:
-            the new history and the answer; or the error that refuses the batch, as ``MessageRepository.append`` has it.
-        """
+        """Store the messages of *batch* that are new; refuse the batch with an error as ``MessageRepository.append`` does."""
         known = self.known(draft.id for draft in batch.drafts)
         decision = decide_append(self.state, known, batch, principal)
         if not isinstance(decision, AppendDecision):
@@ -273,12 +250,7 @@ class History:
         return self.held(version, seq)
 
     def held(self, version: int, seq: int) -> ForkPoint:
-        """Return the counts of the messages that existed at a version.
-
-        Args:
-            version: the version.
-            seq: the number of the last message that is counted.
-        """
+        """Return the counts of the messages up to the number *seq* that existed at a version."""
         held = self._at(version, seq)
         view = _view(held)
         return ForkPoint(
@@ -312,23 +284,12 @@ class History:
         return self._changed(state, undo.now, entries=entries, summaries=summaries)
 
     def restored(self, branch: History, held: Held, undo: Undo) -> History:
-        """Return this cleared history with the messages of it that a branch still holds.
-
-        Args:
-            branch: the history of the branch.
-            held: the part of this conversation that the branch holds.
-            undo: the request.
-        """
+        """Return this cleared history with *held*, its messages that *branch* still has."""
         point = branch.held(held.version, held.seq)
         return branch.forked(restored_from(self.state, point, undo, branch.state.deleted_count), held)
 
     def forked(self, state: ConversationState, held: Held | None = None) -> History:
-        """Return the history of a branch of this conversation.
-
-        Args:
-            state: the state of the branch.
-            held: the messages that the branch begins with; None: those up to the point of its fork.
-        """
+        """Return the history of a branch that begins with *held*; None: with the messages up to the point of its fork."""
         branch = state.conversation
         _, seq, version = held or ("", state.next_seq - 1, branch.version)
         made = tuple(
@@ -365,15 +326,9 @@ class History:
     def claim(
         self, *, now: datetime, lease_id: str, lease_until: datetime
     ) -> tuple[History, HistoryWork] | None:
-        """Lease the work of the conversation, unless there is none, it is not due yet, or another lease holds it.
+        """Lease the work of the conversation; None when there is none, it is not due yet, or another lease holds it.
 
-        Args:
-            now: the time of the claim, UTC.
-            lease_id: the id of the new lease.
-            lease_until: the end of the new lease, UTC.
-
-        Returns:
-            the new history and the leased work; None when no work can be claimed.
+        The times are UTC.
         """
         if self.work is None or not self.work.is_free(now, latest_end(now, lease_until)):
             return None
@@ -387,10 +342,8 @@ class History:
     ) -> History:
         """End the lease of *work*, and remove or queue the work; change nothing when another lease has replaced it.
 
-        Args:
-            work: the work, with the id of its lease.
-            threshold: the size at which the conversation has more work; None: it never has more work.
-            retry_at: when to try the work, which failed, again, UTC; None: the work is done.
+        The work is queued again when the conversation has reached *threshold*, None: never; or at *retry_at*, UTC, when
+        it has failed, None: it is done.
         """
         held = self.work
         if held is None or held.lease_id != work.lease_id:

@@ -286,16 +286,13 @@ _CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)  # the clocks of the machines th
 
 
 def latest_end(now: datetime, lease_until: datetime) -> datetime:
-    """Return the latest instant at which a wait or a lease can end.
+    """Return the latest instant, UTC, at which a wait or a lease can end.
 
     Work whose wait or lease ends later can be claimed: that instant comes from a clock that was ahead.
 
     Args:
         now: the present time, UTC.
         lease_until: when the requested lease expires, UTC; other leases are assumed not to be longer.
-
-    Returns:
-        the instant, UTC.
     """
     return max(now + LONGEST_WAIT + _CLOCKS_DIFFER_BY, lease_until)
 

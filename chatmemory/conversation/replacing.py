@@ -12,12 +12,7 @@ from chatmemory.errors import AccessDeniedError, MessageConflictError, VersionCo
 
 
 def remaining(state: ConversationState, replacement: Replacement) -> int:
-    """Return how many messages of the model's view are not replaced.
-
-    Args:
-        state: the conversation before the change.
-        replacement: the request.
-    """
+    """Return how many messages of the model's view are not replaced, 0 or more."""
     if replacement.count is None:
         return 0
     return max(0, state.conversation.view_count - replacement.count)
@@ -26,16 +21,9 @@ def remaining(state: ConversationState, replacement: Replacement) -> int:
 def refusal_of_replacement(
     state: ConversationState, known: Collection[str], replacement: Replacement, principal: Principal
 ) -> AccessDeniedError | MessageConflictError | VersionConflictError | None:
-    """Return the error that refuses *replacement*.
+    """Return the error that refuses *replacement*; None when it is possible.
 
-    Args:
-        state: the conversation before the change.
-        known: those ids of the new messages that the conversation knows; none when all its messages are replaced.
-        replacement: the request.
-        principal: the principal that makes the request.
-
-    Returns:
-        the error; None when the replacement is possible.
+    *known* are those ids of the new messages that the conversation knows; none when all its messages are replaced.
     """
     batch, conversation = replacement.batch, state.conversation
     id_, ids = conversation.conversation_id, [draft.id for draft in batch.drafts]

@@ -60,16 +60,9 @@ class Held(NamedTuple):
 def refusal_of_undo(
     state: ConversationState, newest: Newest | None, undo: Undo, principal: Principal
 ) -> ConversationUndoRefusal | None:
-    """Return why the newest change cannot be undone.
+    """Return why the newest change cannot be undone; None when nothing found here prevents the undo.
 
-    Args:
-        state: the conversation before the undo.
-        newest: the change that created its version; None: the log does not have it.
-        undo: the request.
-        principal: the principal that makes the request.
-
-    Returns:
-        the error; None when nothing found here prevents the undo.
+    *newest* created the version of *state*; None: the log does not have it.
     """
     version, id_ = state.conversation.version, state.conversation.conversation_id
     if version == 0 or not state.is_seen_by(principal):
@@ -87,12 +80,7 @@ def refusal_of_undo(
 
 
 def gone(state: ConversationState, reason: str = GONE) -> NotUndoableError:
-    """Return the error of an undo whose content is no longer stored.
-
-    Args:
-        state: the conversation before the undo.
-        reason: why the content cannot be restored.
-    """
+    """Return the error of an undo whose content cannot be restored, for this *reason*."""
     return NotUndoableError(state.conversation.conversation_id, state.conversation.version, reason)
 
 
@@ -115,11 +103,7 @@ def restored_from(
 ) -> ConversationState:
     """Return the state of a cleared conversation with the messages that a branch still holds.
 
-    Args:
-        state: the conversation, which is empty.
-        point: the part that the branch holds.
-        undo: the request.
-        deleted_count: the ``deleted_count`` of the branch.
+    *point* is the part that the branch holds, *deleted_count* is that of the branch.
     """
     conversation = evolve(
         state.conversation,
@@ -142,13 +126,7 @@ def restored_from(
 
 
 def change_of_undo(after: ConversationState, undone: EventAction, *, by: str | None = None) -> Change:
-    """Return the change that has led to *after*, for the log.
-
-    Args:
-        after: the conversation after the undo.
-        undone: the action that was undone.
-        by: the id of the branch that held the restored messages; None: no branch was needed.
-    """
+    """Return the change of an undo for the log; *by* is the branch that held the restored messages, None: none was needed."""
     return after.made_by(DONE_BY_UNDO[undone])._replace(reason=UNDO, by=by)
 
 
@@ -165,17 +143,7 @@ def branches_of(held: Sequence[Held]) -> list[str]:
 def undone_of(
     before: ConversationState, after: ConversationState, undone: EventAction, by: str | None
 ) -> Undone:
-    """Return the answer of an undo.
-
-    Args:
-        before: the conversation before the undo.
-        after: the conversation after the undo.
-        undone: the action that was undone.
-        by: the id of the branch that held the restored messages; None: no branch was needed.
-
-    Returns:
-        the undone action, the new version, and the numbers of removed and restored messages.
-    """
+    """Return the answer of an undo; *by* is the branch that held the restored messages, None: none was needed."""
     view = after.conversation.view_count - before.conversation.view_count
     went = before.conversation.message_count - after.conversation.message_count
     return Undone(

@@ -43,12 +43,7 @@ class Rule(NamedTuple):
 
 
 def rule_of(settings: StrategySettings, tokens: TokenCounter) -> Rule | None:
-    """Return the rule of the strategy that *settings* name; None: every message stays in view.
-
-    Args:
-        settings: the settings of the strategy.
-        tokens: counts the tokens of a message.
-    """
+    """Return the rule of the strategy that *settings* name; None: every message stays in view."""
     match settings.type:
         case "none":
             return None
@@ -160,16 +155,7 @@ history_strategy = Layer.effect(
 def planned_summary(
     view: Sequence[ChatMessage], settings: StrategySettings, tokens: TokenCounter
 ) -> tuple[ChatMessage, ...]:
-    """Return the messages that the next summary would cover under *settings*.
-
-    Args:
-        view: the model's view, oldest first.
-        settings: the settings of the strategy.
-        tokens: counts the tokens of a message.
-
-    Returns:
-        the covered messages, in the order of the view; empty when no summary is due.
-    """
+    """Return the messages of *view*, oldest first, that the next summary would cover under *settings*; none when none is due."""
     size = _Size(len(view), sum(map(tokens.count, view)), sum(map(is_open, view)))
     rule = rule_of(settings, tokens)
     if rule is None or not rule.threshold.is_reached_by(size):

@@ -35,19 +35,11 @@ class Stretch:
 def summary_range(
     entries: Sequence[ChatMessage], stretch: Stretch, *, rolling: bool
 ) -> tuple[ChatMessage, ...]:
-    """Choose the entries that the next summary covers.
+    """Choose the entries that the next summary covers, in the order of the view; none when nothing may be covered.
 
     It takes open messages from the oldest on until their sizes add up to ``stretch.needed``.  A tool result is never
-    separated from its call: a cut between them moves before the call, or, when nothing would be left to cover, after the
-    last result.
-
-    Args:
-        entries: the oldest part of the model's view, see the module.
-        stretch: how much to cover.
-        rolling: whether earlier summaries before the cut are covered too.
-
-    Returns:
-        The covered entries, in the order of the view; empty when nothing may be covered.
+    separated from its call: a cut between them moves before the call, or, when nothing would be left to cover, after
+    the last result.  With *rolling*, earlier summaries before the cut are covered too.
     """
     open_entries = [entry for entry in entries if is_open(entry)]
     end = taken = 0

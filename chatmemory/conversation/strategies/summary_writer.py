@@ -58,14 +58,8 @@ class SummaryWriter:
     ) -> HistoryReport:
         """Replace the oldest stretch of the view by a summary, if the conversation has reached *threshold*.
 
-        Args:
-            do: runs a step; the caller does not pass it.
-            conversation_id: the id of the conversation.
-            threshold: the size from which on the conversation needs a summary.
-            stretch_of: returns how much of a conversation the summary covers.
-
-        Returns:
-            ``done`` with the id of the summary, or ``idle`` when there was nothing to summarize.
+        It returns ``done`` with the id of the summary, or ``idle`` when there was nothing to summarize.  *stretch_of*
+        says how much of a conversation the summary covers.
 
         Fails with:
             VersionConflictError: the history was rewritten in the meantime; nothing has changed.
