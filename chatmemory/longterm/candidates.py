@@ -14,15 +14,7 @@ from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidat
 
 
 def candidates(rows: Iterable[KeptMemory], search: MemorySearch) -> Candidates:
-    """Return the candidates of a recall; see ``MemoryRepository.search``.
-
-    Args:
-        rows: all memories of the store.
-        search: the search.
-
-    Returns:
-        the candidates with their neighbours, and the coverage.
-    """
+    """Return the candidates of a recall among all memories of a store; see ``MemoryRepository.search``."""
     recallable = [row for row in rows if row.is_recallable(search.namespace, search.as_of)]
     asked = [
         row

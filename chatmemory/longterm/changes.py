@@ -77,16 +77,7 @@ def sources_of(draft: MemoryDraft) -> frozenset[Source]:
 
 
 def sources(user: str, session_id: str | None, message_ids: Iterable[str]) -> frozenset[Source]:
-    """Return messages of a conversation in the form in which ``Forgotten`` stores them.
-
-    Args:
-        user: the user of the memory.
-        session_id: the id of the conversation; None: unknown.
-        message_ids: the ids of the messages.
-
-    Returns:
-        one ``(user, session_id, message_id)`` for each message.
-    """
+    """Return messages as ``Forgotten`` stores them: ``(user, session_id, message_id)``; *session_id* None: it is unknown."""
     return frozenset((user, session_id, message_id) for message_id in message_ids)
 
 
@@ -206,9 +197,6 @@ def decide_store(
             draft, its dedup key, its ``value_key``, or its attribute.  More memories do no harm.
         forgotten: the names of the drafts that were forgotten, and the messages of forgotten memories in the
             conversations of the drafts.  More of them do no harm.
-
-    Returns:
-        the changes and the answer, or the error that refuses the batch.
     """
     true_now = {name_of(memory): memory for memory in current}
     twins = {(memory.namespace, memory.dedup_key): name for name, memory in true_now.items()}
@@ -373,16 +361,9 @@ def changes_of_restore(
     by: str,
     now: datetime,
 ) -> Iterator[Change]:
-    """Return the changes of ``MemoryRepository.restore`` for the log.
+    """Return the changes of ``MemoryRepository.restore`` for the log, in order.
 
-    Args:
-        restored: the memories that become true again, by id and namespace.
-        ended: the memories that stop being true, by id and namespace.
-        by: the id of the restored memory.
-        now: the time at which the others stop being true, UTC.
-
-    Returns:
-        the changes, in order.
+    *ended* stop being true at *now*, UTC, because of the restored memory *by*.
     """
     for memory_id, namespace in ended:
         yield Change("superseded", "memory", memory_id, namespace, said_at=now, by=by)
@@ -401,15 +382,7 @@ def changes_of_mark(mark: Mark, before: Memory) -> list[Change]:
 
 
 def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
-    """Return the change for the log when the content of a memory was replaced.
-
-    Args:
-        draft: the new content.
-        changed: the memory after the change.
-
-    Returns:
-        the change.
-    """
+    """Return the change for the log when *draft* has replaced the content of a memory; *changed* is the memory after it."""
     return Change(
         "changed",
         "memory",
@@ -424,17 +397,7 @@ def changed_by(draft: MemoryDraft, changed: Memory) -> Change:
 def change_of_forgetting(
     memory_id: str, namespace: Namespace, session_id: str | None, evidence: Sequence[str]
 ) -> Change:
-    """Return the change for the log when a memory was forgotten.
-
-    Args:
-        memory_id: the id of the memory.
-        namespace: the namespace that it belonged to.
-        session_id: the conversation that it came from; None: unknown.
-        evidence: the ids of the messages that it came from.
-
-    Returns:
-        the change.
-    """
+    """Return the change for the log when a memory was forgotten that came from the messages *evidence*."""
     return Change(
         "forgotten", "memory", memory_id, namespace, session_id=session_id, evidence=tuple(evidence)
     )
@@ -443,17 +406,7 @@ def change_of_forgetting(
 def change_of_expiry(
     memory_id: str, namespace: Namespace, *, session_id: str | None, ended: str | None
 ) -> Change:
-    """Return the change for the log when a memory expires.
-
-    Args:
-        memory_id: the id of the memory.
-        namespace: the namespace that it belongs to.
-        session_id: the conversation that it comes from; None: unknown.
-        ended: the session whose end makes it expire; None: it expires because of its age.
-
-    Returns:
-        the change.
-    """
+    """Return the change for the log when a memory expires with the session *ended*; None: because of its age."""
     if ended is not None:
         return Change("forgotten", "memory", memory_id, namespace, reason=SESSION, session_id=session_id)
     return Change(

@@ -99,15 +99,7 @@ class KeptMemories:
         return Success(decision.answer)
 
     def seen(self, namespace: Namespace, memory_id: str) -> KeptMemory | None:
-        """Return the row of a memory.
-
-        Args:
-            namespace: the reader.
-            memory_id: the id of the memory.
-
-        Returns:
-            the row; None when the reader sees no memory with this id.
-        """
+        """Return the row of a memory; None when the namespace sees no memory with this id."""
         row = self.rows.get((namespace.user, memory_id))
         return row if row is not None and namespace.sees(row.memory.namespace) else None
 
@@ -122,15 +114,9 @@ class KeptMemories:
         return rows[0].handed_out() if rows else None
 
     def values(self, namespace: Namespace, key: str, *, as_of: datetime | None = None) -> list[KeptMemory]:
-        """Return the values of a key in exactly this namespace that are, or were, true, newest first.
+        """Return the values of a key in exactly this namespace that were true at *as_of*, UTC, newest first.
 
-        Args:
-            namespace: the exact user and app.
-            key: the key.
-            as_of: values that were true at this time, UTC; None: values that are true now, which is one at most.
-
-        Returns:
-            the rows.
+        *as_of* None: the value that is true now, which is one at most.
         """
         return newest(
             row

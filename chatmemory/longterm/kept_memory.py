@@ -76,14 +76,9 @@ class KeptMemory:
         return until is not None and (as_of is None or until <= as_of)
 
     def is_recallable(self, namespace: Namespace, as_of: datetime | None = None) -> bool:
-        """Return whether a recall in *namespace* may return it.
+        """Return whether a recall in *namespace* may return it: it is long-term, the reader sees it, and it was true at *as_of*.
 
-        Args:
-            namespace: the reader.
-            as_of: the time of the recall, UTC; None: now.
-
-        Returns:
-            True when it is long-term, the reader sees it, and it is, or was, true.
+        *as_of* is UTC; None: now.
         """
         memory = self.memory
         return memory.memory_type == "long_term" and namespace.sees(memory.namespace) and self.is_true(as_of)
@@ -144,15 +139,7 @@ class KeptMemory:
         )
 
     def superseded(self, at: datetime, *, by: str | None) -> KeptMemory:
-        """Return the memory as no longer true.
-
-        Args:
-            at: when it stops being true, UTC; never before it became true.
-            by: the id of the memory that replaces it; None: nothing replaces it.
-
-        Returns:
-            the changed memory.
-        """
+        """Return the memory as no longer true from *at* on, UTC, but not before it became true; *by* None: nothing replaces it."""
         until = max(at, self.memory.created_at)
         return evolve(self, memory=evolve(self.memory, superseded_at=until, superseded_by=by))
 
@@ -181,13 +168,8 @@ class KeptMemory:
     def rewritten(self, draft: MemoryDraft, *, dedup_key: bytes | None, keep_vector: bool) -> KeptMemory:
         """Return the memory with the content of *draft*, at the next version.
 
-        Args:
-            draft: the new content.
-            dedup_key: the new dedup key; None: it is never a duplicate.
-            keep_vector: True: keep the vector.  False: take the vector of *draft*, if any.
-
-        Returns:
-            the changed memory.
+        Unless *keep_vector* is True it takes the vector of *draft*, if any.  Without a dedup key it is never a
+        duplicate.
         """
         memory = evolve(
             self.memory,
@@ -205,15 +187,7 @@ class KeptMemory:
         return row if keep_vector else row.embedded(draft.space, draft.vector)
 
     def marked(self, *, memory_type: MemoryType | None, pinned: bool | None) -> KeptMemory:
-        """Return the memory promoted, demoted, pinned or unpinned.
-
-        Args:
-            memory_type: the new type; None: the type stays the same.
-            pinned: True: pin it; False: unpin it; None: the pin stays the same.
-
-        Returns:
-            the changed memory.
-        """
+        """Return the memory promoted, demoted, pinned or unpinned; None: its type, or its pin, stays the same."""
         memory = self.memory
         return evolve(
             self,
@@ -225,15 +199,7 @@ class KeptMemory:
         )
 
     def embedded(self, space: EmbeddingSpace | None, vector: Vector | None) -> KeptMemory:
-        """Return the memory with another vector, or without a vector.
-
-        Args:
-            space: the space of the vector; None: no vector.
-            vector: the vector, shape ``(dim,)``; it is copied.  None: no vector.
-
-        Returns:
-            the changed memory.
-        """
+        """Return the memory with a copy of *vector*, shape ``(dim,)``, of *space*; None for both: without a vector."""
         # A copy, because the caller may change its vector, or it may be a row of a large matrix that would stay in memory.
         copied = None if vector is None else vector.copy()
         return evolve(self, memory=evolve(self.memory, embedding=space), vector=copied)
@@ -272,15 +238,7 @@ def kept(draft: MemoryDraft) -> KeptMemory:
 
 
 def newest(rows: Iterable[KeptMemory], *, limit: int | None = None) -> list[KeptMemory]:
-    """Return the newest of *rows*.
-
-    Args:
-        rows: memories in any order.
-        limit: the largest number of memories; None: all of them.
-
-    Returns:
-        the memories, newest first: by ``created_at`` and then by id, both descending.
-    """
+    """Return the newest *limit* of *rows*, by ``created_at`` and then by id, both descending; None: all of them."""
     if limit is None:
         return sorted(rows, key=lambda row: row.place, reverse=True)
     return nlargest(limit, rows, key=lambda row: row.place)

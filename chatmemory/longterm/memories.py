@@ -57,13 +57,7 @@ NO_PROVENANCE: Final = Provenance()
 def value_key(role: str | None, source: str | None, key: str | None) -> str | None:
     """Return the key whose value a memory is; None when its key is only a label, or it has none.
 
-    Args:
-        role: the role of its speaker.
-        source: how it was found.
-        key: its key.
-
-    Returns:
-        *key* when role and source are ``system``, as with ``put_value``.
+    It is *key* when role and source are ``system``, as with ``put_value``.
     """
     return key if role == source == "system" else None
 
@@ -71,13 +65,7 @@ def value_key(role: str | None, source: str | None, key: str | None) -> str | No
 def is_stated(role: str | None, source: str | None, path: str | None) -> bool:
     """Return whether the user stated a memory: it does not come from a tool, an assistant, a program or a file.
 
-    Args:
-        role: the role of its speaker.
-        source: how it was found.
-        path: the file of its provenance; None: it does not come from a file.
-
-    Returns:
-        True when the role is ``user``, the source is ``user_stated``, and *path* is None.
+    Its role is ``user``, its source is ``user_stated``, and *path*, the file of its provenance, is None.
     """
     return role == "user" and source == "user_stated" and path is None
 

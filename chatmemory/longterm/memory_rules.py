@@ -55,15 +55,7 @@ def memories_problems(memories: object) -> list[Problem]:
 
 
 def memory_problems(path: str, memory: object) -> list[Problem]:
-    """Return every broken rule of one memory.
-
-    Args:
-        path: the path of the memory in the input.
-        memory: the value to check.
-
-    Returns:
-        the problems, each with the path of its field.
-    """
+    """Return every broken rule of one memory."""
     if not isinstance(memory, NewMemory):
         kind = type(memory).__name__
         cure = "; chatmemory.input.structure makes one of JSON" if isinstance(memory, Mapping) else ""
@@ -133,69 +125,29 @@ def update_problems(update: object) -> list[Problem]:
 
 
 def content_problems(path: str, content: object) -> list[Problem]:
-    """Return the problem of the content of a memory, if any.
-
-    Args:
-        path: the path of the content in the input.
-        content: the value to check.
-
-    Returns:
-        one problem or none.
-    """
+    """Return the problem of the content of a memory, if any."""
     return problem_at(path, _content_problem(content))
 
 
 def contained_problems(path: str, text: object) -> list[Problem]:
-    """Return the problem of a text that listed memories must contain, if any.
-
-    Args:
-        path: the path of the text in the input.
-        text: the value to check.
-
-    Returns:
-        one problem or none.
-    """
+    """Return the problem of a text that listed memories must contain, if any."""
     if text == "":
         return [Problem(path, "expected at least one character; None lists memories whatever they contain")]
     return problem_at(path, text_problem(text, max_characters=MAX_CONTAINED_CHARACTERS))
 
 
 def flag_problems(path: str, value: object) -> list[Problem]:
-    """Return the problem of an argument that must be a bool, if any.
-
-    Args:
-        path: the path of the argument in the input.
-        value: the value to check.
-
-    Returns:
-        one problem or none.
-    """
+    """Return the problem of an argument that must be a bool, if any."""
     return problem_at(path, _flag_problem(value))
 
 
 def ids_problems(path: str, ids: object) -> list[Problem]:
-    """Return every broken rule of a sequence of ids.
-
-    Args:
-        path: the path of the sequence in the input.
-        ids: the value to check.
-
-    Returns:
-        the problems, each with the path of its id.
-    """
+    """Return every broken rule of a sequence of ids."""
     return sequence_problems(path, ids, id_problems)
 
 
 def value_problems(path: str, value: object) -> list[Problem]:
-    """Return a problem for each part of a value that JSON does not preserve exactly.
-
-    Args:
-        path: the path of the value in the input.
-        value: the value to check.
-
-    Returns:
-        the problems, each with the path of its part.
-    """
+    """Return a problem for each part of a value that JSON does not preserve exactly."""
     if value is None:  # the value of nearly every memory
         return []
     return [
@@ -205,15 +157,7 @@ def value_problems(path: str, value: object) -> list[Problem]:
 
 
 def tags_problems(path: str, tags: object) -> list[Problem]:
-    """Return every broken rule of tags: at most 64, each valid as an id, none twice.
-
-    Args:
-        path: the path of the tags in the input.
-        tags: the value to check.
-
-    Returns:
-        the problems, each with the path of its tag.
-    """
+    """Return every broken rule of tags: at most 64, each valid as an id, none twice."""
     if tags == ():  # the tags of nearly every memory
         return []
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Sequence):

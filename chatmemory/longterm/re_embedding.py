@@ -33,15 +33,7 @@ class ReEmbedding:
 
     @Effect.gen
     async def run(self, do: Do[GenericMemoryError], *, limit: int, after: Place | None) -> ReEmbedReport:
-        """Embed the memories without a vector, newest first.
-
-        Args:
-            do: runs a step; the caller does not pass it.
-            limit: the largest number of memories to embed.
-            after: ``(created_at, id)`` of the last memory of the run before; None: begin with the newest.
-
-        Returns:
-            how many memories were embedded, how many still lack a vector, and the cursor to continue from.
+        """Embed at most *limit* memories without a vector, newest first, beginning after *after*; None: with the newest.
 
         Fails with:
             GenericMemoryError: the embedder or the store failed; the batches before it are stored.

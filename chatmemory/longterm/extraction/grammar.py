@@ -157,13 +157,6 @@ def words_for(name: str) -> Vocabulary:
 def expression(pattern: str, vocabulary: Vocabulary) -> re.Pattern[str]:
     """Compile a pattern in which the names of expressions are replaced by these; upper and lower case are equal.
 
-    Args:
-        pattern: a pattern in the notation of this module.
-        vocabulary: the expressions by their names.
-
-    Returns:
-        the compiled expression.
-
     Raises:
         KeyError: a name is not in the vocabulary.
     """

@@ -26,14 +26,9 @@ _ANY: Final = r"(?P<t{number}>(?<![A-Za-z0-9])(?:{topic.latin})(?![A-Za-z0-9]){c
 
 
 def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemory, ...]:
-    """Return the lasting facts of a text.
+    """Return the lasting facts of a message, the one with the highest confidence first; at most ``MAX_PROPOSALS``, none twice.
 
-    Args:
-        text: the text of one message.
-        role: who wrote it: ``user``: find statements about the user.  ``assistant``: find its advice.
-
-    Returns:
-        the proposals, the one with the highest confidence first; at most ``MAX_PROPOSALS``, without duplicates.
+    For the role ``user`` these are statements about the user, for ``assistant`` its advice.
     """
     found: dict[tuple[str, object], ProposedMemory] = {}
     for clause in statements(text, grammar_of):
@@ -155,15 +150,7 @@ class Topic:
 
 
 def topic_of(value: str, clause: str) -> Topic | None:
-    """Return the topic of a value.
-
-    Args:
-        value: the value.
-        clause: the clause around it, which is searched when the value shows no topic.
-
-    Returns:
-        the topic; None when neither shows one.
-    """
+    """Return the topic of a value, or of the *clause* around it when the value shows none; None when neither does."""
     for topics, pattern in _tables():
         for text in (value, clause):
             if found := pattern.search(text):

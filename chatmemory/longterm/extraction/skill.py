@@ -170,14 +170,10 @@ def read_answer(answer: str) -> Outcome[FoundMemories, DataValidationError]:
 
 
 def proposals_of(found: FoundMemories, text: str) -> tuple[ProposedMemory, ...]:
-    """Return the memories of an answer as proposals; those with an invalid or empty key or value are dropped.
+    """Return the memories of an answer as proposals, the one with the highest confidence first.
 
-    Args:
-        found: the answer of the skill.
-        text: the text that the skill read, in which the evidence is searched.
-
-    Returns:
-        the proposals, the one with the highest confidence first; at most ``MAX_PROPOSALS``, without duplicates.
+    There are at most ``MAX_PROPOSALS``, without duplicates; those with an invalid or empty key or value are dropped.
+    The evidence is searched in *text*, which the skill read.
     """
     proposals: dict[tuple[str, str], ProposedMemory] = {}
     for one in found.memories:

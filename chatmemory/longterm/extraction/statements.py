@@ -125,15 +125,7 @@ class Passage:
 
 
 def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
-    """Yield the statements of a text, where the statements of one sentence are one passage.
-
-    Args:
-        text: the text of one message.
-        grammar_of: returns the grammar of a language; None for a language without rules.
-
-    Returns:
-        the passages, in order.
-    """
+    """Yield the statements of a message in order; those of one sentence are one passage."""
     said = own_words(text[:LONGEST_READ])
     run: list[Clause] = []
     is_run_plain = True
@@ -177,12 +169,7 @@ def plain_statements(
 def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
     """Yield the statements that the speaker makes, without questions, suppositions, fiction and the words of others.
 
-    Args:
-        text: the text of one message.
-        grammar_of: returns the grammar of a language; None for a language without rules.
-
-    Returns:
-        the clauses, in order.
+    *grammar_of* returns None for a language without rules.
     """
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):

@@ -252,14 +252,11 @@ def _explained(
 
 
 def time_decay(age_days: float, decay_per_day: float) -> float:
-    """Return the weight of a memory at an age, halved after ``1 / decay_per_day`` days.
+    """Return the weight of a memory at an age, above 0 and up to 1; it is halved after ``1 / decay_per_day`` days.
 
     Args:
         age_days: the age in days; below 0 counts as 0.
         decay_per_day: 1/day, 0 or more.
-
-    Returns:
-        the weight, above 0 and up to 1.
     """
     return 1 / (1 + max(0.0, age_days) * decay_per_day)
 
@@ -285,14 +282,8 @@ def surroundings_of(
 ) -> Surroundings:
     """Return what the session of each candidate, and a date or a person in the query, add to its score.
 
-    Args:
-        query: as the caller wrote it.
-        found: the candidates.
-        evidence: shape ``(count,)``, the score of each candidate by its own words and vector, 0 to 1.
-        now: the time of the query, UTC.
-
-    Returns:
-        what is added to each candidate, in the order of *found*.
+    *query* is as the caller wrote it.  *evidence*, shape ``(count,)``, is the score of each candidate by its own words
+    and vector, 0 to 1.  *now* is the time of the query, UTC.
     """
     nothing = [0.0] * len(found)
     dates = nothing

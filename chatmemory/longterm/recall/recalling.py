@@ -123,16 +123,7 @@ class Recalling:
 
 
 def explained(ranked: Recall, candidates: Candidates, *, limit: int) -> Recall:
-    """Return the first *limit* hits, and the candidates that are not hits.
-
-    Args:
-        ranked: all hits among the candidates.
-        candidates: the candidates of the search.
-        limit: the largest number of hits.
-
-    Returns:
-        the recall with ``passed_over``.
-    """
+    """Return the first *limit* hits, and the candidates that are not hits as ``passed_over``."""
     similarities = {candidate.memory.id: candidate.similarity for candidate in candidates.found}
     hits, beyond = ranked.hits[:limit], ranked.hits[limit:]
     behind = [PassedOver(hit.memory, "limit", hit.score, similarities[hit.memory.id]) for hit in beyond]
@@ -151,19 +142,12 @@ def short_term_uses(
 ) -> tuple[Memory, ...]:
     """Return the *newest* memories that the user stated in other sessions and that share words with *query*, best first.
 
+    The messages of the session *session_id* are already in the context.
+
     A recall never returns a short-term memory (spec 000), but one that matches in many sessions becomes long-term (spec
     001, D4).  So a match counts as a use, as if the memory were long-term and had been shown.
 
     Only words are compared: few short-term memories share a query's words by chance, and their vectors are not indexed.
-
-    Args:
-        query: the user's message.
-        newest: short-term memories.
-        session_id: the session of the context; its messages are already in the context.
-        limit: the largest number of memories.
-
-    Returns:
-        the memories.
     """
     others = [
         memory
@@ -181,14 +165,9 @@ def short_term_uses(
 
 
 def is_echo(text: str, injected: Iterable[str]) -> bool:
-    """Return whether a text only repeats a memory.
+    """Return whether *text* only repeats a memory, one of *injected*, which a model was shown.
 
-    Args:
-        text: the text to check.
-        injected: the contents of the memories that a model was shown.
-
-    Returns:
-        True when one of *injected* contains all words of *text* in the same order, and both have the same negations.
+    The memory contains all words of *text* in the same order, and both have the same negations.
 
     >>> is_echo("You live in Berlin.", ["I live in Berlin, near the lake."])
     True

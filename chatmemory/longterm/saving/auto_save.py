@@ -40,17 +40,8 @@ class Utterance:
     ) -> NewMemory:
         """Return a new memory with this origin.
 
-        Args:
-            content: the fact as a sentence.
-            key: the subject of the fact.
-            value: what is said about the subject.
-            category: the kind of the fact.
-            confidence: 0 to 1; for the user's facts it is raised to ``STATED_CONFIDENCE``.
-            extractor: the name of the extractor, for provenance.
-            attribute: the attribute of the user that the fact states or ends; ignored for an assistant's facts.
-
-        Returns:
-            the memory.
+        The *confidence* in a fact of the user is raised to ``STATED_CONFIDENCE``.  *attribute* is ignored for an
+        assistant's facts.
         """
         is_users = self.role == "user"
         return NewMemory(
@@ -68,15 +59,7 @@ class Utterance:
 
 
 def said_by_update(update: MemoryUpdate, said: Utterance) -> list[NewMemory | Skipped]:
-    """Return each fact of a ``memory_update`` as a separate memory; none unless its ``should_store`` is True.
-
-    Args:
-        update: the facts that a model gave.
-        said: the origin of the text.
-
-    Returns:
-        a memory for each fact, in order.
-    """
+    """Return each fact of a ``memory_update`` as a separate memory; none unless its ``should_store`` is True."""
     return [
         said.memory(
             statement(fact.key, fact.value),
@@ -93,17 +76,9 @@ def said_by_update(update: MemoryUpdate, said: Utterance) -> list[NewMemory | Sk
 def said_by_extraction(
     extraction: Extraction, said: Utterance, *, least_confidence: float
 ) -> list[NewMemory | Skipped]:
-    """Return each proposal as a separate memory, or as skipped when its confidence is too low.
+    """Return each proposal as a separate memory, in order, or as skipped when its confidence is below *least_confidence*.
 
     Of proposals with the same content, which say several things in one sentence, the first is saved: the surest one.
-
-    Args:
-        extraction: the proposals of an extractor.
-        said: the origin of the text.
-        least_confidence: the least confidence of a proposal that is saved, 0 to 1.
-
-    Returns:
-        a memory, or ``Skipped("unsure")``, for each content, in order.
     """
     surest = {proposal.content: proposal for proposal in reversed(extraction.proposals)}
     return [
@@ -124,15 +99,7 @@ def said_by_extraction(
 
 
 def statement(key: str, value: Json) -> str:
-    """Return a key and a value as a text for a model: ``语言: Python``, ``limits: {"cpu": 2}``.
-
-    Args:
-        key: the subject.
-        value: what is said about the subject; any JSON.
-
-    Returns:
-        the text; equal values give equal texts.
-    """
+    """Return a key and any JSON as a text for a model, equal for equal values: ``语言: Python``, ``limits: {"cpu": 2}``."""
     if isinstance(value, str):
         return f"{key}: {value}"
     return f"{key}: {json.dumps(value, ensure_ascii=False, sort_keys=True, default=dict)}"

@@ -67,18 +67,10 @@ class MemoryDrafts:
         embed: bool = True,
         path: str = "$.memories[{}]",
     ) -> Drafted:
-        """Make drafts of memories that have passed the rules.
+        """Make drafts of memories that have passed the rules, in order, and tell why drafts lack a vector.
 
-        Args:
-            do: runs a step; the caller does not pass it.
-            namespace: the namespace of the drafts.
-            memories: the memories, in order.
-            dedup: which memories count as duplicates.
-            embed: whether the embedder makes the missing vectors of memories.
-            path: the path of a memory in the input, with ``{}`` for its index, for problems of its vector.
-
-        Returns:
-            a draft for each memory, in order, and why drafts lack a vector.
+        The embedder makes the missing vectors if *embed* is True.  *path* is the path of a memory in the input, with
+        ``{}`` for its index, for problems of its vector.
 
         Fails with:
             DataValidationError: a given vector is not valid.
@@ -187,16 +179,9 @@ def text_to_embed(memory: NewMemory | Memory) -> str:
 
 
 def dedup_key(memory: NewMemory, policy: DedupPolicy) -> bytes | None:
-    """Return 32 bytes that are equal for memories that are duplicates under *policy*.
+    """Return 32 bytes that are equal for memories that are duplicates under *policy*; None when none is a duplicate.
 
     The user and the app are not part of the key, because a repository compares only keys of the same user and app.
-
-    Args:
-        memory: the memory.
-        policy: which memories count as duplicates.
-
-    Returns:
-        the key; None when no memory is a duplicate under *policy*.
     """
     parts: tuple[Json, ...]
     match policy:
@@ -234,12 +219,6 @@ def memory_terms(
     content: str, *, key: str | None = None, value: Json = None, tags: Sequence[str] = ()
 ) -> str:
     """Return the terms of a memory: the terms of its content, then further ones from its key, tags and value.
-
-    Args:
-        content: the content.
-        key: the key; None if it has none.
-        value: the value, any JSON.
-        tags: the tags.
 
     >>> memory_terms("我用Python", key="语言", value="Python")
     '我用 我 用 python 语言 语 言'

@@ -100,17 +100,9 @@ class Saving:
         said: Utterance,
         update: MemoryUpdate | None,
     ) -> Sequence[NewMemory | Skipped]:
-        """Return the facts in *content* as memories that may be stored.
+        """Return the facts in *content*, in order; those that are not worth storing are skipped, with the reason.
 
-        Args:
-            do: runs a step; the caller does not pass it.
-            namespace: where they will be stored.
-            content: the text of a message.
-            said: the origin of the text.
-            update: the facts that a model found; None: the extractor finds them.
-
-        Returns:
-            the facts in order; those that are not worth storing are skipped, with the reason.
+        *update* has the facts that a model found; None: the extractor finds them.
 
         Fails with:
             DataValidationError: a model gave facts that break the rules of memories.

@@ -35,10 +35,7 @@ def linked(
 ) -> tuple[ProposedMemory, ...]:
     """Return *proposals* with attributes named as *current* names them, and what *text* says is over.
 
-    Args:
-        text: what the user said.
-        proposals: what the extractor has found in it.
-        current: the memories of the namespace that are true now and have an attribute.
+    *current* are the memories of the namespace that are true now and have an attribute.
     """
     known = {memory.attribute: memory for memory in current if memory.attribute is not None}
     of_table = _of_table(known)
