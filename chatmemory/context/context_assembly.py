@@ -193,10 +193,7 @@ def token_window(
 ) -> TokenWindow:
     """Keep the newest exchanges of *messages* whose sizes add up to *room* at most, without a gap.
 
-    Args:
-        messages: oldest first.
-        size: returns the size of one message, in the unit of *room*.
-        room: the largest size of all messages together.
+    *messages* are oldest first; *size* returns the size of one in the unit of *room*.
     """
     whole: list[Exchange] = []
     parted: list[ContextMessage] = []

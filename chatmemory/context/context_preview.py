@@ -100,11 +100,7 @@ def previewed_messages(
 ) -> PreviewedMessages:
     """Return which messages of *view* may be in the context, and which may not.
 
-    Args:
-        view: the messages of the conversation, oldest first: all of them for the strategy ``none``, else the model's view.
-        preview: gives the strategy to try.
-        settings: the settings of the context.
-        tokens: counts the tokens of one message.
+    *view* is oldest first: all messages for the strategy ``none``, else the model's view.
     """
     strategy = preview.strategy_settings
     summed_up = () if strategy is None else planned_summary(view, strategy, tokens)

@@ -54,14 +54,7 @@ def message_line(message: ChatMessage) -> str:
 
 
 def said_line(source: str | None, role: str, content: str, *, said_at: datetime | None = None) -> str:
-    """Return the line of one text.
-
-    Args:
-        source: the place where the text is stored; None leaves it out.
-        role: the role that said it.
-        content: the text.
-        said_at: when it was said; None leaves it out.
-    """
+    """Return the line of one text; *source*, where it is stored, and *said_at* are left out when they are None."""
     told: dict[str, Json] = {
         "message": source,
         "said_by": role,
@@ -82,12 +75,9 @@ def _line(told: dict[str, Json]) -> str:
 
 
 def recalled_block(lines: Sequence[str], *, fence: str, notice: str) -> str:
-    """Return *lines* between the marks of a fence; an empty text without lines.
+    """Return *lines*, each of them JSON, between the marks of a fence; an empty text without lines.
 
-    Args:
-        lines: the lines of the block, each of them JSON.
-        fence: the random digits in the marks, which occur in none of *lines*.
-        notice: the sentence at the beginning of the block, which says what it holds.
+    The random digits of *fence* occur in none of *lines*; *notice* is the sentence that says what they hold.
     """
     if not lines:
         return ""

@@ -166,13 +166,7 @@ def require_function(function: object, where: str, example: str) -> None:
 
 
 def require_plain(function: object, where: str, *, instead: str) -> None:
-    """Check that *function* is a function and not a coroutine function.
-
-    Args:
-        function: the argument to check.
-        where: the method that received it.
-        instead: the method that takes a coroutine function.
-    """
+    """Check that *function*, an argument of *where*, is no coroutine function, which *instead* takes."""
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None:
         if not callable(function):

@@ -21,9 +21,6 @@ def defect_of(exception: BaseException) -> Exception | None:
 
     Call it in the task that caught the exception.
 
-    Args:
-        exception: the exception that was caught.
-
     Returns:
         *exception* itself if it is an ``Exception``; a ``SelfCancelledError`` for a cancellation without a request;
         None for a requested cancellation, and for ``KeyboardInterrupt``, ``SystemExit`` and the like.

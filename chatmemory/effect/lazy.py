@@ -41,11 +41,7 @@ __all__ = ["LazyModule", "anyio", "asyncio", "cattrs", "lazy_names", "np", "unic
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return the ``__getattr__``, the ``__dir__`` and the ``__all__`` of *package*.
-
-    Args:
-        package: its ``__name__``.
-    """
+    """Return the ``__getattr__``, the ``__dir__`` and the ``__all__`` of the package whose ``__name__`` is *package*."""
     module = sys.modules[package]
     home_of = _imports(_stub(module))
 

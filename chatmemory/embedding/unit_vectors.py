@@ -57,13 +57,8 @@ class Embedded:
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> Effect[Embedded]:
     """Embed *texts*; never fail, but report why a text lacks a vector.
 
-    Args:
-        embedder: an embedder with the guard of ``embedding_guard.py``, which does not call an embedder again that has
-            just failed.
-        texts: the texts to embed; without texts the embedder is not called.
-
-    Returns:
-        one vector, or None, for each text, in order.
+    *embedder* has the guard of ``embedding_guard.py``, which does not call an embedder again that has just failed.
+    Without texts it is not called.
     """
     if not texts:
         return Effect.succeed(Embedded(()))
@@ -91,12 +86,7 @@ def each_embedded(
 ) -> Effect[Sequence[Vector | None], EmbeddingError]:
     """Embed *texts*; halve a batch that is refused, so that one bad text does not prevent the others.
 
-    Args:
-        embedder: the embedder; it is called again for each half.
-        texts: the texts to embed.
-
-    Returns:
-        one vector of length 1 for each text, in order; None for a text that is refused alone, or has no features.
+    Each text gets a vector of length 1, in order, or None if it is refused alone, or has no features.
 
     Fails with:
         EmbeddingError: a batch failed, and was not refused.
@@ -168,16 +158,9 @@ def usable_rows(rows: Matrix) -> Sequence[Vector | None]:
 
 
 def unit_vector(path: str, embedding: Embedding) -> Vector | Problem:
-    """Return the vector of *embedding* scaled to length 1.
+    """Return the vector of *embedding* scaled to length 1, shape ``(dim,)``; or its problem, at *path*.
 
     ``read_rows`` would do the same for a table of one row, in 14 µs instead of 4 µs.
-
-    Args:
-        path: the path of the embedding in the input, for the problem.
-        embedding: the vector of a caller.
-
-    Returns:
-        shape ``(dim,)``; or the problem of the vector.
     """
     try:
         with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite

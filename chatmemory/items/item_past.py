@@ -39,12 +39,9 @@ def is_as_of(item: StoredItem, as_of: int | datetime) -> bool:
 def as_of_in(
     present: StoredItem | None, earlier: Sequence[EarlierItem], as_of: int | datetime
 ) -> StoredItem | None:
-    """Return the item as it was; None when it did not exist, or when that value is not kept.
+    """Return the item as it was at a version or an instant; None when it did not exist, or when that value is not kept.
 
-    Args:
-        present: the item as it is now.
-        earlier: its earlier values, the oldest first.
-        as_of: a version, or an instant.
+    *earlier* are its earlier values, the oldest first.
     """
     if present is not None and is_as_of(present, as_of):
         return present
@@ -56,10 +53,7 @@ def undoing_put(
 ) -> ItemPut | NotUndoableError:
     """Return the put that undoes the newest change of an item: the value before it, or a removal.
 
-    Args:
-        name: the name of the item.
-        present: the item as it is now; None: it was removed.
-        newest: the newest of its earlier values; None: no value is kept.
+    *present* is None when the item was removed; *newest*, its newest earlier value, when no value is kept.
     """
     if present is not None and present.has_lifetime:
         return NotUndoableError(name_in_log(name), present.version, NOTHING_KEPT)

@@ -204,17 +204,7 @@ def _describe(span: OpenTelemetrySpan, operation: str, conversation_id: str | No
 
 
 def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:
-    """Return *service*, wrapped if a tracer or a debug log is set up.
-
-    Args:
-        service: the service.
-        contract: the Protocol of the service.
-        clock: measures durations.
-        numbers_of: returns the facts of a result that are recorded.
-
-    Returns:
-        an object with every operation of the service.
-    """
+    """Return *service*, wrapped if a tracer or a debug log is set up."""
     tracer = active_tracer()
     if tracer is None and not log.isEnabledFor(logging.DEBUG):
         return service

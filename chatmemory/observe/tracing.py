@@ -35,15 +35,7 @@ class OpenTelemetryTracer:
         self._tracer = tracer
 
     def start(self, name: str, attributes: Attributes, _: Span | None = None, /) -> "OpenTelemetrySpan":
-        """Start a span and make it the current span.
-
-        Args:
-            name: the name of the span.
-            attributes: the attributes of the span.
-
-        Returns:
-            the span, which the caller must end.
-        """
+        """Start a span, which the caller must end, and make it the current span."""
         return OpenTelemetrySpan(self._tracer.start_span(name, attributes=dict(attributes)))
 
 

@@ -97,11 +97,8 @@ class Surroundings(NamedTuple):
 def surroundings(query: str, said: Said, scores: Sequence[float], dates: list[float]) -> Surroundings:
     """Return what the surroundings of each text add to its score.
 
-    Args:
-        query: as the caller wrote it.
-        said: the texts.
-        scores: shape ``(count,)``, the score of each text by its own words and vector.
-        dates: shape ``(count,)``, what each text gets for the time that the query names.
+    *scores*, shape ``(count,)``, are those of each text by its own words and vector; *dates*, shape ``(count,)``, are
+    what each text gets for the time that the query names.
     """
     neighbour = beside(said.parts, scores)
     scores = _sums(scores, neighbour)
@@ -114,14 +111,9 @@ def surroundings(query: str, said: Said, scores: Sequence[float], dates: list[fl
 
 
 def beside(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[float]:
-    """Return what each text gets for the better of the two texts beside it.
+    """Return what each text gets for the better of the two texts beside it in its part; 0 for a text without a neighbour.
 
-    Args:
-        parts: the places in *scores* of the texts of each part; two that follow each other are neighbours.
-        scores: shape ``(count,)``.
-
-    Returns:
-        shape ``(count,)``; 0 for a text without a neighbour.
+    A part has the places of its texts in *scores*, in order; *scores* and the result have the shape ``(count,)``.
     """
     best = [0.0] * len(scores)
     for part in parts:
@@ -134,12 +126,7 @@ def beside(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[floa
 def of_best(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[float]:
     """Return what each text gains by the best three texts of its part; where it has fewer, the missing ones count as 0.
 
-    Args:
-        parts: the indices in *scores* of the texts of each part.
-        scores: shape ``(count,)``.
-
-    Returns:
-        shape ``(count,)``; 0 for a text that is in no part.
+    The result has the shape ``(count,)``; a text that is in no part gains 0.
     """
     shares = [0.0] * len(scores)
     for part in parts:
@@ -152,12 +139,7 @@ def of_best(parts: Iterable[Sequence[int]], scores: Sequence[float]) -> list[flo
 def of_speakers(query: str, speakers: Sequence[str | None]) -> list[float]:
     """Return the bonus of each text for its speaker; 0 for all unless *query* names exactly one of the speakers.
 
-    Args:
-        query: as the caller wrote it.
-        speakers: shape ``(count,)``, the speaker of each text; None when it is unknown.
-
-    Returns:
-        shape ``(count,)``.
+    *speakers*, None for an unknown one, and the result have the shape ``(count,)``.
     """
     text = query[:READ_CHARACTERS].casefold()
     named = [speaker for speaker in {*speakers} if speaker and _is_named(speaker.casefold(), text)]
@@ -174,12 +156,7 @@ def is_latin(query: str) -> bool:
 def of_questions(said: Said, scores: Sequence[float]) -> list[float]:
     """Return the bonus of each text for the question before it, minus a malus if it only asks.
 
-    Args:
-        said: the texts.
-        scores: shape ``(count,)``.
-
-    Returns:
-        shape ``(count,)``, from ``-ASKING_MALUS`` up.
+    The result has the shape ``(count,)``, and is ``-ASKING_MALUS`` or more.
     """
     shares = [0.0] * len(said.texts)
     for place in said.asking:

@@ -28,12 +28,7 @@ _LINE_OF_A_BLOCK: Final = re.compile(
 
 
 def fresh_fence(lines: Sequence[str], chance: Random) -> str:
-    """Return a random fence of 16 hexadecimal digits that occurs in none of *lines*.
-
-    Args:
-        lines: the lines that the fence will enclose.
-        chance: the source of randomness.
-    """
+    """Return a random fence of 16 hexadecimal digits that occurs in none of *lines*."""
     while True:
         fence = f"{chance.getrandbits(FENCE_BITS):0{FENCE_DIGITS}x}"
         if not any(fence in line for line in lines):

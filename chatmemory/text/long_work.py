@@ -46,13 +46,7 @@ def is_long(value: object) -> bool:
 
 
 async def long_or_short(do: Do[Any], value: object, work: Callable[[], A]) -> A:
-    """Run *work* on a worker thread if *value* is long, otherwise in the caller; return its result.
-
-    Args:
-        do: runs a step.
-        value: the input of *work*, whose length decides.
-        work: a function without arguments.
-    """
+    """Run *work* on a worker thread if *value* is long, otherwise in the caller; return its result."""
     return await do(in_worker_thread(work)) if is_long(value) else work()
 
 

@@ -105,11 +105,9 @@ class DateWindow(NamedTuple):
 
 
 def named_dates(query: str, *, now: datetime) -> tuple[DateWindow, ...]:
-    """Return the distinct dates that *query* names.
+    """Return the distinct dates that the first ``DATED_CHARACTERS`` characters of *query* name.
 
-    Args:
-        query: any text; only its first ``DATED_CHARACTERS`` characters are read.
-        now: the current time, with a time zone, from which relative dates are counted.
+    Relative dates are counted from *now*, which has a time zone.
 
     >>> named_dates("what broke on 8 May 2023?", now=datetime(2024, 1, 1, tzinfo=UTC))
     (DateWindow(year=2023, month=5, day=8, slack_days=3),)
@@ -123,15 +121,9 @@ def named_dates(query: str, *, now: datetime) -> tuple[DateWindow, ...]:
 
 
 def of_dates(query: str, instants: Sequence[datetime | None], *, now: datetime) -> list[float]:
-    """Return what each text gets for being said at a date that *query* names.
+    """Return what each text gets for being said at a date that *query* names, shape ``(count,)``.
 
-    Args:
-        query: as the caller wrote it.
-        instants: shape ``(count,)``, when each text was said; None when it is unknown.
-        now: the present time, UTC, from which "yesterday" is counted.
-
-    Returns:
-        shape ``(count,)``.
+    *instants* say when each text was said; None: unknown. "Yesterday" is counted from *now*, UTC.
     """
     windows = named_dates(query, now=now)
     if not windows:

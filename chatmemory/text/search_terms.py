@@ -160,12 +160,7 @@ def lexical_scores(query: Sequence[str], texts: Sequence[str], *, least_share: f
 
 
 def scaled_scores(matches: Sequence[Match], *, least_share: float = 0.0) -> list[float]:
-    """Return the scores of *matches*, scaled as by ``lexical_scores``.
-
-    Args:
-        matches: the matches of one query.
-        least_share: as in ``lexical_scores``.
-    """
+    """Return the scores of the *matches* of one query, scaled as by ``lexical_scores``."""
     scores = [match.score if match.share >= least_share else 0.0 for match in matches]
     best = max(scores, default=0.0)
     if not best:
@@ -174,17 +169,12 @@ def scaled_scores(matches: Sequence[Match], *, least_share: float = 0.0) -> list
 
 
 def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Match]:
-    """Match each of *texts* with *query*.
+    """Match each of *texts* with the distinct terms of *query*.
 
     ``score(text) = sum over words of idf(word) * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / mean length))``,
     ``idf(word) = ln(1 + (count - df + 0.5) / (df + 0.5))``: always above 0, unlike the one without ``1 +``.
 
-    Args:
-        query: distinct terms.
-        texts: shape ``(count, any)``, the terms of each text.
-
-    Returns:
-        shape ``(count,)``.
+    *texts*, shape ``(count, any)``, has the terms of each text; the matches have the shape ``(count,)``.
     """
     wanted = frozenset(query)
     frequencies = [{term: text.count(term) for term in wanted.intersection(text)} for text in texts]
@@ -201,15 +191,10 @@ def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[Match]:
 
 
 def covered_shares(query: str, matches: Sequence[Match], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return the share of the weight of the query's words that each text has, or of one sentence's if that is more.
+    """Return the share, 0 to 1, of the weight of the query's words that each text has, or of one sentence's if that is more.
 
-    Args:
-        query: as the caller wrote it.
-        matches: shape ``(count,)``, how each text matches the whole query.
-        texts: shape ``(count, any)``, the terms of each.
-
-    Returns:
-        shape ``(count,)``, 0 to 1.
+    *query* is as the caller wrote it; *matches*, shape ``(count,)``, say how each text matches all of it; *texts*,
+    shape ``(count, any)``, has the terms of each.  The shares have the shape ``(count,)``.
     """
     of_sentences = [bm25(terms, texts) for terms in sentence_terms(query)]
     return [max([match.share for match in found]) for found in zip(matches, *of_sentences, strict=True)]

@@ -55,13 +55,9 @@ _LEAST_SHARE: Final = 0.6  # of the allowed length: a text that ends earlier was
 
 
 def shortened(text: str, characters: int) -> str:
-    """Return *text*, or its beginning, cut at the end of a line, a sentence or a word.
+    """Return *text*, or its beginning of at most *characters*, cut at the end of a line, a sentence or a word.
 
     Code that is cut gets a closing fence, so that the text after it is not shown as code.
-
-    Args:
-        text: any text.
-        characters: the greatest length of the result.
 
     >>> shortened("Use WAL. It lets readers read while one writes. Set it once.", 50)
     'Use WAL. It lets readers read while one [...]'
@@ -86,11 +82,7 @@ def shortened(text: str, characters: int) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    r"""Return the beginning of *text* as one line, as ``shown`` returns it, and without code fences.
-
-    Args:
-        text: any text.
-        characters: the greatest length of the result.
+    r"""Return at most *characters* from the beginning of *text* as one line, as ``shown`` does, and without code fences.
 
     >>> one_line("We get this:\n```\nunknown field\n```", 100)
     'We get this: unknown field'

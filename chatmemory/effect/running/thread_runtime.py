@@ -291,8 +291,7 @@ class _Running(Generic[R_contra]):
     def end(self, *, patience: float | None = None) -> None:
         """End the effects, the layer and the thread; raise the failure of the layer.
 
-        Args:
-            patience: how many seconds to wait at most; None: until all has ended.
+        It waits for *patience* seconds at most; None: until all has ended.
         """
         if self._process != os.getpid():
             return

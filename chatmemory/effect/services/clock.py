@@ -84,9 +84,7 @@ LOOK_SECONDS: Final = 0.0002  # real time, between two looks at a worker
 async def real_seconds(clock: Clock, seconds: float) -> float:
     """Return for how long a task may wait for others to end: on a ``TestClock`` not at all, once each has run until it waits.
 
-    Args:
-        clock: the clock of the others.
-        seconds: the time that they have on another clock.
+    The time that they have on another clock is *seconds*.
     """
     if not isinstance(clock, TestClock):
         return seconds
