@@ -207,14 +207,9 @@ def _is_han(code_point: int) -> bool:
 
 
 def static_pieces(pieces: WordPiece, text: str) -> tuple[list[int], list[float] | None]:
-    """Return the rows of *text* and their weights.
+    """Return the positions in the vocabulary of the rows of *text*, each as often as it occurs, and their weights.
 
-    Args:
-        pieces: cuts the text that is not Chinese.
-        text: any text.
-
-    Returns:
-        positions in the vocabulary, each as often as it occurs; and one weight for each, or None if all weights are 1.
+    The weights are None if all of them are 1.  *pieces* cuts the text that is not Chinese.
     """
     if text.isascii():
         return pieces.places(text), None

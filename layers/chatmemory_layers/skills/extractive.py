@@ -55,16 +55,9 @@ class ExtractiveSkills:
 
 
 def summarize(messages: Sequence[ChatMessage], max_characters: int) -> str:
-    """Return the important parts of *messages*, one line per turn.
+    """Return the important parts of *messages*, oldest first, one line per turn; empty only without messages.
 
     It aims at the share ``SHARE`` of new text; text from earlier summaries may stay complete while there is room.
-
-    Args:
-        messages: the messages, oldest first.
-        max_characters: the largest number of characters, 1 or more.
-
-    Returns:
-        the text; empty only when *messages* is empty.
     """
     sentences = read_transcript(messages)
     if not sentences:

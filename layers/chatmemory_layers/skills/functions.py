@@ -27,10 +27,7 @@ class FunctionSkills:
     functions: Mapping[str, SkillFunction]
 
     def run(self, skill_id: str, request: SkillRequest) -> Effect[str, SkillExecutionError]:
-        """Run the skill.
-
-        Returns:
-            the text.
+        """Run the skill, and return its text.
 
         Fails with:
             SkillExecutionError: ``unknown_skill``, ``raised`` (the exception is the cause), or ``malformed`` when the

@@ -102,11 +102,8 @@ _OTHER: Final = re.compile(r"\b(?:you|you're|you've|you'll|your|yours)\b|你|您
 def worth(sentence: Sentence, terms: Sequence[str]) -> float:
     """Return the worth of *sentence* by itself: 0 for a greeting or without *terms*, about 1 for a fact that the user states.
 
-    ``(0.5 + sum of the weights of its signs) * n / (n + 6) * role * kind``, *n* the number of terms.
-
-    Args:
-        sentence: the sentence.
-        terms: its terms, as ``sentence_rank.terms`` returns them.
+    ``(0.5 + sum of the weights of its signs) * n / (n + 6) * role * kind``, *n* the number of *terms*, which
+    ``sentence_choice.terms`` returns.
     """
     text = _GREETING.sub("", sentence.text)
     if not text:
@@ -127,9 +124,7 @@ def worth(sentence: Sentence, terms: Sequence[str]) -> float:
 def worth_in_place(sentences: Sequence[Sentence], answers: Mapping[int, int]) -> list[float]:
     """Return the factors for the worth of each sentence that come from its position in the conversation.
 
-    Args:
-        sentences: at least one, in order.
-        answers: what ``questions_answered`` returns.
+    There is at least one sentence; *answers* is what ``questions_answered`` returns.
     """
     first_request = next((sentence.turn for sentence in sentences if sentence.role == "user"), None)
     last_turn = sentences[-1].turn

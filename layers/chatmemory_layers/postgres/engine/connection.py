@@ -96,12 +96,7 @@ class Pool(Protocol):
 
 
 async def open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack) -> Pool:
-    """Return a pool of connections to *dsn*; a connection is opened when it is needed.
-
-    Args:
-        dsn: the address of the server.
-        settings: the size of the pool, the timeout and the size of the cache of statements.
-        pools: closes the pool when it is closed itself.
+    """Return a pool of connections to *dsn*, which *pools* closes; a connection is opened when it is needed.
 
     Raises:
         EffectFailed: with a ``RepositoryError`` if no event loop of asyncio is running.

@@ -123,14 +123,7 @@ class Database:
     def read(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
-        """Run *work* on the reader; if this is a replica, its data may be older than the last write.
-
-        Args:
-            operation: the name of the operation in errors.
-            work: the read.
-            *args: further arguments of *work*.
-            **kwargs: further arguments of *work*, by name.
-        """
+        """Run *work* on the reader; if this is a replica, its data may be older than the last write."""
         return Effect.from_outcome(
             lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
         )
@@ -138,7 +131,7 @@ class Database:
     def read_primary(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
-        """Run *work* on the primary server, where every write goes; see ``read`` for the arguments."""
+        """Run *work* on the primary server, where every write goes."""
         return Effect.from_outcome(
             lambda: self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
         )
@@ -146,7 +139,7 @@ class Database:
     def read_snapshot(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
-        """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments; see ``read``."""
+        """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments."""
         begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
         return Effect.from_outcome(
             lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin)
@@ -158,13 +151,6 @@ class Database:
         """Run *work* in a transaction of *owner*, who has one at a time, and return when it is durable.
 
         Cancelling the caller does not stop a transaction that has begun: it happens completely, or not at all.
-
-        Args:
-            operation: the name of the operation in errors.
-            owner: whose writes wait for each other.
-            work: the write.
-            *args: further arguments of *work*.
-            **kwargs: further arguments of *work*, by name.
         """
         return Effect.from_outcome(lambda: self._write(operation, owner, work, *args, **kwargs))
 

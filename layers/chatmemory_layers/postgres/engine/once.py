@@ -61,10 +61,7 @@ def once(
 ) -> Callable[..., Awaitable[Outcome[A, E | RepositoryError]]]:
     """Return *work* as the next write of *key*: if it was committed before, it returns the outcome of that time.
 
-    Args:
-        key: the request.
-        operation: the name of the operation in errors.
-        work: the write; its annotations give the type of its outcome.
+    The annotations of *work* give the type of its outcome.
     """
     row = place(key, key.writes + 1)
 

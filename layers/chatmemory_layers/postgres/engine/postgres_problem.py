@@ -63,12 +63,9 @@ def is_refusal(error: Exception) -> bool:
 
 
 def repository_error(operation: str, error: Exception, *, at_commit: bool = False) -> RepositoryError:
-    """Return the ``RepositoryError`` for an exception of the driver.
+    """Return the ``RepositoryError`` for an exception of the driver, which becomes its cause.
 
-    Args:
-        operation: the name of the operation that failed.
-        error: the exception, which becomes the cause.
-        at_commit: whether the COMMIT was sent; then the outcome is unknown unless the server has refused it.
+    If the COMMIT was sent (*at_commit*), the outcome is unknown unless the server has refused it.
     """
     detail = str(error).partition("\n")[0] or type(error).__name__
     if isinstance(error, asyncpg.PostgresError) and _FOREIGN_STATEMENT in detail:
